@@ -147,8 +147,8 @@ class Chaos:
             assert driver.poll() is None
             family = psutil.Process(driver.pid).children(recursive=True)
             noted = self._slow.processes
-            if found := [process for process in family if process.pid in noted]:
-                return found
+            if workers := [process for process in family if process.pid in noted]:
+                return workers
 
     def _end(self, driver: Forked) -> None:
         """Kill the driver, and count what that leaves."""

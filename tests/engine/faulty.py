@@ -78,8 +78,8 @@ def check_hung(store: Store, seconds: float, minimum: float) -> None:
     """
     receipts = store.receipts()
     (error,) = (receipt["error"] for receipt in receipts if "error" in receipt)
-    found = re.fullmatch(r"it hung: stopped after ([\d.]+) s", error)
-    assert found
+    match = re.fullmatch(r"it hung: stopped after ([\d.]+) s", error)
+    assert match
     slowest = max(receipt.get("seconds", 0.0) for receipt in receipts)
     longest = seconds * max(1.0, slowest / minimum)
-    assert seconds <= float(found[1]) <= longest + 0.05  # rounded to 0.1 s
+    assert seconds <= float(match[1]) <= longest + 0.05  # rounded to 0.1 s

@@ -26,8 +26,8 @@ def listening_ports(processes: Iterable[psutil.Process]) -> set[int]:
 
 def ports_of_family() -> set[int]:
     """Those of this process and of its descendants."""
-    here = psutil.Process()
-    return listening_ports([here, *here.children(recursive=True)])
+    this_process = psutil.Process()
+    return listening_ports([this_process, *this_process.children(recursive=True)])
 
 
 def answers(ports: Iterable[int]) -> list[Any]:
@@ -41,8 +41,8 @@ async def _answers(ports: list[int]) -> list[Any]:
     attempts = [_identity(f"tcp://127.0.0.1:{port}", {}) for port in ports]
     arguments = keys.get_connection_args("client")
     attempts += [_identity(f"tls://127.0.0.1:{port}", arguments) for port in ports]
-    found = await asyncio.gather(*attempts, return_exceptions=True)
-    return [each for each in found if not isinstance(each, BaseException)]
+    replies = await asyncio.gather(*attempts, return_exceptions=True)
+    return [each for each in replies if not isinstance(each, BaseException)]
 
 
 async def _identity(address: str, arguments: dict[str, Any]) -> Any:

@@ -69,9 +69,9 @@ def address() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Every file of SWEEP's store after an undisturbed run."""
-    made = create(tmp_path_factory.mktemp("whole") / "map.zarr", SWEEP, ROW)
-    run(made)
-    return tree(made.path)
+    whole_store = create(tmp_path_factory.mktemp("whole") / "map.zarr", SWEEP, ROW)
+    run(whole_store)
+    return tree(whole_store.path)
 
 
 @pytest.fixture
@@ -101,8 +101,8 @@ def check_resumable(
 
     def check() -> None:
         monkeypatch.undo()
-        lost = {chunk.index[0] for chunk in (*store.failed(), *store.pending())}
-        assert without(lost, tree(store.path)) == without(lost, whole)
+        lost_rows = {chunk.index[0] for chunk in (*store.failed(), *store.pending())}
+        assert without(lost_rows, tree(store.path)) == without(lost_rows, whole)
         store.reopen(store.failed())
         run(store)
         assert tree(store.path) == whole
@@ -127,9 +127,9 @@ def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_running_scheduler_computes_the_bits_of_threads(
     address: str, store: Store, whole: dict[str, bytes]
 ) -> None:
-    seen: list[Progress] = []
+    progress: list[Progress] = []
     notes: list[str] = []
-    summary = run(store, RunOptions(cluster=address), seen.append, notify=notes.append)
+    summary = run(store, RunOptions(cluster=address), progress.append, notify=notes.append)
     assert (summary.points, summary.workers, summary.stopped) == (108, 2, "")
     assert summary.counts == {Status.ok: 108}
     assert summary.backend == f"workers of {address}"
@@ -137,7 +137,7 @@ def test_a_running_scheduler_computes_the_bits_of_threads(
     receipts = store.receipts()
     assert sorted(receipt["chunk"] for receipt in receipts) == [[i, 0] for i in range(12)]
     assert os.getpid() not in {receipt["pid"] for receipt in receipts}
-    assert seen[-1].points_done == 108
+    assert progress[-1].points_done == 108
     assert len(notes) == 1
     assert notes[0].startswith("Dask dashboard: http://")
 
@@ -145,16 +145,16 @@ def test_a_running_scheduler_computes_the_bits_of_threads(
 def test_a_cluster_that_the_program_starts_answers_no_stranger(store: Store) -> None:
     before = ports_of_family()
     ports: set[int] = set()
-    heard: list[object] = []
+    replies: list[object] = []
 
     def report(_: Progress) -> None:
         if not ports:
             ports.update(ports_of_family() - before)
-            heard.extend(answers(ports))
+            replies.extend(answers(ports))
 
     run(store, LOCAL, report)
     assert len(ports) >= 3  # of the scheduler and of each worker, at least
-    assert heard == []
+    assert replies == []
 
 
 def test_all_workers_compute(address: str, tmp_path: Path, long_results: xr.Dataset) -> None:
@@ -281,7 +281,7 @@ def test_results_in_memory_are_refused() -> None:
 # Faults.
 
 
-def test_a_chunk_that_always_raises_is_given_up(
+def test_a_chunk_that_always_raises_is_abandoned(
     address: str, store: Store, faulty: Callable[..., Faulty], check_resumable: Callable[[], None]
 ) -> None:
     backend = faulty("raises", 3, 11)
@@ -293,7 +293,7 @@ def test_a_chunk_that_always_raises_is_given_up(
     check_resumable()
 
 
-def test_fail_fast_stops_at_the_first_chunk_that_is_given_up(
+def test_fail_fast_stops_at_the_first_chunk_that_is_abandoned(
     address: str, store: Store, faulty: Callable[..., Faulty], check_resumable: Callable[[], None]
 ) -> None:
     backend = faulty("raises", *range(12))
@@ -322,7 +322,7 @@ def test_fail_fast_stops_at_the_first_chunk_that_is_given_up(
         ),
     ],
 )
-def test_a_task_that_hangs_is_stopped_and_given_up(
+def test_a_task_that_hangs_is_stopped_and_abandoned(
     by: str,
     row: int,
     address: str,
@@ -382,10 +382,12 @@ def test_tasks_that_wait_for_a_worker_do_not_hang(
     monkeypatch.setattr(
         clusters.Processes, "kill", lambda crew, task: killed.append(task) or kill(crew, task)
     )
-    with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0") as there:
-        threading.Timer(3.0, there.scale, (1,)).start()  # a task may take 2 s
+    with LocalCluster(
+        n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        threading.Timer(3.0, cluster.scale, (1,)).start()  # a task may take 2 s
         store = create(tmp_path / "map.zarr", SWEEP)
-        summary = run(store, RunOptions(cluster=there.scheduler_address))
+        summary = run(store, RunOptions(cluster=cluster.scheduler_address))
     assert summary.counts == {Status.ok: 12 * ROW}
     assert killed == []
 
@@ -402,8 +404,8 @@ def test_without_any_worker_a_stop_does_not_wait(store: Store, cause: str) -> No
                 stop.set()
 
     limit = 0.3 if cause == "time limit" else None
-    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as there:
-        options = RunOptions(cluster=there.scheduler_address, time_limit=limit)
+    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
+        options = RunOptions(cluster=cluster.scheduler_address, time_limit=limit)
         summary = run(store, options, report, stop)
     assert summary.stopped == cause
     assert time.monotonic() - stopped_at[0] < 10
@@ -637,7 +639,7 @@ sweep.run(json.loads(sys.argv[2]), store=sys.argv[1], cluster="local", workers=2
 """
 
 
-def test_a_script_without_its_guard_is_told_to_add_it(tmp_path: Path) -> None:
+def test_an_error_tells_a_script_without_its_guard_to_add_it(tmp_path: Path) -> None:
     """In the error of the script itself, and in that of each worker that imports it."""
     (tmp_path / "script.py").write_text(UNGUARDED)
     done = subprocess.run(

@@ -69,7 +69,7 @@ def small_sweeps(draw: st.DrawFn) -> Sweep:
         if not axes and draw(st.booleans()):
             columns["gravity"] = _drawn(draw, "base_acceleration", size) + 1.0
         axes.append(Axis(name, columns, {"values": columns[name].tolist()}))
-    taken = {name for axis in axes for name in axis.columns}
+    axis_parameters = {name for axis in axes for name in axis.columns}
     constants = {names.get(short, short): float(_drawn(draw, short, 1)[0]) for short in changing}
     fixed = {"gravity": 10.0, "damping": 0.0, "vertical_acceleration": 0.0, "phase": 0.0}
     fixed |= {} if sprung else {"stiffness": 0.0}
@@ -77,7 +77,7 @@ def small_sweeps(draw: st.DrawFn) -> Sweep:
         model=MODEL,
         method=MODEL.methods[0],
         parameter_set=parameter_set,
-        constants={n: v for n, v in (constants | fixed).items() if n not in taken},
+        constants={n: v for n, v in (constants | fixed).items() if n not in axis_parameters},
         axes=tuple(axes),
         outputs=tuple(output for output in MODEL.outputs if output.name in OUTPUTS),
     )
@@ -159,10 +159,10 @@ def test_only_what_is_pending_is_computed(tmp_path: Path) -> None:
     kept = store.pending()[1:4]
     for chunk in kept:
         store.write(chunk, ledger.failed_arrays(SWEEP, chunk))
-    seen: list[Progress] = []
-    summary = run(store, report=seen.append)
+    reports: list[Progress] = []
+    summary = run(store, report=reports.append)
     assert summary.points == 108 - sum(chunk.n_points for chunk in kept)
-    assert seen[0].points_done == sum(chunk.n_points for chunk in kept)
+    assert reports[0].points_done == sum(chunk.n_points for chunk in kept)
     dataset = store.dataset()
     for chunk in kept:
         assert np.all(dataset["status"].to_numpy()[chunk.slices] == Status.failed)
@@ -177,32 +177,32 @@ def test_finished_results_need_no_compiler(monkeypatch: pytest.MonkeyPatch) -> N
     results = MemoryResults(SWEEP)
     run(results)
     monkeypatch.setenv("TRIBOSWEEP_CXX", "no-such-compiler")
-    seen: list[Progress] = []
-    summary = run(results, RunOptions(time_limit=0.0), seen.append)
+    reports: list[Progress] = []
+    summary = run(results, RunOptions(time_limit=0.0), reports.append)
     assert (summary.points, summary.backend, summary.stopped) == (0, "", "")
-    assert [(p.points_done, p.seconds_left) for p in seen] == [(108, 0.0)]
+    assert [(p.points_done, p.seconds_left) for p in reports] == [(108, 0.0)]
 
 
 # Progress of a run.
 
 
 def test_progress_never_goes_back_and_ends_complete(tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    reports: list[Progress] = []
     callers = set()
 
     def report(progress: Progress) -> None:
-        seen.append(progress)
+        reports.append(progress)
         callers.add(threading.current_thread())
 
     run(create(tmp_path / "map.zarr", SWEEP, 1), RunOptions(workers=2), report)
     assert callers == {threading.current_thread()}
     for name in ("points_done", "chunks_done", "elapsed"):
-        values = [getattr(progress, name) for progress in seen]
+        values = [getattr(progress, name) for progress in reports]
         assert values == sorted(values)
-    assert {(p.points_total, p.chunks_total) for p in seen} == {(108, 108)}
-    assert all(sum(p.counts.values()) == p.points_done for p in seen)
-    assert all(p.seconds_left >= 0 for p in seen)
-    first, last = seen[0], seen[-1]
+    assert {(p.points_total, p.chunks_total) for p in reports} == {(108, 108)}
+    assert all(sum(p.counts.values()) == p.points_done for p in reports)
+    assert all(p.seconds_left >= 0 for p in reports)
+    first, last = reports[0], reports[-1]
     assert (first.points_done, first.seconds_left) == (0, float("inf"))
     assert (last.points_done, last.chunks_done, last.seconds_left) == (108, 108, 0.0)
     assert last.points_per_second == pytest.approx(108 / last.elapsed)
@@ -261,8 +261,8 @@ def check_what_was_done(results: MemoryResults | Store, expected: xr.Dataset) ->
     pending = dataset["status"].to_numpy() == Status.pending
     assert pending.sum() == sum(chunk.n_points for chunk in results.pending())
     for name in dataset.data_vars:
-        found, whole = dataset[name].to_numpy(), expected[name].to_numpy()
-        assert found[~pending].tobytes() == whole[~pending].tobytes()
+        values, whole = dataset[name].to_numpy(), expected[name].to_numpy()
+        assert values[~pending].tobytes() == whole[~pending].tobytes()
 
 
 @pytest.mark.parametrize("cause", ["asked", "time limit"])
@@ -465,10 +465,10 @@ def test_a_stop_interrupts_a_point_within_a_second(cause: str, endless: MemoryRe
         timer.start()
     began = time.monotonic()
     summary = run(endless, RunOptions(time_limit=0.5 if cause == "time limit" else 60.0), stop=stop)
-    late = time.monotonic() - (stopped_at[0] if stopped_at else began + 0.5)
+    delay = time.monotonic() - (stopped_at[0] if stopped_at else began + 0.5)
     timer.cancel()
     assert (summary.stopped, summary.points) == (cause, 0)
-    assert 0 <= late < 1.0
+    assert 0 <= delay < 1.0
     assert np.all(endless.dataset()["status"].to_numpy() == Status.pending)
 
 
@@ -506,12 +506,12 @@ def test_an_error_in_the_callers_report_interrupts_a_point(
 def test_float32_is_rounded_once_from_what_was_computed() -> None:
     results = MemoryResults(replace(SWEEP, dtype="float32"), chunk_points=10)
     run(results)
-    found = results.dataset()
+    dataset = results.dataset()
     expected: Mapping[str, NDArray[Any]] = by_hand(SWEEP)
-    assert found["wear_power"].dtype == np.float32
+    assert dataset["wear_power"].dtype == np.float32
     rounded = expected["wear_power"].astype(np.float32)
-    np.testing.assert_array_equal(found["wear_power"].to_numpy().ravel(), rounded)
-    np.testing.assert_array_equal(found["regime"].to_numpy().ravel(), expected["regime"])
+    np.testing.assert_array_equal(dataset["wear_power"].to_numpy().ravel(), rounded)
+    np.testing.assert_array_equal(dataset["regime"].to_numpy().ravel(), expected["regime"])
 
 
 def test_the_engine_share_of_an_empty_run_is_zero() -> None:

@@ -281,8 +281,8 @@ def test_a_full_disk_keeps_finished_chunks_and_the_run_resumes_when_there_is_roo
     assert "cannot make the store" in message
     assert "the disk is full; free some space" in message
     assert list(tmp_path.iterdir()) == []
-    made = sum(len(content) for name, content in whole.items() if "/c/" not in name)
-    status, message = run_in_little_room(path, full_disk, made + 15_001)
+    metadata_size = sum(len(content) for name, content in whole.items() if "/c/" not in name)
+    status, message = run_in_little_room(path, full_disk, metadata_size + 15_001)
     assert status == 3, message
     assert "disk is full; free some space. Finished chunks are kept: run the same" in message
     store = Store.open(path)
@@ -436,7 +436,7 @@ def expected() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.broad), 2])
-def test_a_chunk_that_keeps_failing_is_given_up_and_the_run_goes_on(
+def test_a_chunk_that_keeps_failing_is_abandoned_and_the_run_goes_on(
     tmp_path: Path, expected: Mapping[str, bytes], workers: int
 ) -> None:
     backend = Failing(fails_at(3, 11))
@@ -449,13 +449,13 @@ def test_a_chunk_that_keeps_failing_is_given_up_and_the_run_goes_on(
         ATTEMPTS if i in (3, 11) else 1 for i in range(12)
     ]
     dataset = store.dataset().load()
-    lost = np.isin(np.arange(12), (3, 11))
+    is_lost = np.isin(np.arange(12), (3, 11))
     missing = {"slip_phases": MISSING_COUNT, "regime": MISSING_FLAG, "status": Status.failed}
-    for name, values in dataset.data_vars.items():
-        found = values.to_numpy()
-        np.testing.assert_array_equal(found[lost], missing.get(str(name), np.nan))
-        whole = np.frombuffer(expected[str(name)], found.dtype).reshape(found.shape)
-        assert found[~lost].tobytes() == whole[~lost].tobytes()
+    for name, computed in dataset.data_vars.items():
+        stored = computed.to_numpy()
+        np.testing.assert_array_equal(stored[is_lost], missing.get(str(name), np.nan))
+        whole = np.frombuffer(expected[str(name)], stored.dtype).reshape(stored.shape)
+        assert stored[~is_lost].tobytes() == whole[~is_lost].tobytes()
     errors = [receipt for receipt in store.receipts() if "error" in receipt]
     assert sorted(receipt["chunk"] for receipt in errors) == [[3, 0], [11, 0]]
     assert {receipt["error"] for receipt in errors} == {"ValueError: a fault"}

@@ -80,7 +80,7 @@ def listing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listing:
 
 
 @pytest.mark.parametrize(
-    ("text", "variable", "found"),
+    ("text", "variable", "gpus"),
     [
         (TWO, None, [A, B]),
         (DIVIDED, None, [*PARTS, B]),  # a GPU that is divided computes nothing itself
@@ -106,12 +106,12 @@ def test_gpus_are_those_that_cuda_would_see(
     monkeypatch: pytest.MonkeyPatch,
     text: str,
     variable: str | None,
-    found: list[Gpu],
+    gpus: list[Gpu],
 ) -> None:
     listing(text)
     if variable is not None:
         monkeypatch.setenv(VARIABLE, variable)
-    assert list(visible_gpus()) == found
+    assert list(visible_gpus()) == gpus
 
 
 def test_without_nvidia_smi_the_variable_counts_and_then_cupy(
@@ -255,8 +255,8 @@ class OnProcessor:
 
     def __call__(self, name: str) -> Backend:
         gpu = os.environ[VARIABLE]
-        seen = {"name": name, "gpu": gpu, "pid": os.getpid(), "cupy": "cupy" in sys.modules}
-        self.note("open", json.dumps(seen))
+        record = {"name": name, "gpu": gpu, "pid": os.getpid(), "cupy": "cupy" in sys.modules}
+        self.note("open", json.dumps(record))
         fault = dict(self.faults).get(gpu, "")
         if fault == "shut" or (fault == "lost" and self.noted(f"fault {gpu}")):
             raise DeviceError(f"no GPU answers: {gpu}")
@@ -397,19 +397,19 @@ def test_each_gpu_has_a_process_that_sees_it_alone(
 def test_the_cluster_of_gpus_answers_no_stranger(start: Callable[..., Ran]) -> None:
     before = ports_of_family()
     ports: set[int] = set()
-    heard: list[object] = []
+    replies: list[object] = []
 
     def report(_: Progress) -> None:
         if not ports:
             ports.update(ports_of_family() - before)
-            heard.extend(answers(ports))
+            replies.extend(answers(ports))
 
     start(report=report)
     assert len(ports) >= 3  # of the scheduler and of each worker, at least
-    assert heard == []
+    assert replies == []
 
 
-def given_up(ran: Ran) -> list[str]:
+def abandonment_notes(ran: Ran) -> list[str]:
     return [line for line in ran.notes if "given up" in line]
 
 
@@ -423,24 +423,24 @@ def test_a_gpu_that_fails_costs_no_chunk(
     assert ran.store.failed() == []
     opened = [each["pid"] for each in ran.opened if each["gpu"] == A.identifier]
     assert len(set(opened)) == 2  # replaced once, with the same GPU
-    (line,) = given_up(ran)
+    (line,) = abandonment_notes(ran)
     assert line.startswith(f"GPU {A} is given up, 1 left: 2 tasks in a row failed there")
 
 
-def test_a_chunk_that_fails_everywhere_is_given_up_and_the_gpu_is_not(
+def test_a_chunk_that_fails_everywhere_is_abandoned_and_the_gpu_is_not(
     start: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The only GPU is not given up."""
     monkeypatch.setattr(ledger, "ATTEMPTS", 2)  # each needs a new process
     ran = start(poison=5, gpus=1)
-    assert given_up(ran) == []
+    assert abandonment_notes(ran) == []
     assert ran.summary is not None
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     assert [chunk.index for chunk in ran.store.failed()] == [(5, 0)]
     assert len(ran.opener.noted("poison")) == 2
 
 
-def test_a_chunk_that_hangs_before_any_is_done_is_given_up_and_the_gpu_is_not(
+def test_a_chunk_that_hangs_before_any_is_done_is_abandoned_and_the_gpu_is_not(
     start: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledger, "ATTEMPTS", 2)
@@ -450,7 +450,7 @@ def test_a_chunk_that_hangs_before_any_is_done_is_given_up_and_the_gpu_is_not(
     assert ran.summary is not None
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     check_hung(ran.store, 1.0, 0.5)
-    assert given_up(ran) == []
+    assert abandonment_notes(ran) == []
 
 
 def test_a_run_ends_when_no_gpu_is_left(start: Callable[..., Ran], tmp_path: Path) -> None:

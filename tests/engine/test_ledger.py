@@ -156,7 +156,7 @@ def test_the_limit_follows_from_the_slowest_chunk(results: MemoryResults) -> Non
         assert book.limit == limit
 
 
-def test_a_task_that_is_given_back_is_next_in_its_order(results: MemoryResults) -> None:
+def test_a_returned_task_is_next_in_its_order(results: MemoryResults) -> None:
     every = results.pending()
     book = account(every)
     book.enter(done(taken(book)[0], TASK_SECONDS / 3), results)

@@ -64,9 +64,9 @@ def test_local_processes_keep_freed_memory_and_are_not_profiled(
     store = create(tmp_path / "map.zarr", SWEEP)
     assert run(store, options, open_backend=Look(str(notes))).points == SWEEP.n_points
     settings = {file.name: file.read_text(encoding="utf-8") for file in notes.iterdir()}
-    here = settings.pop(str(os.getpid()))
+    own_settings = settings.pop(str(os.getpid()))
     assert list(settings.values()) == [f"False {KEPT_BYTES}"]
-    assert here != f"False {KEPT_BYTES}"  # Dask's settings outside the run are unchanged
+    assert own_settings != f"False {KEPT_BYTES}"  # Dask's settings outside the run are unchanged
 
 
 def test_a_process_keeps_nothing_of_a_run_that_has_ended(tmp_path: Path) -> None:

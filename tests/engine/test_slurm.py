@@ -96,11 +96,11 @@ class Jobs:
 
 @pytest.fixture
 def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Jobs]:
-    made = Jobs(tmp_path / "bin")
+    slurm_jobs = Jobs(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
-    yield made
-    made.end()
+    yield slurm_jobs
+    slurm_jobs.end()
 
 
 @pytest.fixture
@@ -153,13 +153,13 @@ def check_script(script: str) -> None:
 @pytest.mark.usefixtures("jobs")
 def test_the_cluster_of_jobs_answers_no_stranger(tmp_path: Path) -> None:
     ports: set[int] = set()
-    heard: list[object] = []
+    replies: list[object] = []
 
     def report(progress: Progress) -> None:
         if progress.chunks_done and not ports:
             sessions = [process for process in psutil.process_iter() if is_worker(process)]
             ports.update(listening_ports([psutil.Process(), *sessions]))
-            heard.extend(answers(ports))
+            replies.extend(answers(ports))
 
     def is_worker(process: psutil.Process) -> bool:
         """Whether it belongs to a job of this test."""
@@ -171,7 +171,7 @@ def test_the_cluster_of_jobs_answers_no_stranger(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr", SWEEP, ROW)
     run_engine(store, RunOptions(cluster="slurm", slurm=TABLE | {"jobs": 1}), report)
     assert len(ports) >= 2  # of the scheduler and of the worker, at least
-    assert heard == []
+    assert replies == []
     assert {entry.name for entry in tmp_path.iterdir()} == {  # the keys are removed
         "bin",
         "map.zarr",
