@@ -126,6 +126,6 @@ def test_the_ptx_gives_the_bits_of_the_cpu(name: str, method: str) -> None:
 def test_nvrtc_compiles_it(name: str, method: str) -> None:
     kernel = kernel_of(case_named(name, method).sweep)
     for architecture in ARCHITECTURES if (name, method) == ("lorenz", "rk54") else (ONE,):
-        made = compiled(kernel, architecture)
-        assert made.ok, made.log
-        assert "warning" not in made.log
+        binary = compiled(kernel, architecture)
+        assert binary.ok, binary.log
+        assert "warning" not in binary.log

@@ -242,7 +242,7 @@ def test_none_from_python_is_no_derivative_of_another_name() -> None:
     assert [each.place for each in examine(model)[1]] == ["modes.free.w"]
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     text = changed('name = "rattle"', 'name = "my model"')
     text = changed("2*pi/omega", "2*pi/omga", text)
     text = changed(MASS, "mass = 1", text)

@@ -171,14 +171,14 @@ def test_two_processes_give_the_same_bits(folder: Path) -> None:
         "axes": {"forcing": {"linspace": [0, 1, 40]}},
         "run": {"chunk_points": 10},
     }
-    here = sweep.run(request, store=None).load()
+    by_threads = sweep.run(request, store=None).load()
     store = folder / "a.zarr"
-    found = sweep.run(request, store=store, workers=2, cluster="local").load()
-    for name in here.data_vars:
-        assert found[name].values.tobytes() == here[name].values.tobytes(), name
+    by_processes = sweep.run(request, store=store, workers=2, cluster="local").load()
+    for name in by_threads.data_vars:
+        assert by_processes[name].values.tobytes() == by_threads[name].values.tobytes(), name
 
 
-def test_tests_that_fail_tell_what_was_expected_and_found(folder: Path, run: Run) -> None:
+def test_tests_that_fail_report_expected_and_computed_values(folder: Path, run: Run) -> None:
     tests = """
 [[tests]]
 at = { forcing = 0, window_end = 3.141592653589793, relative_tolerance = 1e-10 }
@@ -203,6 +203,6 @@ QUICK = ("bouncing_ball", "belt")
     [n if n in QUICK else pytest.param(n, marks=pytest.mark.broad) for n in shipped_models()],
 )
 def test_every_shipped_model_passes_its_tests(name: str) -> None:
-    found = check_model(name)
-    assert found
-    assert [each for each in found if not each.holds] == []
+    checks = check_model(name)
+    assert checks
+    assert [each for each in checks if not each.holds] == []

@@ -48,69 +48,69 @@ def bounced(time: float) -> tuple[float, float, int]:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_bouncing_ball(method: str) -> None:
     times = [0.3, 0.7, 1.5, 2.9, 4.4, 5.3, 5.6]
-    found = points(
+    motion = points(
         BALL, method, {"window_end": times}, gravity=GRAVITY, restitution=RESTITUTION,
         height=HEIGHT, **controls(method),
     )  # fmt: skip
     expected = np.array([bounced(time) for time in times])
-    assert (found.status == Status.ok).all()
-    np.testing.assert_allclose(found.x_end, expected[:, 0], rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.v_end, expected[:, 1], rtol=1e-9)
-    np.testing.assert_array_equal(found.impacts, expected[:, 2])
-    assert float(found.lowest.min()) > -1e-13
+    assert (motion.status == Status.ok).all()
+    np.testing.assert_allclose(motion.x_end, expected[:, 0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(motion.v_end, expected[:, 1], rtol=1e-9)
+    np.testing.assert_array_equal(motion.impacts, expected[:, 2])
+    assert float(motion.lowest.min()) > -1e-13
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_values_at_events(method: str) -> None:
     """Impact speeds form a geometric series."""
-    found = points(
+    motion = points(
         BALL, method, gravity=GRAVITY, restitution=RESTITUTION, height=HEIGHT, window_end=4.4,
         **controls(method),
     )  # fmt: skip
-    count = int(found.impacts)
+    count = int(motion.impacts)
     speeds = math.sqrt(2 * GRAVITY * HEIGHT) * RESTITUTION ** np.arange(count)
     assert count == bounced(4.4)[2]
-    assert float(found.hardest) == pytest.approx(speeds[0], rel=1e-11)
-    assert float(found.total_speed) == pytest.approx(speeds.sum(), rel=1e-11)
-    assert float(found.mean_speed) == pytest.approx(speeds.mean(), rel=1e-11)
+    assert float(motion.hardest) == pytest.approx(speeds[0], rel=1e-11)
+    assert float(motion.total_speed) == pytest.approx(speeds.sum(), rel=1e-11)
+    assert float(motion.mean_speed) == pytest.approx(speeds.mean(), rel=1e-11)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_beyond_the_accumulation_of_impacts_nothing_is_told(method: str) -> None:
+def test_beyond_the_accumulation_of_impacts_points_have_no_values(method: str) -> None:
     fall = math.sqrt(2 * HEIGHT / GRAVITY)
     for restitution in (0.1, 0.3, 0.5, RESTITUTION, 0.95):
         end = fall * (1 + restitution) / (1 - restitution)
-        found = points(
+        motion = points(
             BALL, method, {"window_end": [0.99 * end, end + 1e-6, 2 * end, 10 * end]},
             gravity=GRAVITY, restitution=restitution, height=HEIGHT, **controls(method),
         )  # fmt: skip
-        assert found.status.values.tolist() == [0, 1, 1, 1], restitution
+        assert motion.status.values.tolist() == [0, 1, 1, 1], restitution
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_events_count_only_in_the_window(method: str) -> None:
     fall = math.sqrt(2 * HEIGHT / GRAVITY)
-    found = points(
+    motion = points(
         BALL, method, {"window_start": [0.0, fall - 1e-6, fall + 1e-6, 2.0]}, gravity=GRAVITY,
         restitution=RESTITUTION, height=HEIGHT, window_end=4.4, **controls(method),
     )  # fmt: skip
     total, until_2 = bounced(4.4)[2], bounced(2.0)[2]
-    assert found.impacts.values.tolist() == [total, total, total - 1, total - until_2]
+    assert motion.impacts.values.tolist() == [total, total, total - 1, total - until_2]
 
 
 @pytest.mark.parametrize("method", FIRST)
 def test_a_motion_that_an_event_ends(method: str) -> None:
     text = BALL.replace('direction = "falling"', 'direction = "falling"\nstop_after = 3')
-    found = points(
+    motion = points(
         text, method, gravity=GRAVITY, restitution=RESTITUTION, height=HEIGHT, window_end=100.0,
         **controls(method),
     )  # fmt: skip
     fall = math.sqrt(2 * HEIGHT / GRAVITY)
     speed = GRAVITY * fall * RESTITUTION**3
-    assert int(found.status) == Status.ok
-    assert int(found.impacts) == 3
-    assert float(found.x_end) == pytest.approx(0.0, abs=1e-12)
-    assert float(found.v_end) == pytest.approx(speed, rel=1e-10)
+    assert int(motion.status) == Status.ok
+    assert int(motion.impacts) == 3
+    assert float(motion.x_end) == pytest.approx(0.0, abs=1e-12)
+    assert float(motion.v_end) == pytest.approx(speed, rel=1e-10)
 
 
 # x = t: everything happens at known times, several events at one.
@@ -151,16 +151,16 @@ def test_events_happen_in_the_order_of_their_times(method: str) -> None:
              (1.0 + 1e-9, 1.0): 5.0}  # fmt: skip
     for (first, second), expected in cases.items():
         steps = {"step": 0.7} if method == "rk4" else {}
-        found = points(ORDER, method, first=first, second=second, window_end=3.0, **steps)
-        assert float(found.y_end) == expected, (first, second)
+        motion = points(ORDER, method, first=first, second=second, window_end=3.0, **steps)
+        assert float(motion.y_end) == expected, (first, second)
 
 
 @pytest.mark.parametrize("method", FIRST)
 def test_an_event_without_its_condition_does_not_happen(method: str) -> None:
     text = ORDER.replace("y > 0", "y > 100")
     steps = {"step": 0.7} if method == "rk4" else {}
-    found = points(text, method, first=1.0, second=2.0, window_end=3.0, **steps)
-    assert (float(found.y_end), int(found.adds), int(found.doubles)) == (4.0, 1, 0)
+    motion = points(text, method, first=1.0, second=2.0, window_end=3.0, **steps)
+    assert (float(motion.y_end), int(motion.adds), int(motion.doubles)) == (4.0, 1, 0)
 
 
 # sin t - height crosses zero twice around each extreme, between the ends of long steps.
@@ -200,11 +200,11 @@ def test_two_crossings_around_one_extreme_are_found(method: str) -> None:
     """A step is longer than the time between the crossings."""
     steps = {"step": 0.2} if method == "rk4" else {"relative_tolerance": 1e-6}
     heights = [0.5, 0.9, 0.99, 0.999, -0.9, -0.999]
-    found = points(ARCH, method, {"height": heights}, window_end=20 * math.pi + 0.1, **steps)
+    motion = points(ARCH, method, {"height": heights}, window_end=20 * math.pi + 0.1, **steps)
     for name in ("ups", "downs"):
-        counts = found[name].values.tolist()
+        counts = motion[name].values.tolist()
         assert counts == [10] * len(heights), name
-    assert found.both.values.tolist() == [20] * len(heights)
+    assert motion.both.values.tolist() == [20] * len(heights)
 
 
 @pytest.mark.parametrize("method", ["rk54", pytest.param("dop853", marks=pytest.mark.broad)])
@@ -234,26 +234,26 @@ def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(
         fixed = {"gravity": 10.0, "window_start": 2.0, "window_end": 6.0}
         sample = {"file": str(tmp_path / "points.csv"), "columns": list(values)}
         parameters = fixed | dict(request.pop("parameters", {}))  # pyright: ignore
-        found = sweep.run(
+        dataset = sweep.run(
             {"parameters": parameters, "sample": sample, **request},
             store=None,
         )
-        assert (found.status == Status.ok).all()
-        return found.wear_power.values
+        assert (dataset.status == Status.ok).all()
+        return dataset.wear_power.values
 
     exact = wear_power(model="friction_oscillator", method="exact")
     controls = {"relative_tolerance": 1e-11}
-    ours = wear_power(
+    computed = wear_power(
         model=model(BLOCK), method=method, parameters=controls, outputs=["wear_power"]
     )
     assert (exact > 0).mean() > 0.8
-    np.testing.assert_allclose(ours, exact, rtol=1e-8, atol=1e-8 * exact.max())
+    np.testing.assert_allclose(computed, exact, rtol=1e-8, atol=1e-8 * exact.max())
 
 
 @pytest.mark.parametrize("method", ["rk54", pytest.param("dop853", marks=pytest.mark.broad)])
 def test_an_event_that_changes_nothing_is_no_chattering(method: str) -> None:
     """Near the valve's stable equilibrium its velocity changes sign by the steps' errors alone."""
-    found = sweep.run(
+    dataset = sweep.run(
         {
             "model": "relief_valve",
             "method": method,
@@ -263,4 +263,4 @@ def test_an_event_that_changes_nothing_is_no_chattering(method: str) -> None:
         },
         store=None,
     )
-    assert (found.status == Status.ok).all()
+    assert (dataset.status == Status.ok).all()

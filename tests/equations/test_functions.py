@@ -54,12 +54,12 @@ def digits() -> Iterable[None]:
 def test_comments_state_the_errors_asserted_here() -> None:
     text = (KERNELS / "systems" / "functions.h").read_text()
     heads = re.findall(r"((?:^//.*\n)+)HD real (\w+)\(", text, re.MULTILINE)
-    stated = {
-        name: float(found[1])
+    stated_errors = {
+        name: float(match[1])
         for comment, name in heads
-        if (found := re.search(r"(\d+\.\d+) ulp", comment))
+        if (match := re.search(r"(\d+\.\d+) ulp", comment))
     }
-    assert stated == ULP
+    assert stated_errors == ULP
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_overflow_is_infinite(probe: Probe) -> None:
 def test_rough_power(probe: Probe, rng: np.random.Generator) -> None:
     """Within 0.1 %, as the comment says."""
     x = np.concatenate([np.linspace(0.5, 4.0, 100_000), 10.0 ** rng.uniform(-300, 300, 10_000)])
-    for found, power in zip(probe("rough_power", x), POWERS, strict=True):
-        assert np.abs(found / x**power - 1).max() < 1e-3, power
+    for rough, power in zip(probe("rough_power", x), POWERS, strict=True):
+        assert np.abs(rough / x**power - 1).max() < 1e-3, power
 
 
 # Statuses of points.
@@ -172,8 +172,8 @@ def status_of(
 ) -> Status:
     steps = {"step": 0.01} if method == "rk4" else {}
     text = MODEL.format(rate=rate, output=output)
-    found = points(text, method, start=start, window_end=2.0, **steps, **more)
-    return Status(int(found.status))
+    dataset = points(text, method, start=start, window_end=2.0, **steps, **more)
+    return Status(int(dataset.status))
 
 
 RATES = ["sqrt(1 - x)", "min(log(1 - x), 5)"]
@@ -221,10 +221,10 @@ def test_an_output_whose_argument_leaves_the_range_is_missing() -> None:
                'rms = "x**-0.5"', 'minimum = "min(sqrt(1 - x), 5)"']  # fmt: skip
     text = MODEL.format(rate="1", output=outputs[0])
     lines = [f'other_{i} = {{ {output}, unit = "1" }}' for i, output in enumerate(outputs)]
-    found = points("\n".join([text, *lines]), "rk54", start=-0.5, window_end=2.0)
-    assert int(found.status) == Status.ok
-    assert float(found.y_end) == pytest.approx(3.0)
-    assert [i for i in range(len(outputs)) if not math.isnan(float(found[f"other_{i}"]))] == []
+    dataset = points("\n".join([text, *lines]), "rk54", start=-0.5, window_end=2.0)
+    assert int(dataset.status) == Status.ok
+    assert float(dataset.y_end) == pytest.approx(3.0)
+    assert [i for i in range(len(outputs)) if not math.isnan(float(dataset[f"other_{i}"]))] == []
 
 
 SINGULAR = """
@@ -254,8 +254,8 @@ a_end = { final = "a", unit = "1", meaning = "a" }
 def test_a_jacobian_with_infinite_parts_is_no_obstacle() -> None:
     """Each state starts where the derivative of its rate is infinite or 0/0."""
     exponents = [0.5, 1.0, 1.7]
-    found = points(SINGULAR, "rodas4", {"n": exponents}, window_end=2.0, relative_tolerance=1e-9)
-    assert found.status.values.tolist() == [Status.ok] * len(exponents)
+    dataset = points(SINGULAR, "rodas4", {"n": exponents}, window_end=2.0, relative_tolerance=1e-9)
+    assert dataset.status.values.tolist() == [Status.ok] * len(exponents)
     for i, n in enumerate(exponents):
 
         def rates(t: float, y: np.ndarray, n: float = n) -> list[float]:
@@ -265,7 +265,7 @@ def test_a_jacobian_with_infinite_parts_is_no_obstacle() -> None:
 
         end = solve_ivp(rates, (0, 2), [0, 0, 0, 1], "DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
         for name, value in zip("pqha", end, strict=True):
-            assert float(found[f"{name}_end"][i]) == pytest.approx(value, rel=1e-6), (n, name)
+            assert float(dataset[f"{name}_end"][i]) == pytest.approx(value, rel=1e-6), (n, name)
 
 
 PERIODS = """
@@ -287,7 +287,7 @@ last = { values = "x*t", every = "period", keep = 4, unit = "1", meaning = "last
 def test_periods_without_end_do_not_hang() -> None:
     """Of many periods within one step the last are taken; others than positive ones are refused."""
     many = 1e9 * 2 * math.pi
-    found = points(PERIODS, "rk54", {"omega": [1.0, many, -1.0, 1e300]}, window_end=20.5)
-    assert found.status.values.tolist() == [0, 0, 3, 3]
-    np.testing.assert_allclose(found["last"][0], 2 * math.pi * np.arange(4))
-    np.testing.assert_allclose(found["last"][1], 20.5 - 1e-9 * np.arange(3, -1, -1), rtol=1e-12)
+    dataset = points(PERIODS, "rk54", {"omega": [1.0, many, -1.0, 1e300]}, window_end=20.5)
+    assert dataset.status.values.tolist() == [0, 0, 3, 3]
+    np.testing.assert_allclose(dataset["last"][0], 2 * math.pi * np.arange(4))
+    np.testing.assert_allclose(dataset["last"][1], 20.5 - 1e-9 * np.arange(3, -1, -1), rtol=1e-12)

@@ -83,8 +83,8 @@ def solved(model: RandomModel, point: dict[str, float], tolerance: float) -> np.
     def value(text: str, t: float, y: Any) -> float:
         at = names | {"t": t} | {f"s{i}": float(s) for i, s in enumerate(y)}
         definition: Any = python_value(code[model.definition], at)
-        found: Any = python_value(code[text], at | {"d": float(definition)})
-        return float(found)
+        number: Any = python_value(code[text], at | {"d": float(definition)})
+        return float(number)
 
     n, mode, t = len(model.starts), 0, 0.0
     y = np.array([*(python_value(start, names) for start in model.starts), 0.0], float)
@@ -123,16 +123,16 @@ def surfaces(model: RandomModel, mode: int) -> list[Any]:
 def compare(model: RandomModel, method: str) -> int:
     """How many points agree with SciPy to 1e-5; those that SciPy resolves do, or this fails."""
     case = case_of(model, method, relative_tolerance=1e-10, maximum_step=0.05)
-    found = bits_of(case.sweep, case.points)
+    computed = bits_of(case.sweep, case.points)
     checked = 0
-    for i in np.flatnonzero(found["status"] == 0)[:4]:
+    for i in np.flatnonzero(computed["status"] == 0)[:4]:
         point = {name: float(case.points.columns[name].values[i]) for name in ("p", "q")}
         rough, fine = (solved(model, point, tolerance) for tolerance in (1e-8, 1e-11))
         if rough is None or fine is None or np.abs(rough - fine).max() > 1e-5:
             continue  # ill-conditioned: it grazes an event, or the motion is chaotic
-        ours = [float(found[f"s{k}_end"][i]) for k in range(len(model.starts))]
+        ours = [float(computed[f"s{k}_end"][i]) for k in range(len(model.starts))]
         np.testing.assert_allclose(ours, fine[:-1], rtol=1e-4, atol=1e-5, err_msg=model.text)
-        average = float(found["average"][i])
+        average = float(computed["average"][i])
         np.testing.assert_allclose(average, fine[-1] / END, rtol=1e-4, atol=1e-5)
         checked += 1
     return checked

@@ -39,13 +39,13 @@ def with_steps(method: str, step: float) -> dict[str, float]:
 
 def errors_by_step(method: str, error: Callable[[xr.Dataset], Any], **window: float) -> list[float]:
     """The root mean square error over the forcings, for steps of which each is half the last."""
-    found: list[float] = []
+    errors: list[float] = []
     for halvings in range(3):
         controls = with_steps(method, STEPS[method] / 2**halvings)
         dataset = points(RESONANCE, method, {"forcing": FORCINGS}, **window, **controls)
-        found.append(float(np.sqrt(np.mean(np.square(error(dataset))))))
-    assert found[-1] > 1e-15  # not yet rounding
-    return found
+        errors.append(float(np.sqrt(np.mean(np.square(error(dataset))))))
+    assert errors[-1] > 1e-15  # not yet rounding
+    return errors
 
 
 def observed_order(errors: list[float]) -> float:
@@ -57,8 +57,8 @@ def observed_order(errors: list[float]) -> float:
 def test_order_on_a_smooth_motion(method: str) -> None:
     y, v = closed_form(END, FORCINGS)
 
-    def error(found: xr.Dataset) -> Any:
-        return np.hypot(found.y_end.values - y, found.v_end.values - v)
+    def error(dataset: xr.Dataset) -> Any:
+        return np.hypot(dataset.y_end.values - y, dataset.v_end.values - v)
 
     assert observed_order(errors_by_step(method, error, window_end=END)) >= ORDERS[method] - 0.1
 
@@ -70,7 +70,7 @@ def test_order_of_a_mean(method: str) -> None:
     turns = math.sin(END) - END * math.cos(END) - math.sin(start) + start * math.cos(start)
     exact = (sines + 0.5 * FORCINGS * turns) / (END - start)
     errors = errors_by_step(
-        method, lambda found: found["mean"].values - exact, window_start=start, window_end=END
+        method, lambda dataset: dataset["mean"].values - exact, window_start=start, window_end=END
     )
     assert observed_order(errors) >= ORDERS[method] - 0.1
 
@@ -79,7 +79,7 @@ def test_order_of_a_mean(method: str) -> None:
 def test_order_of_an_extreme(method: str) -> None:
     """Extremes lie inside steps, where the dense motion has its own error."""
     exact = [largest_position(forcing) for forcing in FORCINGS]
-    errors = errors_by_step(method, lambda found: found.largest.values - exact, window_end=END)
+    errors = errors_by_step(method, lambda dataset: dataset.largest.values - exact, window_end=END)
     assert observed_order(errors) >= EXTREME_ORDERS[method] - 0.1
 
 
@@ -87,12 +87,12 @@ def largest_position(forcing: float) -> float:
     """On [0, END]: at the start, or at the one later zero of the velocity with a maximum."""
     times = np.linspace(0.0, END, 4001)
     speeds = [closed_form(t, forcing)[1] for t in times]
-    found = [1.0, closed_form(END, forcing)[0]]
+    candidates = [1.0, closed_form(END, forcing)[0]]
     for a, b, before, after in zip(times, times[1:], speeds, speeds[1:], strict=False):
         if before > 0 >= after:
             root = brentq(lambda t: closed_form(t, forcing)[1], a, b, xtol=1e-15)
-            found.append(closed_form(float(root), forcing)[0])
-    return max(found)
+            candidates.append(closed_form(float(root), forcing)[0])
+    return max(candidates)
 
 
 @pytest.mark.parametrize("method", ORDERS)
@@ -100,7 +100,7 @@ def test_outputs_over_the_window(method: str) -> None:
     """Against quadrature of the closed form, split where it has kinks."""
     start = 0.7
     controls = {"step": 2e-3} if method == "rk4" else {"relative_tolerance": 1e-11}
-    found = points(RESONANCE, method, window_start=start, window_end=END, **controls)
+    outputs = points(RESONANCE, method, window_start=start, window_end=END, **controls)
     times = np.linspace(start, END, 2_000_001)
     y = np.cos(times) + 0.5 * times * np.sin(times)
     v = 0.5 * times * np.cos(times) - 0.5 * np.sin(times)
@@ -108,21 +108,21 @@ def test_outputs_over_the_window(method: str) -> None:
     def mean(values: np.ndarray) -> float:
         return float(np.trapezoid(values, times)) / (END - start)
 
-    assert float(found["mean"]) == pytest.approx(mean(y), rel=1e-10)
-    assert float(found.integral) == pytest.approx(mean(y) * (END - start), rel=1e-10)
-    assert float(found.rms) == pytest.approx(math.sqrt(mean(y * y)), rel=1e-10)
-    assert float(found.largest) == pytest.approx(y.max(), rel=1e-10)
-    assert float(found.smallest) == pytest.approx(y.min(), rel=1e-10)
-    assert float(found.mean_size) == pytest.approx(mean(np.abs(y)), rel=1e-9)
-    assert float(found.above) == pytest.approx(np.mean((y > 0.5) & (v > 0)), abs=2e-6)
+    assert float(outputs["mean"]) == pytest.approx(mean(y), rel=1e-10)
+    assert float(outputs.integral) == pytest.approx(mean(y) * (END - start), rel=1e-10)
+    assert float(outputs.rms) == pytest.approx(math.sqrt(mean(y * y)), rel=1e-10)
+    assert float(outputs.largest) == pytest.approx(y.max(), rel=1e-10)
+    assert float(outputs.smallest) == pytest.approx(y.min(), rel=1e-10)
+    assert float(outputs.mean_size) == pytest.approx(mean(np.abs(y)), rel=1e-9)
+    assert float(outputs.above) == pytest.approx(np.mean((y > 0.5) & (v > 0)), abs=2e-6)
 
 
 @pytest.mark.parametrize("method", ["rk54", "dop853", "rodas4"])
 def test_errors_follow_the_tolerance(method: str) -> None:
     y, v = closed_form(END)
     for tolerance in (1e-4, 1e-6, 1e-8, 1e-10):
-        found = points(RESONANCE, method, window_end=END, relative_tolerance=tolerance)
-        error = math.hypot(float(found.y_end) - y, float(found.v_end) - v)
+        outputs = points(RESONANCE, method, window_end=END, relative_tolerance=tolerance)
+        error = math.hypot(float(outputs.y_end) - y, float(outputs.v_end) - v)
         assert error < 100 * tolerance
 
 
@@ -130,13 +130,13 @@ def test_stiff_motion() -> None:
     """van der Pol with mu = 1000 beyond its first jump, against SciPy's Radau."""
     text = RESONANCE.replace('v = "-y + forcing*cos(t)"', 'v = "forcing*(1 - y**2)*v - y"')
     text = text.replace('initial = "1"', 'initial = "2"')
-    found = points(text, "rodas4", forcing=1000.0, window_end=1000.0, relative_tolerance=1e-10)
+    outputs = points(text, "rodas4", forcing=1000.0, window_end=1000.0, relative_tolerance=1e-10)
     radau = solve_ivp(
         lambda _, y: [y[1], 1000.0 * (1 - y[0] ** 2) * y[1] - y[0]],
         (0, 1000.0), [2.0, 0.0], method="Radau", rtol=1e-11, atol=1e-13,
     )  # fmt: skip
-    assert float(found.y_end) == pytest.approx(radau.y[0, -1], rel=1e-7)
-    assert float(found.v_end) == pytest.approx(radau.y[1, -1], rel=1e-6)
+    assert float(outputs.y_end) == pytest.approx(radau.y[0, -1], rel=1e-7)
+    assert float(outputs.v_end) == pytest.approx(radau.y[1, -1], rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -154,11 +154,11 @@ def test_order_of_the_state_after_an_impact(method: str) -> None:
     first = {"rk4": 0.05, "rk54": 0.1, "dop853": 0.2, "rodas4": 0.05}[method]
     errors: list[float] = []
     for halvings in range(2 if method == "dop853" else 3):  # then rounding
-        found = points(
+        dataset = points(
             text, method, {"restitution": restitutions}, gravity=9.0, height=2.0,
             window_end=impact + since, **with_steps(method, first / 2**halvings),
         )  # fmt: skip
-        assert (found.impacts == 1).all()
-        errors.append(float(np.sqrt(np.mean((found.x_end.values - exact) ** 2))))
+        assert (dataset.impacts == 1).all()
+        errors.append(float(np.sqrt(np.mean((dataset.x_end.values - exact) ** 2))))
     assert errors[-1] > 1e-15
     assert observed_order(errors) >= ORDERS[method] - 0.1

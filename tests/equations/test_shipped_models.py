@@ -64,8 +64,8 @@ def test_everything_has_a_meaning_of_its_own(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "test"), cases())
 def test_what_a_file_expects_is_what_an_independent_solver_finds(name: str, test: Test) -> None:
-    found = SOLVERS[name](test.at)
+    outputs = SOLVERS[name](test.at)
     for output, expected in test.expect.items():
         assert isinstance(expected, float)
         tolerance = test.absolute + test.relative * abs(expected)
-        assert found[output] == pytest.approx(expected, rel=0, abs=tolerance / 2), output
+        assert outputs[output] == pytest.approx(expected, rel=0, abs=tolerance / 2), output

@@ -87,26 +87,26 @@ def test_motions_are_those_of_another_solver(method: str, interpolation: str) ->
         ).y[:, -1]  # fmt: skip
         if end == END:
             break
-    given = {"omega": 3.0, "window_start": 0, "window_end": END, **CONTROLS[method]}
-    source = {"model": model(interpolation), "method": method, "parameters": given}
-    found = sweep.run(source, store=None)
+    parameters = {"omega": 3.0, "window_start": 0, "window_end": END, **CONTROLS[method]}
+    source = {"model": model(interpolation), "method": method, "parameters": parameters}
+    outputs = sweep.run(source, store=None)
     tight = 1e-6 if method == "rk4" else 1e-7
-    assert [float(found["last"]), float(found["speed"])] == pytest.approx(state, rel=tight)
+    assert [float(outputs["last"]), float(outputs["speed"])] == pytest.approx(state, rel=tight)
     fine = np.linspace(0, END, 400_001)
-    assert float(found["shaking"]) == pytest.approx(np.mean(np.abs(curve(fine))), rel=1e-5)
+    assert float(outputs["shaking"]) == pytest.approx(np.mean(np.abs(curve(fine))), rel=1e-5)
     values = curve(fine)
     if interpolation == "cubic":  # its maxima are smooth
-        assert float(found["strongest"]) == pytest.approx(values.max(), rel=1e-9)
+        assert float(outputs["strongest"]) == pytest.approx(values.max(), rel=1e-9)
     places = np.flatnonzero((values[:-1] < 0) & (values[1:] >= 0))
-    assert float(found["strong_shakes"]) == places.size >= 1
-    instants = found["instants"].values[~np.isnan(found["instants"].values)]
+    assert float(outputs["strong_shakes"]) == places.size >= 1
+    instants = outputs["instants"].values[~np.isnan(outputs["instants"].values)]
     np.testing.assert_allclose(instants, fine[places][-instants.size :], atol=2e-5)
 
 
 def test_bits_depend_on_no_width_budget_neighbour_or_gpu() -> None:
-    given = {"window_start": 0, "relative_tolerance": 1e-6}
+    parameters = {"window_start": 0, "relative_tolerance": 1e-6}
     cases = {"omega": {"linspace": [1, 5, 9]}, "window_end": {"linspace": [2, 6, 9]}}
-    source = {"model": model("cubic"), "parameters": given, "axes": {"case": cases}}
+    source = {"model": model("cubic"), "parameters": parameters, "axes": {"case": cases}}
     planned = load(source).sweep
     case = Case("shaken", planned, points(planned, chunk_at((0,), planned.shape, planned.shape)))
     small = Target(width=2, pack=1)
@@ -119,28 +119,28 @@ def test_bits_depend_on_no_width_budget_neighbour_or_gpu() -> None:
 
 
 def test_a_window_beyond_the_samples_is_outside_validity() -> None:
-    given = {"omega": 3.0, "window_start": 0}
+    parameters = {"omega": 3.0, "window_start": 0}
     ends = {"values": [float(TIMES[-1]), float(TIMES[-1]) + 0.01]}
-    source = {"model": model("cubic"), "parameters": given, "axes": {"window_end": ends}}
-    found = sweep.run(source, store=None)
-    assert found["status"].values.tolist() == [Status.ok, Status.outside_validity]
+    source = {"model": model("cubic"), "parameters": parameters, "axes": {"window_end": ends}}
+    dataset = sweep.run(source, store=None)
+    assert dataset["status"].values.tolist() == [Status.ok, Status.outside_validity]
 
 
 def test_the_model_contains_the_samples_of_a_file(tmp_path: Path) -> None:
     rows = [f"{t!r},{a!r}" for t, a in zip(TIMES.tolist(), GROUND.tolist(), strict=True)]
     (tmp_path / "quake.csv").write_text("\n".join(["t,a", *rows]))
     source = {"file": "quake.csv", "time": "t", "column": "a", "unit": "m/s^2"}
-    found = read_model({**MODEL, "signals": {"ground": source}}, tmp_path)
-    assert found.text == read_model(model(), tmp_path).text
-    system = system_of_text(found.text)
+    parsed_model = read_model({**MODEL, "signals": {"ground": source}}, tmp_path)
+    assert parsed_model.text == read_model(model(), tmp_path).text
+    system = system_of_text(parsed_model.text)
     assert system.signals[0].table.values == tuple(GROUND.tolist())
-    assert system.text == found.text
+    assert system.text == parsed_model.text
 
 
 def test_zeros_of_samples_keep_their_signs() -> None:
     ground = {"times": [0, 1], "values": [-0.0, 1], "unit": "m/s^2"}
-    found = read_model({**MODEL, "signals": {"ground": ground}}, Path())
-    assert "values = [-0.0, 1.0]" in found.text  # as in stores
+    parsed_model = read_model({**MODEL, "signals": {"ground": ground}}, Path())
+    assert "values = [-0.0, 1.0]" in parsed_model.text  # as in stores
 
 
 FAULTS: list[tuple[dict[str, Any], str]] = [
@@ -156,7 +156,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("signal", "gist"), FAULTS)
-def test_a_faulty_signal_is_told_with_its_cure(
+def test_a_faulty_signal_is_reported_with_its_cure(
     signal: dict[str, Any], gist: str, tmp_path: Path
 ) -> None:
     entry = {"unit": "m/s^2", **signal}
@@ -164,7 +164,7 @@ def test_a_faulty_signal_is_told_with_its_cure(
         read_system_file({**MODEL, "signals": {"ground": entry}}, tmp_path)
 
 
-def test_all_faults_of_signals_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_of_signals_are_reported_at_once(tmp_path: Path) -> None:
     missing = {"file": "none.csv", "time": "t", "column": "a", "unit": "m/s^2", "untit": 1}
     signals = {"ground": missing, "roof": {"times": [0, 1], "values": [1]}}
     with pytest.raises(ConfigError) as error:

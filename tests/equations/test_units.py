@@ -132,7 +132,7 @@ RIGHT = [
 
 
 @pytest.mark.parametrize(("piece", "other", "place", "message"), WRONG)
-def test_a_line_whose_units_do_not_agree_is_told(
+def test_a_line_whose_units_do_not_agree_is_reported(
     piece: str, other: str, place: str, message: str
 ) -> None:
     faults = unit_faults(good(changed(piece, other)))

@@ -83,10 +83,10 @@ def test_the_last_values_are_kept_oldest_first(dataset: xr.Dataset) -> None:
 
 def test_a_value_at_an_event_may_be_an_expression() -> None:
     kept = 'values = "2*max(x, t) + speed", every = "passage", keep = 1, meaning = "kept"'
-    asked = request(model=model(f"{CLOCK}kept = {{ {kept} }}"), outputs=["kept"])
-    found = sweep.run(asked, store=None)["kept"].squeeze("kept_index")
+    document = request(model=model(f"{CLOCK}kept = {{ {kept} }}"), outputs=["kept"])
+    values = sweep.run(document, store=None)["kept"].squeeze("kept_index")
     expected = np.where(passes(), np.add(10.0, SPEEDS), np.nan)  # x = 5 >= t there
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
 
 
 def test_a_store_resumed_extended_and_opened_again_has_the_same_values(
@@ -100,11 +100,11 @@ def test_a_store_resumed_extended_and_opened_again_has_the_same_values(
     sweep.run(request(CYCLES[:3]), store=path)
     longer = Store.extend(path, load(request()).sweep)
     assert len(longer.pending()) == 4
-    found = sweep.run(request(), store=path).load()
+    completed = sweep.run(request(), store=path).load()
     assert not Store.open(path).verify()
-    assert found.sizes == dataset.sizes
+    assert completed.sizes == dataset.sizes
     for name in dataset.data_vars:
-        assert found[name].values.tobytes() == dataset[name].values.tobytes()
+        assert completed[name].values.tobytes() == dataset[name].values.tobytes()
 
 
 def test_a_lost_file_of_several_values_is_damage_and_computed_again(tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ def test_a_lost_file_of_several_values_is_damage_and_computed_again(tmp_path: Pa
     shutil.rmtree(path / "steps" / "c" / "4" / "1")
     (damaged,) = Store.open(path).verify()
     assert damaged.index == (4, 1)
-    found = sweep.run(request(), store=path)
-    np.testing.assert_allclose(found["steps"], expected_steps(), rtol=1e-13)
+    repaired = sweep.run(request(), store=path)
+    np.testing.assert_allclose(repaired["steps"], expected_steps(), rtol=1e-13)
 
 
 def test_figures_are_of_the_values_that_exist(dataset: xr.Dataset) -> None:
@@ -129,18 +129,18 @@ def test_figures_are_of_the_values_that_exist(dataset: xr.Dataset) -> None:
 def test_csv_has_a_column_for_each_value(dataset: xr.Dataset, tmp_path: Path) -> None:
     read = rows(export(dataset, tmp_path / "a.csv"))
     assert len(read) == len(CYCLES) * len(SPEEDS)
-    found = [[float(row[f"steps_{i}"]) for i in range(KEPT)] for row in read]
-    np.testing.assert_array_equal(found, dataset["steps"].values.reshape(-1, KEPT))
+    steps = [[float(row[f"steps_{i}"]) for i in range(KEPT)] for row in read]
+    np.testing.assert_array_equal(steps, dataset["steps"].values.reshape(-1, KEPT))
     assert "steps" not in read[0]
 
 
 def test_csv_keeps_an_output_whose_name_a_column_would_take(tmp_path: Path) -> None:
     text = CLOCK.replace("x_end =", "steps_1 =")
-    found = sweep.run({**request(), "model": model(text)}, store=None)
-    read = rows(export(found, tmp_path / "a.csv"))
-    assert [float(row["steps_1"]) for row in read] == found["steps_1"].values.ravel().tolist()
+    result = sweep.run({**request(), "model": model(text)}, store=None)
+    read = rows(export(result, tmp_path / "a.csv"))
+    assert [float(row["steps_1"]) for row in read] == result["steps_1"].values.ravel().tolist()
     second = [float(row["steps_1_"]) for row in read]
-    np.testing.assert_array_equal(second, found["steps"].values[..., 1].ravel())
+    np.testing.assert_array_equal(second, result["steps"].values[..., 1].ravel())
 
 
 def test_netcdf_and_the_command_export_read_a_store_whole(
@@ -167,13 +167,13 @@ def test_errors_leave_out_what_has_several_values(dataset: xr.Dataset) -> None:
 def test_a_refined_sweep_has_the_values_at_all_its_points() -> None:
     refine = {"output": "passages", "levels": 2, "tolerance": 0.1}
     axes = {"end_cycle": {"values": [1, 9]}, "speed": {"values": [1, 2]}}
-    found = sweep.run({**request(), "axes": axes, "refine": refine}, store=None)
-    assert found.sizes["point"] > 9  # a border runs through the only cell
-    last = np.sum(np.isfinite(found["steps"].values), axis=1) - 1
-    newest = np.take_along_axis(found["steps"].values, last[:, None], axis=1)[:, 0]
-    cycles = np.floor(found["end_cycle"].values)
-    np.testing.assert_allclose(newest, cycles * found["speed"].values, rtol=1e-12)
-    figure = plots.draw(found, "steps")
+    refined = sweep.run({**request(), "axes": axes, "refine": refine}, store=None)
+    assert refined.sizes["point"] > 9  # a border runs through the only cell
+    last = np.sum(np.isfinite(refined["steps"].values), axis=1) - 1
+    newest = np.take_along_axis(refined["steps"].values, last[:, None], axis=1)[:, 0]
+    cycles = np.floor(refined["end_cycle"].values)
+    np.testing.assert_allclose(newest, cycles * refined["speed"].values, rtol=1e-12)
+    figure = plots.draw(refined, "steps")
     assert figure.axes[0].get_xlabel() == "end cycle n₁"
 
 
@@ -193,8 +193,8 @@ def test_a_bifurcation_map_has_a_dot_for_each_value(dataset: xr.Dataset) -> None
         for cycles, values in zip(CYCLES, expected_steps()[:, 1], strict=True)
         for value in values[np.isfinite(values)]
     ]
-    found = [(a, b) for a, b in zip(x, y, strict=True) if np.isfinite(b)]
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    drawn_values = [(a, b) for a, b in zip(x, y, strict=True) if np.isfinite(b)]
+    np.testing.assert_allclose(drawn_values, expected, rtol=1e-13)
     assert axes.get_xlabel() == "end cycle n₁"
     assert axes.get_title(loc="left").split("\n")[0] == "clock: steps at speed = 2"
 
@@ -203,8 +203,8 @@ def test_a_sample_is_drawn_over_one_parameter() -> None:
     sample = {"method": "sobol", "points": 8, "seed": 1, "speed": {"uniform": [1, 2]},
               "end_cycle": {"uniform": [3, 6]}}  # fmt: skip
     tables = {"model": model(CLOCK), "method": "rk4", "parameters": {"step": 0.25}}
-    found = sweep.run({**tables, "sample": sample}, store=None)
-    (dots,) = plots.draw(found, "steps", over=["end_cycle"]).axes[0].get_lines()
-    assert np.unique(dots.get_data()[0]).tolist() == sorted(found["end_cycle"].values)
+    sampled = sweep.run({**tables, "sample": sample}, store=None)
+    (dots,) = plots.draw(sampled, "steps", over=["end_cycle"]).axes[0].get_lines()
+    assert np.unique(dots.get_data()[0]).tolist() == sorted(sampled["end_cycle"].values)
     with pytest.raises(SweepError, match="over one parameter"):
-        plots.draw(found, "steps", over=["speed", "end_cycle"])
+        plots.draw(sampled, "steps", over=["speed", "end_cycle"])

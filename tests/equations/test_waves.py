@@ -47,9 +47,9 @@ def simpson(omega: float, shift: float, step: float, steps: int) -> float:
 def test_waves_stay_those_of_their_phases(steps: int) -> None:
     """A step is 2⁻¹⁰, so that times are exact and rounding is that of sums and waves alone."""
     step = 2.0**-10
-    found = points(FORCED, "rk4", {"omega": OMEGA}, step=step, window_end=steps * step)
+    motion = points(FORCED, "rk4", {"omega": OMEGA}, step=step, window_end=steps * step)
     expected = [simpson(omega, 0.3, step, steps) for omega in OMEGA]
-    error = np.abs(found["final_y"].values - expected)
+    error = np.abs(motion["final_y"].values - expected)
     assert error.max() < 1e-15 + 2e-14 * 3 * steps * step
 
 
@@ -60,8 +60,8 @@ def test_strides_and_single_steps_have_the_same_bits() -> None:
         points(FORCED, "rk4", {"omega": OMEGA[3:], "window_end": some}, step=2.0**-4)
         for some in (ends, *(ends[[i]] for i in range(0, 40, 3)))
     )
-    found = [float(each["final_y"].item()) for each in alone]
-    assert found == together["final_y"].values.squeeze()[::3].tolist()
+    final_values = [float(each["final_y"].item()) for each in alone]
+    assert final_values == together["final_y"].values.squeeze()[::3].tolist()
 
 
 def waves_in(rate: str, method: str = "rk4") -> int:
