@@ -29,8 +29,8 @@ else:
 
 # Kernels of tests are small work, so it is their compilation that takes time. Bits do not depend on
 # it, which tests/backends/test_bits.py shows with the flags that users have.
-if "TRIBOSWEEP_CXX" not in os.environ and (found := shutil.which("g++")):
-    os.environ["TRIBOSWEEP_CXX"] = quick(found)
+if "TRIBOSWEEP_CXX" not in os.environ and (gxx := shutil.which("g++")):
+    os.environ["TRIBOSWEEP_CXX"] = quick(gxx)
 
 # Processes of Dask look after themselves 50 times a second, also while a test waits for others.
 for setting, value in {

@@ -25,10 +25,10 @@ def quick(compiler: str) -> str:
     command = [compiler, *QUICK]
     flags = [*command, *(flag for flag in FLAGS if flag not in ("-O3", "-shared"))]
 
-    def precompile(made: Path) -> None:
-        source = made.with_suffix("")
+    def precompile(path: Path) -> None:
+        source = path.with_suffix("")
         _write(source)
-        subprocess.run([*flags, "-x", "c++-header", "-o", made, source], check=True)
+        subprocess.run([*flags, "-x", "c++-header", "-o", path, source], check=True)
 
     try:
         version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout

@@ -105,6 +105,6 @@ def swing(stiffness: float, loss: float, stages: int = 4) -> Swing:
     """The steady motion at η = loss, followed there from none in so many stages."""
     amplitude, phase = frictionless(stiffness)
     for stage in range(1, stages + 1):
-        found = steady(stiffness, loss * stage / stages, amplitude, phase)
-        amplitude, phase = found.amplitude, found.phase
-    return found
+        motion = steady(stiffness, loss * stage / stages, amplitude, phase)
+        amplitude, phase = motion.amplitude, motion.phase
+    return motion

@@ -232,12 +232,12 @@ def refined(polynomial: list[mpfr], slope: list[mpfr], left: mpfr, right: mpfr) 
     falling = value(slope, (left + right) / 2) < 0
     guess, tolerance = (left + right) / 2, right * mpfr(2) ** (4 - gmpy2.get_context().precision)
     while right - left > tolerance:
-        here = value(polynomial, guess)
-        if (here > 0) == falling:
+        value_at_guess = value(polynomial, guess)
+        if (value_at_guess > 0) == falling:
             left = guess
         else:
             right = guess
-        step = here / value(slope, guess)
+        step = value_at_guess / value(slope, guess)
         if abs(step) <= tolerance:
             return min(max(guess - step, left), right)
         guess -= step

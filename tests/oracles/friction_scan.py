@@ -212,8 +212,8 @@ def _edge(time, grid):
 def _note_edges(grid, state, edges, margins):
     """Lower the window's margin to the distance of an event from the window's edges, in cycles."""
     for edge in edges[:2]:
-        apart = abs((state.cell - edge.cell) * grid.step + state.rest - edge.rest)
-        margins[1] = min(margins[1], apart / (2 * np.pi))
+        distance = abs((state.cell - edge.cell) * grid.step + state.rest - edge.rest)
+        margins[1] = min(margins[1], distance / (2 * np.pi))
 
 
 @njit(nogil=True)
@@ -286,18 +286,18 @@ def _load(scaled, sine, cosine):
 @njit(nogil=True)
 def _rest(scaled, grid, cell, stop, place):
     """The first cell from `cell` on in which a mass stuck at `place` might slip, or `stop`."""
-    spring, here = scaled.stiffness * place, cell % grid.cells
+    spring, index = scaled.stiffness * place, cell % grid.cells
     load_sine, load_cosine = scaled.shaking * scaled.cosine, scaled.shaking * scaled.sine
     rise_up = rise_down = -1.0
     for at in range(cell, stop + 1):
-        sine, cosine = grid.sine[here], grid.cosine[here]
+        sine, cosine = grid.sine[index], grid.cosine[index]
         bound = scaled.friction + load_sine * sine + load_cosine * cosine
         bound_rise = load_sine * cosine - load_cosine * sine
         turned = (rise_up > 0) & (cosine <= bound_rise) | (rise_down > 0) & (-cosine <= bound_rise)
         if at > cell and (turned or abs(spring + sine) > bound):
             return at - 1
         rise_up, rise_down = cosine - bound_rise, -cosine - bound_rise
-        here = here + 1 if here + 1 < grid.cells else 0
+        index = index + 1 if index + 1 < grid.cells else 0
     return stop
 
 
@@ -373,8 +373,8 @@ def _glide(scaled, grid, flow, state, stop):
     pp, ps, pf, pd, pc = flow[0]
     sp, ss, sf, sd, sc = flow[1]
     cell, speed, along = state.cell, state.speed, state.sense * state.place
-    here = cell % grid.cells
-    sine, cosine = grid.sine[here], grid.cosine[here]
+    index = cell % grid.cells
+    sine, cosine = grid.sine[index], grid.cosine[index]
     push = push_sine * sine + push_cosine * cosine
     rise = -gamma * speed - kappa * along - push - eta
     load, load_slope = _load(scaled, sine, cosine)
@@ -384,8 +384,8 @@ def _glide(scaled, grid, flow, state, stop):
         slope = push_sine * cosine - push_cosine * sine
         next_along = pp * along + ps * speed + pf * push + pd * slope + pc
         next_speed = sp * along + ss * speed + sf * push + sd * slope + sc
-        here = here + 1 if here + 1 < grid.cells else 0
-        sine, cosine = grid.sine[here], grid.cosine[here]
+        index = index + 1 if index + 1 < grid.cells else 0
+        sine, cosine = grid.sine[index], grid.cosine[index]
         next_push = push_sine * sine + push_cosine * cosine
         next_rise = -gamma * next_speed - kappa * next_along - next_push - eta
         if next_speed <= 0 or (rise < 0 and next_rise >= 0):

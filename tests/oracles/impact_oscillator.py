@@ -60,11 +60,11 @@ def motion(
     def rate(_time: float, y: State) -> list[float]:
         return [y[1], -(k * y[0] + K * max(y[0] - e, 0.0)) / m]
 
-    found = solve_ivp(
+    solution = solve_ivp(
         rate, (0.0, times[-1]), [greatest, 0.0], "DOP853",
         t_eval=times, rtol=TOLERANCE, atol=TOLERANCE * greatest, max_step=times[-1] / 500,
     )  # fmt: skip
-    return found.y
+    return solution.y
 
 
 def phase(
@@ -88,7 +88,7 @@ def phase(
     size = max(abs(state[0]), abs(state[1]) * radian)
     scales = np.array([1.0, 1 / radian])
     absolute = TOLERANCE * np.concatenate([size * scales, 1e-3 * scales, 1e-3 * scales])
-    found = solve_ivp(
+    solution = solve_ivp(
         rate,
         (0.0, 7 * radian),
         state,
@@ -98,6 +98,6 @@ def phase(
         atol=absolute,
         max_step=radian / 16,
     )
-    if not found.t_events[0].size:
+    if not solution.t_events[0].size:
         raise ArithmeticError("the phase does not end: what should end it was not met")
-    return found.y_events[0][0], float(found.t_events[0][0])
+    return solution.y_events[0][0], float(solution.t_events[0][0])

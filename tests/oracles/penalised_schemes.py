@@ -72,8 +72,8 @@ class Oscillator:
 
     def sample(self, y: float, v: float, t: float, step: float, attempts: int) -> Sample:
         """The mass after a step."""
-        asked = self.point["k"] * y - self.point["m"] * self.shaking(t)
-        held = abs(asked) <= self.point["mu"] * self.normal_force(t)
+        needed_force = self.point["k"] * y - self.point["m"] * self.shaking(t)
+        held = abs(needed_force) <= self.point["mu"] * self.normal_force(t)
         stuck, heading = self.memory.stuck, self.memory.velocity
         return Sample(t, step, v, stuck, attempts, stuck and held, heading)
 

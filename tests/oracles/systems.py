@@ -84,12 +84,12 @@ def largest(pieces: Any, value: Callable[[float, State], float], start: float = 
         times = np.linspace(a, b, max(2000, int(200 * (b - a))))
         samples = [value(t, piece.sol(t)) for t in times]
         i = int(np.argmax(samples))
-        around = (times[max(i - 1, 0)], times[min(i + 1, len(times) - 1)])
-        found: Any = minimize_scalar(
-            lambda t, p=piece: -value(t, p.sol(t)), bounds=around, method="bounded",
+        bracket = (times[max(i - 1, 0)], times[min(i + 1, len(times) - 1)])
+        minimum: Any = minimize_scalar(
+            lambda t, p=piece: -value(t, p.sol(t)), bounds=bracket, method="bounded",
             options={"xatol": 1e-12},
         )  # fmt: skip
-        best = max(best, samples[i], -found.fun)
+        best = max(best, samples[i], -minimum.fun)
     return best
 
 
@@ -195,12 +195,12 @@ def van_der_pol(at: Point) -> Outputs:
 
 def bouncing_ball(at: Point) -> Outputs:
     g, h, e, end = at.get("gravity", 9.81), at["drop_height"], at["restitution"], at["window_end"]
-    time, speed, impacts, lost = sqrt(2 * h / g), sqrt(2 * g * h), 0, 0.0
+    time, speed, impacts, lost_energy = sqrt(2 * h / g), sqrt(2 * g * h), 0, 0.0
     first = time
     assert end < first * (1 + e) / (1 - e), "beyond the accumulation of impacts"
     while time <= end:
         impacts += 1
-        lost += 0.5 * (1 - e**2) * speed**2
+        lost_energy += 0.5 * (1 - e**2) * speed**2
         speed *= e
         last, time = time, time + 2 * speed / g
     flight = end - last
@@ -208,7 +208,7 @@ def bouncing_ball(at: Point) -> Outputs:
         "impacts": impacts,
         "final_height": speed * flight - g * flight**2 / 2,
         "final_velocity": speed - g * flight,
-        "lost": lost,
+        "lost": lost_energy,
     }
 
 

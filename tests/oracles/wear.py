@@ -80,7 +80,9 @@ def tube_flat_inclined_small(h: Any, radius: Any, length: Any, angle: Any) -> An
 @digits
 def tube_hole(h: Any, radius: Any, length: Any, hole_radius: Any) -> Any:
     """The circle less its overlap with the hole, a lens of two segments."""
-    apart = hole_radius - radius + h
-    chord = (apart**2 + hole_radius**2 - radius**2) / (2 * apart)  # from the centre of the hole
-    lens = segment(hole_radius - chord, hole_radius) + segment(radius - (apart - chord), radius)
+    distance = hole_radius - radius + h
+    chord = (distance**2 + hole_radius**2 - radius**2) / (
+        2 * distance
+    )  # from the centre of the hole
+    lens = segment(hole_radius - chord, hole_radius) + segment(radius - (distance - chord), radius)
     return length * (mpmath.pi * radius**2 - lens)

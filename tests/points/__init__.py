@@ -157,11 +157,11 @@ def _sweep(
     outputs: Sequence[str] | None = None,
     parameter_set: str | None = None,
 ) -> Sweep:
-    wanted = [s for s in model.parameter_sets if parameter_set in (None, s.name)]
+    chosen_sets = [s for s in model.parameter_sets if parameter_set in (None, s.name)]
     return Sweep(
         model=model,
         method=method,
-        parameter_set=next(s for s in wanted if _gives(parameters, s)),
+        parameter_set=next(s for s in chosen_sets if _gives(parameters, s)),
         constants={},
         axes=(),
         outputs=tuple(o for o in model.outputs if outputs is None or o.name in outputs),
