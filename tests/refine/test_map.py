@@ -136,27 +136,27 @@ def test_values_between_points_are_interpolated_in_their_cell(refined: xr.Datase
     x, y = np.unravel_index(cells.points, cells.mesh.shape)
     known = refined.assign(wear_power=("point", 3.0 + x / 8 - y / 4 + x * y / 1024))
     across, up = np.meshgrid(*(np.arange(n) for n in cells.mesh.shape), indexing="ij")
-    wanted = 3.0 + across / 8 - up / 4 + across * up / 1024
-    np.testing.assert_array_equal(on_grid(known)["wear_power"].values, wanted)  # dyadic: exact
+    expected = 3.0 + across / 8 - up / 4 + across * up / 1024
+    np.testing.assert_array_equal(on_grid(known)["wear_power"].values, expected)  # dyadic: exact
     coarser = on_grid(known, 2)["wear_power"].values
-    np.testing.assert_array_equal(coarser, wanted[::8, ::8])
+    np.testing.assert_array_equal(coarser, expected[::8, ::8])
 
 
 def test_interpolation_errors_are_small_for_a_smooth_output(
     gridded: xr.Dataset, full: xr.Dataset
 ) -> None:
-    off = np.abs(gridded["wear_power"].values - full["wear_power"].values)
-    assert off.max() < 0.01 * full["wear_power"].values.max()
+    error = np.abs(gridded["wear_power"].values - full["wear_power"].values)
+    assert error.max() < 0.01 * full["wear_power"].values.max()
 
 
 def test_a_missing_value_stays_in_its_cell() -> None:
     axes = {"vertical_acceleration": {"linspace": [0.0, 20.0, 3]},
             "base_acceleration": {"linspace": [1.0, 9.0, 3]}}  # fmt: skip
     requested = document(axes=axes, parameters={**PARAMETERS, "friction": 0.1})
-    found = on_grid(sweep.run(requested, store=None))
-    lost = found["vertical_acceleration"].values >= 10.0
-    assert np.isnan(found["wear_power"].values[lost]).all()
-    assert np.isfinite(found["wear_power"].values[~lost]).all()
+    grid = on_grid(sweep.run(requested, store=None))
+    lifts_off = grid["vertical_acceleration"].values >= 10.0
+    assert np.isnan(grid["wear_power"].values[lifts_off]).all()
+    assert np.isfinite(grid["wear_power"].values[~lifts_off]).all()
 
 
 @pytest.mark.parametrize("levels", [-1, 1.5, "2"])
@@ -171,10 +171,10 @@ def test_a_grid_of_one_and_three_axes() -> None:
         parameters = PARAMETERS if len(axes) > 1 else {**PARAMETERS, "friction": 0.3}
         refine = {"output": "regime", "levels": levels}
         requested = document(refine, axes=axes, parameters=parameters)
-        found = on_grid(sweep.run(requested, store=None))
-        values = {name: {"values": found[name].values.tolist()} for name in axes}
+        grid = on_grid(sweep.run(requested, store=None))
+        values = {name: {"values": grid[name].values.tolist()} for name in axes}
         whole = sweep.run({**plain(requested), "axes": values}, store=None)
-        np.testing.assert_array_equal(found["regime"].values, whole["regime"].values)
+        np.testing.assert_array_equal(grid["regime"].values, whole["regime"].values)
 
 
 def test_results_that_are_not_refined_have_no_cells(full: xr.Dataset, refined: xr.Dataset) -> None:
@@ -207,13 +207,13 @@ def test_the_map_is_the_grid_with_its_cells(refined: xr.Dataset, gridded: xr.Dat
 
 def test_a_map_too_fine_for_paper_is_thinned() -> None:
     """To every fourth value here, because 2,048 is the limit."""
-    found = sweep.run(document({"output": "regime", "levels": 9}), store=None)
-    cells = cells_of(found)
-    shown = cut(found, "regime", {})
+    dataset = sweep.run(document({"output": "regime", "levels": 9}), store=None)
+    cells = cells_of(dataset)
+    shown_slice = cut(dataset, "regime", {})
     assert cells.mesh.shape == (2049, 4097)
-    for axis in shown.axes:
+    for axis in shown_slice.axes:
         np.testing.assert_array_equal(axis.values, cells.axes[str(axis.name)][::4])
-    corner = shown.dataset.isel(friction=0, base_acceleration=0)
+    corner = shown_slice.dataset.isel(friction=0, base_acceleration=0)
     assert (corner["regime"], corner["friction"]) == (2, 0.01)
 
 
@@ -221,32 +221,32 @@ def test_points_without_a_value_are_counted_as_computed(tmp_path: Path) -> None:
     axes = {"vertical_acceleration": {"linspace": [0.0, 20.0, 3]},
             "base_acceleration": {"linspace": [1.0, 9.0, 3]}}  # fmt: skip
     requested = document(axes=axes, parameters={**PARAMETERS, "friction": 0.1})
-    found = sweep.run(requested, store=None)
-    lost = int((found["status"].values != 0).sum())
-    figure = plots.draw(found)
+    dataset = sweep.run(requested, store=None)
+    n_missing = int((dataset["status"].values != 0).sum())
+    figure = plots.draw(dataset)
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert f"no value: {lost} outside validity" in texts
+    assert f"no value: {n_missing} outside validity" in texts
 
 
 def test_one_axis_is_a_line_through_the_points() -> None:
     axes = {"friction": AXES["friction"]}
     requested = document(axes=axes, parameters={**PARAMETERS, "base_acceleration": 3.0})
-    found = sweep.run(requested, store=None)
-    figure = plots.draw(found, "wear_power")
+    dataset = sweep.run(requested, store=None)
+    figure = plots.draw(dataset, "wear_power")
     line = figure.axes[0].get_lines()[0]
-    np.testing.assert_array_equal(line.get_xdata(), np.sort(found["friction"].values))
+    np.testing.assert_array_equal(line.get_xdata(), np.sort(dataset["friction"].values))
     assert figure.axes[0].get_xscale() == "log"
 
 
 def test_three_axes_are_cut() -> None:
     axes = {**AXES, "phase": {"linspace": [0.0, 3.0, 3]}}
-    found = sweep.run(document({"output": "regime", "levels": 1}, axes=axes), store=None)
-    figure = plots.draw(found, "regime", at={"phase": 0.8})
+    dataset = sweep.run(document({"output": "regime", "levels": 1}, axes=axes), store=None)
+    figure = plots.draw(dataset, "regime", at={"phase": 0.8})
     assert figure.axes[0].get_title(loc="left").partition("\n")[0].endswith("at phase = 0.75 rad")
 
 
 def test_smoke_twin_is_refined(tmp_path: Path) -> None:
     smoke = configs_folder() / "smoke" / "wear_power_refined.toml"
-    found = sweep.run(smoke, store=tmp_path / "a.zarr")
-    assert 15 < found.sizes["point"] < 100
-    assert same_bits(found, sweep.run(smoke, store=None))
+    dataset = sweep.run(smoke, store=tmp_path / "a.zarr")
+    assert 15 < dataset.sizes["point"] < 100
+    assert same_bits(dataset, sweep.run(smoke, store=None))

@@ -73,10 +73,10 @@ def at_points(grid: xr.Dataset, refined: xr.Dataset, names: Sequence[str]) -> xr
         name: xr.DataArray(np.searchsorted(grid[name].values, refined[name].values), dims="point")
         for name in names
     }
-    found = grid.isel(places)
+    grid_points = grid.isel(places)
     for name in names:  # otherwise searchsorted found a neighbour
-        np.testing.assert_array_equal(found[name].values, refined[name].values)
-    return found
+        np.testing.assert_array_equal(grid_points[name].values, refined[name].values)
+    return grid_points
 
 
 # The same bits as the same points of a grid.
@@ -98,9 +98,9 @@ def test_points_have_the_bits_of_the_same_points_of_a_grid(axes: Mapping[str, ob
     refined = sweep.run(requested, store=None)
     grid = sweep.run({**plain(requested), "axes": finest(refined, levels, axes)}, store=None)
     assert refined.sizes["point"] < grid["regime"].size
-    found = at_points(grid, refined, list(axes))
+    grid_points = at_points(grid, refined, list(axes))
     for name in ("wear_power", "regime", "status"):
-        assert found[name].values.tobytes() == refined[name].values.tobytes()
+        assert grid_points[name].values.tobytes() == refined[name].values.tobytes()
 
 
 @pytest.mark.parametrize("changed", [{"workers": 2, "chunk_points": 7}, {"chunk_points": 1}])
@@ -129,15 +129,15 @@ def test_a_store_holds_the_same_as_memory_and_a_second_run_changes_nothing(tmp_p
 
 
 def test_points_are_sorted_by_level_and_levels_are_those_of_the_halved_axes() -> None:
-    found = sweep.run(document(), store=None)
-    levels = found["level"].values
+    refined = sweep.run(document(), store=None)
+    levels = refined["level"].values
     assert np.all(np.diff(levels.astype(int)) >= 0)
     assert np.count_nonzero(levels == 0) == 5 * 9
     for level in range(1, 4):
-        coarser = finest(found, level - 1, AXES)
+        coarser = finest(refined, level - 1, AXES)
         on_coarser = np.ones(levels.size, bool)
         for name, axis in coarser.items():
-            on_coarser &= np.isin(found[name].values, axis["values"])
+            on_coarser &= np.isin(refined[name].values, axis["values"])
         np.testing.assert_array_equal(on_coarser, levels < level)
 
 
@@ -210,14 +210,14 @@ def refined_points(
     mesh = Mesh(counts, levels)
     while True:
         points = mesh.points()
-        found = PointValues(
+        values = PointValues(
             (codes.ravel()[points].astype(np.int64),), (numbers.ravel()[points],), (span,)
         )
-        chosen = mesh.unlike(points, found)
-        if not any(cells.size for cells in chosen):
+        split_cells = mesh.unlike(points, values)
+        if not any(cells.size for cells in split_cells):
             return {tuple(place) for place in mesh.positions(points).tolist()}
-        around = mesh.beside([*chosen[:-1], chosen[-1][:0]])
-        mesh.halve([np.union1d(a, b) for a, b in zip(chosen, around, strict=True)])
+        around = mesh.beside([*split_cells[:-1], split_cells[-1][:0]])
+        mesh.halve([np.union1d(a, b) for a, b in zip(split_cells, around, strict=True)])
 
 
 @pytest.mark.parametrize(
@@ -254,15 +254,15 @@ def test_an_output_is_refined_by_the_same_rule(output: str, dtype: str) -> None:
     """From its whole grid, with 0.1 of its span on the coarse grid as tolerance."""
     refine = {"output": output, "levels": 3, "tolerance": 0.1}
     requested = document(refine, outputs=[output], dtype=dtype)
-    found = sweep.run(requested, store=None)
-    grid = sweep.run({**plain(requested), "axes": finest(found, 3, AXES)}, store=None)
+    refined = sweep.run(requested, store=None)
+    grid = sweep.run({**plain(requested), "axes": finest(refined, 3, AXES)}, store=None)
     values = grid[output].values.astype(np.float64)
     coarse = values[::8, ::8]
     span = 0.1 * (coarse.max() - coarse.min())
-    wanted = brute_force((5, 9), 3, np.zeros(values.shape), values, span)
-    assert 45 < len(wanted) < values.size
-    columns = (np.searchsorted(grid[name].values, found[name].values) for name in AXES)
-    assert set(zip(*(column.tolist() for column in columns), strict=True)) == wanted
+    expected = brute_force((5, 9), 3, np.zeros(values.shape), values, span)
+    assert 45 < len(expected) < values.size
+    columns = (np.searchsorted(grid[name].values, refined[name].values) for name in AXES)
+    assert set(zip(*(column.tolist() for column in columns), strict=True)) == expected
 
 
 def test_the_tolerance_is_a_share_of_the_coarse_span() -> None:
@@ -271,22 +271,24 @@ def test_the_tolerance_is_a_share_of_the_coarse_span() -> None:
     parameters = {**PARAMETERS, "friction": 0.01}
     for tolerance, points in ((0.51, 3), (0.49, 5), (0.26, 5), (0.24, 9), (0.12, 17)):
         refine = {"output": "wear_power", "levels": 6, "tolerance": tolerance}
-        found = sweep.run(document(refine, axes=axes, parameters=parameters), store=None)
-        assert found.sizes["point"] == points  # the wear power is linear there to 1e-4
+        refined = sweep.run(document(refine, axes=axes, parameters=parameters), store=None)
+        assert refined.sizes["point"] == points  # the wear power is linear there to 1e-4
 
 
 def test_a_border_of_validity_is_a_border() -> None:
     """The mass lifts off where the plane's vertical acceleration reaches gravity: by status."""
     parameters = {**PARAMETERS, "friction": 0.001, "base_acceleration": 30.0}
     axes = {"vertical_acceleration": {"linspace": [0.0, 20.3, 3]}}
-    found = sweep.run(document({"output": "regime", "levels": 8}, axes=axes,
+    refined = sweep.run(document({"output": "regime", "levels": 8}, axes=axes,
                                parameters=parameters), store=None)  # fmt: skip
-    assert set(found["regime"].values.tolist()) == {2, 255}
-    ok = found["status"].values == Status.ok
-    up = found["vertical_acceleration"].values
-    assert up[ok].max() < 10.0 <= up[~ok].min()
-    assert up[~ok].min() - up[ok].max() == pytest.approx(20.3 / 2 / 2**8, rel=1e-12)
-    assert len(up) < 25
+    assert set(refined["regime"].values.tolist()) == {2, 255}
+    ok = refined["status"].values == Status.ok
+    acceleration = refined["vertical_acceleration"].values
+    assert acceleration[ok].max() < 10.0 <= acceleration[~ok].min()
+    assert acceleration[~ok].min() - acceleration[ok].max() == pytest.approx(
+        20.3 / 2 / 2**8, rel=1e-12
+    )
+    assert len(acceleration) < 25
 
 
 def test_hanging_points_lead_into_a_cell_whose_corners_are_alike() -> None:
@@ -297,16 +299,16 @@ def test_hanging_points_lead_into_a_cell_whose_corners_are_alike() -> None:
     codes[:, 0] = 1  # the border that corners show
     codes[: shape[0] - 3, 8] = 1  # the tongue: one value wide, halfway between coarse values
     codes[2, :9] = 1  # what joins them
-    found = refined_points(counts, levels, codes, np.zeros(shape), 1.0)
+    positions = refined_points(counts, levels, codes, np.zeros(shape), 1.0)
     tongue = {(i, 8) for i in range(shape[0] - 3)}
-    assert tongue <= found
+    assert tongue <= positions
 
 
 # The table.
 
 
 @pytest.mark.parametrize(
-    ("refine", "said"),
+    ("refine", "message"),
     [
         ({"levels": 3}, "[refine] output: missing; name one or more of wear_power, regime"),
         ({"output": [], "levels": 3}, "[refine] output: empty; name one or more of"),
@@ -325,13 +327,13 @@ def test_hanging_points_lead_into_a_cell_whose_corners_are_alike() -> None:
         ({**REFINE, "depth": 3}, "[refine] depth: there is no such key; choose one of output"),
     ],
 )  # fmt: skip
-def test_each_fault_of_the_table_is_reported(refine: Mapping[str, object], said: str) -> None:
+def test_each_fault_of_the_table_is_reported(refine: Mapping[str, object], message: str) -> None:
     (fault,) = faults(refine)
-    assert said in fault
+    assert message in fault
 
 
 @pytest.mark.parametrize(
-    ("axis", "said"),
+    ("axis", "message"),
     [
         ({"values": [3.0]}, "[axes] friction: it has one value, so there is nothing to halve"),
         ({"values": [0.1, 0.3, 0.2]}, "its values rise and fall; for [refine] they must only rise"),
@@ -340,9 +342,9 @@ def test_each_fault_of_the_table_is_reported(refine: Mapping[str, object], said:
         ({"linspace": [0.1, 0.9, 3_000_000]}, "3 levels make 23,999,993 values, more than"),
     ],
 )
-def test_each_fault_of_an_axis_is_reported(axis: Mapping[str, object], said: str) -> None:
+def test_each_fault_of_an_axis_is_reported(axis: Mapping[str, object], message: str) -> None:
     (fault,) = faults(axes={**AXES, "friction": axis})
-    assert said in fault
+    assert message in fault
 
 
 def test_midpoints_must_be_allowed_values() -> None:
@@ -402,8 +404,8 @@ def test_overrides_change_the_table() -> None:
 
 def test_a_trace_ignores_the_table() -> None:
     shared = {name: value for name, value in document().items() if name != "outputs"}  # its kernel
-    found = sweep.trace(shared, {"friction": 0.1, "base_acceleration": 3}, samples=5)
-    assert found.sizes["time"] == 5
+    trace = sweep.trace(shared, {"friction": 0.1, "base_acceleration": 3}, samples=5)
+    assert trace.sizes["time"] == 5
 
 
 # Commands.

@@ -130,8 +130,8 @@ def test_processes_write_no_receipts_into_removed_passes() -> None:
     parameters = {**SLOW["parameters"], "base_acceleration": 3.0, "window_end": 12.0}
     small = {"parameters": parameters, "axes": axes, "outputs": ["regime", "wear_power"]}
     api.compute(load({**SLOW, **small, "refine": SMALL, "run": run}), path)
-    found = fsspec.filesystem("s3").find(f"{BUCKET}/refined")
-    assert {key.split("/")[2] for key in found} == {"a.zarr"}
+    keys = fsspec.filesystem("s3").find(f"{BUCKET}/refined")
+    assert {key.split("/")[2] for key in keys} == {"a.zarr"}
 
 
 def test_passes_left_by_a_kill_at_the_end_are_removed_by_the_next_run(
@@ -173,32 +173,32 @@ def test_passes_at_a_url_whose_removal_was_killed_are_removed_by_the_next_run(
 
 def computed_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A list that grows by the number of points of each call of the backend."""
-    found: list[int] = []
+    point_counts: list[int] = []
     compute = CpuBackend.compute
 
     def counted(backend: CpuBackend, requested: Sweep, points: Points, *stop: Any) -> Computed:
-        found.append(points.n_points)
+        point_counts.append(points.n_points)
         return compute(backend, requested, points, *stop)
 
     monkeypatch.setattr(CpuBackend, "compute", counted)
-    return found
+    return point_counts
 
 
 def test_a_stopped_sweep_shows_its_pass_and_resumes(
     tmp_path: Path, whole: dict[str, bytes]
 ) -> None:
     path, stop = tmp_path / "a.zarr", Event()
-    seen: list[Progress] = []
+    reports: list[Progress] = []
 
     def report(progress: Progress) -> None:
-        seen.append(progress)
+        reports.append(progress)
         if progress.points_done > 30:
             stop.set()
 
     part = sweep.run(SLOW, store=path, report=report, stop=stop)
     assert part["status"].dims == ("point",)
     assert int(part["level"].max()) == 1
-    assert [p.points_done for p in seen] == sorted(p.points_done for p in seen)
+    assert [p.points_done for p in reports] == sorted(p.points_done for p in reports)
     with pytest.raises(StoreError, match=r"being refined.*sweep status .*a\.zarr\.passes/\d\.zarr"):
         Store.open(path)
     sweep.run(SLOW, store=path)
@@ -208,9 +208,9 @@ def test_a_stopped_sweep_shows_its_pass_and_resumes(
 def test_a_sweep_stopped_in_memory_has_the_points_of_the_pass() -> None:
     stop = Event()
     stop.set()
-    found = sweep.run(document(), store=None, stop=stop)
-    assert (found["status"].values == Status.pending).all()
-    assert found.sizes == {"friction": 5, "base_acceleration": 9}
+    dataset = sweep.run(document(), store=None, stop=stop)
+    assert (dataset["status"].values == Status.pending).all()
+    assert dataset.sizes == {"friction": 5, "base_acceleration": 9}
 
 
 def test_the_time_limit_is_for_all_passes_together(run: Run, tmp_path: Path) -> None:
@@ -330,14 +330,14 @@ def test_a_refined_sweep_can_be_stored_at_a_url() -> None:
     sweep.run(document(SMALL), store=url, stop=stop, report=lambda _progress: stop.set())
     with pytest.raises(StoreError, match=r"being refined.*a\.zarr\.passes/\d\.zarr"):
         sweep.open_results(url)
-    found = sweep.run(document(SMALL), store=url)
-    assert same_bits(found, sweep.run(document(SMALL), store=None))
-    beside = fsspec.filesystem("memory").ls(url.rpartition("/")[0], detail=False)
-    assert beside == [f"/refined-{os.getpid()}/a.zarr"]
+    dataset = sweep.run(document(SMALL), store=url)
+    assert same_bits(dataset, sweep.run(document(SMALL), store=None))
+    paths = fsspec.filesystem("memory").ls(url.rpartition("/")[0], detail=False)
+    assert paths == [f"/refined-{os.getpid()}/a.zarr"]
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"refine": {"output": "regime", "levels": 2}}, "axis point: refine = .*'levels': 3"),
         ({"refine": {**REFINE, "output": ["regime", "wear_power"], "tolerance": 0.5}}, "refine ="),
@@ -347,9 +347,9 @@ def test_a_refined_sweep_can_be_stored_at_a_url() -> None:
           "base_acceleration": 3}}, "axis point: base_acceleration, friction in the store"),
     ],
 )  # fmt: skip
-def test_another_sweep_is_refused(kept: Path, changed: Mapping[str, object], said: str) -> None:
+def test_another_sweep_is_refused(kept: Path, changed: Mapping[str, object], message: str) -> None:
     before = tree(kept)
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(StoreError, match=message):
         sweep.run({**document(), **changed}, store=kept)
     assert tree(kept) == before
 

@@ -41,37 +41,39 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("form", "arguments", "right"), CASES)
-def test_values_are_quantiles(form: str, arguments: tuple[float, ...], right: object) -> None:
-    found = Margin(form, arguments).values(UNIT, 2.0**-53)
-    scale = np.abs(np.diff(right.ppf([0.25, 0.75]))).max()
-    np.testing.assert_allclose(found, right.ppf(UNIT), rtol=1e-11, atol=1e-13 * scale)
+@pytest.mark.parametrize(("form", "arguments", "distribution"), CASES)
+def test_values_are_quantiles(
+    form: str, arguments: tuple[float, ...], distribution: object
+) -> None:
+    values = Margin(form, arguments).values(UNIT, 2.0**-53)
+    scale = np.abs(np.diff(distribution.ppf([0.25, 0.75]))).max()
+    np.testing.assert_allclose(values, distribution.ppf(UNIT), rtol=1e-11, atol=1e-13 * scale)
 
 
 @pytest.mark.parametrize(("form", "arguments"), [case[:2] for case in CASES])
 def test_values_at_the_ends_are_finite(form: str, arguments: tuple[float, ...]) -> None:
     for resolution in (2.0**-30, 2.0**-53, 2.0**-64):
-        found = Margin(form, arguments).values(np.array([0.0, 1 - resolution, 1.0]), resolution)
-        assert np.isfinite(found).all()
-        assert (np.diff(found) >= 0).all()
+        values = Margin(form, arguments).values(np.array([0.0, 1 - resolution, 1.0]), resolution)
+        assert np.isfinite(values).all()
+        assert (np.diff(values) >= 0).all()
 
 
 def test_a_sample_takes_its_values_at_the_points_of_its_sequence() -> None:
     ranges = {"friction": {"lognormal": [0.1, 0.3]}, "phase": {"normal": [0, "60 deg"]}}
-    found = columns({**DRAWN, **ranges, **ACCELERATION})
+    values = columns({**DRAWN, **ranges, **ACCELERATION})
     unit = qmc.Sobol(3, rng=np.random.default_rng(3)).random_base2(8)
-    np.testing.assert_allclose(found["base_acceleration"], 1 + unit[:, 0], rtol=1e-15)
-    np.testing.assert_allclose(found["friction"], stats.lognorm(0.3, scale=0.1).ppf(unit[:, 1]))
-    np.testing.assert_allclose(found["phase"], stats.norm(0, math.pi / 3).ppf(unit[:, 2]))
+    np.testing.assert_allclose(values["base_acceleration"], 1 + unit[:, 0], rtol=1e-15)
+    np.testing.assert_allclose(values["friction"], stats.lognorm(0.3, scale=0.1).ppf(unit[:, 1]))
+    np.testing.assert_allclose(values["phase"], stats.norm(0, math.pi / 3).ppf(unit[:, 2]))
 
 
 def test_whole_numbers_are_rounded() -> None:
-    asked = {
+    request = {
         "model": "impact_oscillator", "method": "harmonic_balance",
         "parameters": {"mass": 1, "stiffness": 1, "wall_stiffness": 1, "gap": 1, "energy": 1},
         "sample": {**DRAWN, "harmonics": {"truncated_normal": [5, 2, 1, 9]}},
     }  # fmt: skip
-    (axis,) = load(asked).sweep.axes
+    (axis,) = load(request).sweep.axes
     assert set(axis.columns["harmonics"][:]) == set(range(1, 10))
 
 
@@ -83,20 +85,20 @@ def test_point_i_is_point_i_over_r_of_scrambling_i_mod_r() -> None:
     rows = whole.rows(0, 800)
     for i in range(8):
         generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(7, spawn_key=(i,))))
-        right = qmc.Sobol(2, rng=generator).random_base2(7)[:100]
-        np.testing.assert_array_equal(rows[i::8], right)
+        expected = qmc.Sobol(2, rng=generator).random_base2(7)[:100]
+        np.testing.assert_array_equal(rows[i::8], expected)
     for start, stop in ((3, 17), (795, 800), (5, 5), (8, 9)):
         np.testing.assert_array_equal(whole.rows(start, stop), rows[start:stop])
 
 
 def test_scramblings_of_a_sweep(tmp_path: Path) -> None:
-    asked = {**DRAWN, "scramblings": 16, "friction": {"uniform": [0, 1]}, **ACCELERATION}
-    found = columns(asked)
-    right = sequence("sobol", 256, 2, 3, 16).rows(0, 256)
-    np.testing.assert_array_equal(found["friction"], right[:, 1])
+    recipe = {**DRAWN, "scramblings": 16, "friction": {"uniform": [0, 1]}, **ACCELERATION}
+    values = columns(recipe)
+    expected = sequence("sobol", 256, 2, 3, 16).rows(0, 256)
+    np.testing.assert_array_equal(values["friction"], expected[:, 1])
     path = tmp_path / "a.zarr"
-    sweep.run(document(asked), store=path)
-    more = {**asked, "points": 512}
+    sweep.run(document(recipe), store=path)
+    more = {**recipe, "points": 512}
     (grown,) = Store.extend(path, load(document(more)).sweep).sweep.axes
     np.testing.assert_array_equal(grown.columns["friction"], columns(more)["friction"])
     (again,) = load(path, ["sample.points=512"]).sweep.axes
@@ -111,8 +113,8 @@ def test_saltellis_points(scramblings: int) -> None:
     names = ("a", "b", "c")
     margins = {name: {"uniform": [0, 1]} for name in names}
     recipe = {"method": "sobol", "points": 64, "seed": 3, "scramblings": scramblings, **margins}
-    found = columns_of({**recipe, "sobol_indices": True})
-    points = np.stack([found[name][:] for name in names], axis=1).reshape(64, 5, 3)
+    sample_columns = columns_of({**recipe, "sobol_indices": True})
+    points = np.stack([sample_columns[name][:] for name in names], axis=1).reshape(64, 5, 3)
     base = sequence("sobol", 64, 6, 3, scramblings).rows(0, 64)
     np.testing.assert_array_equal(points[:, 0], base[:, :3])
     np.testing.assert_array_equal(points[:, 1], base[:, 3:])
@@ -166,9 +168,9 @@ BROKEN = [
 def test_a_faulty_distribution_is_refused_with_a_cure(
     distribution: Mapping[str, object], gist: str
 ) -> None:
-    (found,) = faults({**DRAWN, "friction": distribution, **ACCELERATION})
-    assert found.startswith("[sample] friction: ")
-    assert gist in found
+    (fault,) = faults({**DRAWN, "friction": distribution, **ACCELERATION})
+    assert fault.startswith("[sample] friction: ")
+    assert gist in fault
 
 
 BROKEN_SCRAMBLINGS = [
@@ -185,14 +187,14 @@ BROKEN_SCRAMBLINGS = [
 def test_faulty_scramblings_are_refused_with_a_cure(
     change: Mapping[str, object], gist: str
 ) -> None:
-    asked = {**DRAWN, "friction": {"uniform": [0, 1]}, **ACCELERATION, **change}
-    (found,) = faults({key: value for key, value in asked.items() if value is not None})
-    assert gist in found
+    recipe = {**DRAWN, "friction": {"uniform": [0, 1]}, **ACCELERATION, **change}
+    (fault,) = faults({key: value for key, value in recipe.items() if value is not None})
+    assert gist in fault
 
 
 def test_the_range_of_a_long_sample_is_checked_at_its_ends() -> None:
-    asked = {**DRAWN, "points": 2**24, **ACCELERATION}
+    recipe = {**DRAWN, "points": 2**24, **ACCELERATION}
     least = -0.1 * stats.norm.ppf(2.0**-31)
-    columns({**asked, "friction": {"normal": [1.001 * least, 0.1]}})
-    (found,) = faults({**asked, "friction": {"normal": [0.999 * least, 0.1]}})
-    assert "a point may be -0.00" in found
+    columns({**recipe, "friction": {"normal": [1.001 * least, 0.1]}})
+    (fault,) = faults({**recipe, "friction": {"normal": [0.999 * least, 0.1]}})
+    assert "a point may be -0.00" in fault

@@ -24,15 +24,17 @@ ENDS = np.array([2.0**-65, 2.0**-31, 0.5, 1 - 2.0**-30, 1 - 2.0**-53])
 
 
 def largest_error(
-    function: Callable[[Numbers], Numbers], right: Callable[[mpmath.mpf], mpmath.mpf], x: Numbers
+    function: Callable[[Numbers], Numbers],
+    exact_function: Callable[[mpmath.mpf], mpmath.mpf],
+    x: Numbers,
 ) -> float:
     """In units in the last place of the right value."""
     with mpmath.workprec(400):
-        values = [right(mpmath.mpf(each)) for each in x.tolist()]
+        values = [exact_function(mpmath.mpf(each)) for each in x.tolist()]
         pairs = zip(function(x).tolist(), values, strict=True)
         return max(
-            float(abs((mpmath.mpf(found) - value) / np.spacing(abs(float(value)))))
-            for found, value in pairs
+            float(abs((mpmath.mpf(computed) - expected) / np.spacing(abs(float(expected)))))
+            for computed, expected in pairs
         )
 
 
@@ -56,11 +58,11 @@ def test_log_of_rest() -> None:
 def test_power() -> None:
     x, y = 10.0 ** random.uniform(-150, 150, 400), random.uniform(-2, 2, 400)
     with mpmath.workdps(60):
-        right = [
+        expected = [
             mpmath.mpf(a) ** mpmath.mpf(b) for a, b in zip(x.tolist(), y.tolist(), strict=True)
         ]
-        found = elementary.power(x, y).tolist()
-        errors = [abs(mpmath.mpf(a) / b - 1) for a, b in zip(found, right, strict=True)]
+        computed = elementary.power(x, y).tolist()
+        errors = [abs(mpmath.mpf(a) / b - 1) for a, b in zip(computed, expected, strict=True)]
     assert all(error < (2 + 2 * abs(b)) * 2**-53 for error, b in zip(errors, y, strict=True))
 
 
@@ -78,8 +80,8 @@ def test_normal_quantiles() -> None:
 @pytest.mark.parametrize("x", [0, 0.3, 3.99, 4, 4.01, 8, 37])
 def test_probabilities_of_tails(x: float) -> None:
     with mpmath.workdps(60):
-        right = mpmath.ncdf(-mpmath.mpf(x))
-        assert abs(mpmath.mpf(str(elementary.normal_beyond(x))) / right - 1) < 1e-40
+        expected = mpmath.ncdf(-mpmath.mpf(x))
+        assert abs(mpmath.mpf(str(elementary.normal_beyond(x))) / expected - 1) < 1e-40
 
 
 ARGUMENTS: dict[str, tuple[float, ...]] = {
@@ -107,9 +109,9 @@ def test_old_processors_give_the_same_bits() -> None:
     """NumPy without its vector instructions, which has other code for exp and log."""
     assert set(ARGUMENTS) == set(DISTRIBUTIONS)
     text = "from tests.sampling.test_elementary import *; print(vector_extensions(), digests())"
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", text],
         cwd=CHECKOUT, capture_output=True, text=True, check=True,
         env={**environment(), "NPY_DISABLE_CPU_FEATURES": " ".join(vector_extensions())},
     )  # fmt: skip
-    assert found.stdout.strip() == f"[] {digests()}"
+    assert process.stdout.strip() == f"[] {digests()}"

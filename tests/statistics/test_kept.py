@@ -152,11 +152,11 @@ def test_exact_quantiles_in_passes_with_few_bins(most: int | None) -> None:
     parts = [{n: a[:, i:j].ravel() for n, a in arrays.items()} for i, j in edges]
     pieces = [kept.of(part, 3, i) for part, (i, _) in zip(parts, edges, strict=True)]
     whole, passes = functools.reduce(kept.merged, pieces), 0
-    there = {name: DeviceArray(array) for name, array in parts[1].items()}
+    on_device = {name: DeviceArray(array) for name, array in parts[1].items()}
     while again := next_pass(kept, whole, most):
-        found = [again.of(part, 3, 0) for part in parts]
-        assert same(again.of(there, 3, 0, Library(), TwinDevice().to_host), found[1])
-        merged = functools.reduce(again.merged, (found[2], found[0], found[1]))
+        finer = [again.of(part, 3, 0) for part in parts]
+        assert same(again.of(on_device, 3, 0, Library(), TwinDevice().to_host), finer[1])
+        merged = functools.reduce(again.merged, (finer[2], finer[0], finer[1]))
         assert len(merged["power/finer/bins"]) <= again.most
         whole, passes = again.narrowed(whole, merged), passes + 1
     assert passes == 1 if most is None else passes > 1
@@ -189,9 +189,9 @@ def test_a_devices_array_library_changes_no_bit(ok_share: float, cells: int, siz
     """What CuPy lacks or rejects raises. Short cells are counted in other ways."""
     kept = kept_for(size)
     arrays = {n: a.ravel() for n, a in random_arrays(cells, size, 1, ok_share).items()}
-    there = {name: DeviceArray(array) for name, array in arrays.items()}
+    on_device = {name: DeviceArray(array) for name, array in arrays.items()}
     to_host = TwinDevice().to_host
-    assert same(kept.of(there, cells, 5, Library(), to_host), kept.of(arrays, cells, 5))
+    assert same(kept.of(on_device, cells, 5, Library(), to_host), kept.of(arrays, cells, 5))
 
 
 def test_long_stretches_change_no_bit() -> None:
@@ -211,9 +211,9 @@ def test_statistics_are_those_of_the_points_that_are_ok() -> None:
     kept, arrays = kept_for(size), random_arrays(cells, size, 1, 0.9)
     arrays["status"][2] = Status.diverged
     arrays["status"][2, :400] = Status.outside_validity
-    found = divided(kept, arrays, [137, 700], [2, 0, 1])
-    assert found["status"].tolist() == [0, 0, Status.diverged]
-    counts = np.stack([found[f"points_by_status {i}"] for i in range(len(STATUSES))])
+    statistics = divided(kept, arrays, [137, 700], [2, 0, 1])
+    assert statistics["status"].tolist() == [0, 0, Status.diverged]
+    counts = np.stack([statistics[f"points_by_status {i}"] for i in range(len(STATUSES))])
     for cell in range(cells):
         status = arrays["status"][cell].tolist()
         assert counts[:, cell].tolist() == [status.count(each) for each in STATUSES]
@@ -221,53 +221,60 @@ def test_statistics_are_those_of_the_points_that_are_ok() -> None:
         ok = arrays["status"][cell] == 0
         values = arrays["power"][cell][ok].tolist()
         size_of = math.fsum(map(abs, values)) / len(values)
-        assert abs(found["power_mean"][cell] - oracle.mean(values)) <= 1e-14 * size_of
+        assert abs(statistics["power_mean"][cell] - oracle.mean(values)) <= 1e-14 * size_of
         deviation = oracle.deviation(values)
-        assert found["power_standard_deviation"][cell] == pytest.approx(deviation, rel=1e-12)
+        assert statistics["power_standard_deviation"][cell] == pytest.approx(deviation, rel=1e-12)
         error = deviation / math.sqrt(len(values))
-        assert found["power_mean_error"][cell] == pytest.approx(error, rel=1e-12)
-        assert found["power_minimum"][cell] == min(values)
-        assert found["power_maximum"][cell] == max(values)
+        assert statistics["power_mean_error"][cell] == pytest.approx(error, rel=1e-12)
+        assert statistics["power_minimum"][cell] == min(values)
+        assert statistics["power_maximum"][cell] == max(values)
         for i, level in enumerate(LEVELS):
             exact = oracle.quantile(values, level)
-            assert abs(found[f"power_quantile {i}"][cell] - exact) <= 2**-8 * abs(exact)
+            assert abs(statistics[f"power_quantile {i}"][cell] - exact) <= 2**-8 * abs(exact)
         above = sum(value > 1.5 for value in values)
-        assert found["power_share_above 1"][cell] == above / len(values)
-        assert found["power_share_below 0"][cell] == sum(v < -1.0 for v in values) / len(values)
-        start, width = found["power_histogram_start"][cell], found["power_histogram_width"][cell]
+        assert statistics["power_share_above 1"][cell] == above / len(values)
+        assert statistics["power_share_below 0"][cell] == sum(v < -1.0 for v in values) / len(
+            values
+        )
+        start, width = (
+            statistics["power_histogram_start"][cell],
+            statistics["power_histogram_width"][cell],
+        )
         edges = start + width * np.arange(13)
         assert edges[0] <= min(values)
         assert edges[-1] > max(values)
         assert math.frexp(width)[0] == 0.5
         inside = [sum(a <= v < b for v in values) for a, b in itertools.pairwise(edges)]
-        assert [found[f"power_histogram {i}"][cell] for i in range(12)] == inside
+        assert [statistics[f"power_histogram {i}"][cell] for i in range(12)] == inside
         impacts = arrays["impacts"][cell][ok]
-        assert found["impacts_mean"][cell] == impacts.mean()
+        assert statistics["impacts_mean"][cell] == impacts.mean()
         slip = (arrays["regime"][cell][ok] == 1).mean()
-        assert found["regime_share 1"][cell] == slip
+        assert statistics["regime_share 1"][cell] == slip
         for plane in range(2):
             known = arrays[f"last {plane}"][cell][ok & ~np.isnan(arrays[f"last {plane}"][cell])]
-            assert found[f"last_mean {plane}"][cell] == pytest.approx(oracle.mean(known), rel=1e-13)
+            assert statistics[f"last_mean {plane}"][cell] == pytest.approx(
+                oracle.mean(known), rel=1e-13
+            )
     for output in statistic_outputs(kept.reduction)[:-1]:
         for plane in output.planes:
             missing = -1 if output.kind == "number" else np.nan
-            np.testing.assert_equal(found[plane][2], missing)
+            np.testing.assert_equal(statistics[plane][2], missing)
 
 
 def test_many_short_cells_have_the_statistics_of_each() -> None:
     """Which are reduced together, in another order of memory."""
     kept, arrays = kept_for(5), random_arrays(200, 5, 4, 0.9)
-    found = divided(kept, arrays, [], [0])
+    statistics = divided(kept, arrays, [], [0])
     for cell in range(200):
         values = arrays["power"][cell][arrays["status"][cell] == 0].tolist()
         if not values:
             continue
-        assert found["power_minimum"][cell] == min(values)
-        assert found["power_maximum"][cell] == max(values)
+        assert statistics["power_minimum"][cell] == min(values)
+        assert statistics["power_maximum"][cell] == max(values)
         for i, level in enumerate(LEVELS):
             exact = oracle.quantile(values, level)
-            assert abs(found[f"power_quantile {i}"][cell] - exact) <= 2**-8 * abs(exact)
-        assert found["power_share_above 1"][cell] == sum(v > 1.5 for v in values) / len(values)
+            assert abs(statistics[f"power_quantile {i}"][cell] - exact) <= 2**-8 * abs(exact)
+        assert statistics["power_share_above 1"][cell] == sum(v > 1.5 for v in values) / len(values)
 
 
 @pytest.mark.parametrize(
@@ -277,12 +284,12 @@ def test_many_short_cells_have_the_statistics_of_each() -> None:
 def test_extreme_values_have_statistics(values: list[float]) -> None:
     texts = {"power": ("minimum", "maximum", "quantile 0.5", "quantile 1.0", "histogram 4")}
     arrays = {"power": np.array([values]), "status": np.zeros((1, len(values)), np.uint8)}
-    found = divided(kept_for(len(values), texts), arrays, [], [0])
+    statistics = divided(kept_for(len(values), texts), arrays, [], [0])
     for i, level in enumerate(("0.5", "1.0")):
         exact = oracle.quantile(values, level)
-        assert found[f"power_quantile {i}"][0] == pytest.approx(exact, rel=2**-8, abs=2**-1022)
-    assert found["power_maximum"][0] == max(values)
-    counted = sum(found[f"power_histogram {i}"][0] for i in range(4))
+        assert statistics[f"power_quantile {i}"][0] == pytest.approx(exact, rel=2**-8, abs=2**-1022)
+    assert statistics["power_maximum"][0] == max(values)
+    counted = sum(statistics[f"power_histogram {i}"][0] for i in range(4))
     assert counted == np.isfinite(values).sum()
 
 
@@ -296,14 +303,14 @@ def test_errors_come_from_the_scramblings() -> None:
     size, scramblings = 800, 8
     kept = kept_for(size, {"power": ("mean",)}, scramblings)
     arrays = random_arrays(2, size, 5, 1.0)
-    found = divided(kept, arrays, [8, 160], [1, 0, 2])
-    assert same(found, divided(kept, arrays, [], [0]))
+    statistics = divided(kept, arrays, [8, 160], [1, 0, 2])
+    assert same(statistics, divided(kept, arrays, [], [0]))
     for cell in range(2):
         values = arrays["power"][cell]
         means = [oracle.mean(values[i::scramblings]) for i in range(scramblings)]
-        assert found["power_mean"][cell] == pytest.approx(oracle.mean(values), rel=1e-13)
+        assert statistics["power_mean"][cell] == pytest.approx(oracle.mean(values), rel=1e-13)
         error = oracle.deviation(means) / math.sqrt(scramblings)
-        assert found["power_mean_error"][cell] == pytest.approx(error, rel=1e-12)
+        assert statistics["power_mean_error"][cell] == pytest.approx(error, rel=1e-12)
 
 
 def saltelli(n: int, k: int, seed: int) -> NDArray[np.float64]:
@@ -322,23 +329,23 @@ def test_indices_of_ishigami() -> None:
     size = n * (k + 2)
     kept = kept_for(size, texts, k=k)
     arrays = {"power": power[None], "status": np.zeros((1, size), np.uint8)}
-    found = divided(kept, arrays, [5, 500, 5000], [3, 1, 0, 2])
-    assert same(found, divided(kept, arrays, [], [0]))
+    statistics = divided(kept, arrays, [5, 500, 5000], [3, 1, 0, 2])
+    assert same(statistics, divided(kept, arrays, [], [0]))
     rows = power.reshape(n, k + 2)
-    theirs = sobol_indices(
+    scipy_indices = sobol_indices(
         func={"f_A": rows[:, 0][None], "f_B": rows[:, 1][None], "f_AB": rows[:, 2:].T[:, None]},
         n=n,
         dists=[uniform(-np.pi, 2 * np.pi)] * k,
     )
     for i, (first, total) in enumerate(zip(*oracle.ishigami_indices(), strict=True)):
-        own = found[f"power_first_order {i}"][0], found[f"power_total_order {i}"][0]
+        own = statistics[f"power_first_order {i}"][0], statistics[f"power_total_order {i}"][0]
         assert own == pytest.approx((first, total), abs=0.01)
-        assert own[0] == pytest.approx(np.ravel(theirs.first_order)[i], abs=1e-12)
-        assert own[1] == pytest.approx(np.ravel(theirs.total_order)[i], abs=1e-12)
+        assert own[0] == pytest.approx(np.ravel(scipy_indices.first_order)[i], abs=1e-12)
+        assert own[1] == pytest.approx(np.ravel(scipy_indices.total_order)[i], abs=1e-12)
         a, b, mixed = (rows[:, j] - rows[:, :2].mean() for j in (0, 1, 2 + i))
         assert own[0] == pytest.approx(first_order(a, mixed, b), abs=1e-12)
         assert own[1] == pytest.approx(total_order(a, mixed, b), abs=1e-12)
-    assert found["power_mean"][0] == pytest.approx(oracle.mean(rows[:, 0]), rel=1e-13)
+    assert statistics["power_mean"][0] == pytest.approx(oracle.mean(rows[:, 0]), rel=1e-13)
 
 
 def test_a_row_with_a_point_that_is_not_ok_is_left_out_of_indices() -> None:
@@ -348,13 +355,13 @@ def test_a_row_with_a_point_that_is_not_ok_is_left_out_of_indices() -> None:
     status[5, 1], status[9, 3] = Status.diverged, Status.diverged
     kept = kept_for(n * (k + 2), {"power": ("sobol_indices",)}, k=k)
     arrays = {"power": power.reshape(1, -1), "status": status.reshape(1, -1)}
-    found = divided(kept, arrays, [], [0])
+    statistics = divided(kept, arrays, [], [0])
     left = np.delete(power, [5, 9], axis=0)
     shorter = kept_for(left.size, {"power": ("sobol_indices",)}, k=k)
     arrays = {"power": left.reshape(1, -1), "status": np.zeros((1, left.size), np.uint8)}
     expected = divided(shorter, arrays, [], [0])
     for name in ("power_first_order 0", "power_total_order 1"):
-        assert found[name] == pytest.approx(expected[name], rel=1e-12)
+        assert statistics[name] == pytest.approx(expected[name], rel=1e-12)
 
 
 def test_indices_of_scramblings_have_errors() -> None:
@@ -364,18 +371,21 @@ def test_indices_of_scramblings_have_errors() -> None:
     power = np.apply_along_axis(oracle.ishigami, 1, x)
     kept = kept_for(len(x), {"power": ("sobol_indices",)}, scramblings, k)
     arrays = {"power": power[None], "status": np.zeros((1, len(x)), np.uint8)}
-    found = divided(kept, arrays, [40, 400], [1, 2, 0])
+    statistics = divided(kept, arrays, [40, 400], [1, 2, 0])
     single = kept_for(len(x) // scramblings, {"power": ("sobol_indices",)}, k=k)
-    apart = power.reshape(-1, scramblings, k + 2)
+    power_by_scrambling = power.reshape(-1, scramblings, k + 2)
     for order in ("first_order", "total_order"):
-        own = [
+        single_indices = [
             divided(
                 single,
-                {"power": apart[:, i].reshape(1, -1), "status": np.zeros((1, apart[:, 0].size))},
+                {
+                    "power": power_by_scrambling[:, i].reshape(1, -1),
+                    "status": np.zeros((1, power_by_scrambling[:, 0].size)),
+                },
                 [],
                 [0],
             )[f"power_{order} 1"][0]
             for i in range(scramblings)
         ]
-        error = oracle.deviation(own) / math.sqrt(scramblings)
-        assert found[f"power_{order}_error 1"][0] == pytest.approx(error, rel=1e-9)
+        error = oracle.deviation(single_indices) / math.sqrt(scramblings)
+        assert statistics[f"power_{order}_error 1"][0] == pytest.approx(error, rel=1e-9)
