@@ -13,12 +13,12 @@ from sweep.sampling import drawing, sequences
 
 def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -> None:
     """STRETCH, and the BLOCK that is drawn at once, in every module that has them by name."""
-    found = [
+    modules = [
         importlib.import_module(module.name)
         for module in pkgutil.walk_packages(sweep.__path__, "sweep.")
         if not module.name.endswith("__main__")
     ]
-    for module in found:
+    for module in modules:
         if hasattr(module, "STRETCH"):
             patch.setattr(module, "STRETCH", stretch)
     if block is not None:

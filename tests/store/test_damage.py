@@ -118,10 +118,10 @@ UNREAD = {(energy, "mass/c"), (grid, "mass/c")}  # what a reader does not look a
 
 
 def case(name: str, reader: Reader, *more: object, broad: bool = False) -> Any:
-    told = reader if isinstance(reader, str) else reader.__name__
+    reader_name = reader if isinstance(reader, str) else reader.__name__
     marks = pytest.mark.broad if broad else ()
-    named = f"{name}-{told}-{'-'.join(map(str, more))}"
-    return pytest.param(name, reader, *more, id=named, marks=marks)
+    identifier = f"{name}-{reader_name}-{'-'.join(map(str, more))}"
+    return pytest.param(name, reader, *more, id=identifier, marks=marks)
 
 
 CASES = [case(name, reader) for name, readers in READERS.items() for reader in readers]
@@ -151,9 +151,9 @@ def read(
             return StoreError.exit_status, str(caught.value)
         output = OUTPUTS[name].partition("/")[0]
         command, *rest = reader.replace("OUTPUT", output).replace("OTHER", "friction").split()
-        status, out, said = run(command, DAMAGED, *rest)
+        status, out, message = run(command, DAMAGED, *rest)
         assert not list(Path().glob("a.*"))
-        return status, out + said
+        return status, out + message
 
     return read
 
@@ -163,10 +163,10 @@ def test_a_damaged_chunk_is_refused(
     name: str, reader: Reader, read: Callable[..., tuple[int, str]]
 ) -> None:
     output = OUTPUTS[name].partition("/")[0]
-    status, said = read(name, reader, flip_a_bit, OUTPUTS[name])
+    status, message = read(name, reader, flip_a_bit, OUTPUTS[name])
     assert status == 2
-    assert f"{output} has a damaged chunk" in said
-    assert "`sweep status --verify` names it" in said
+    assert f"{output} has a damaged chunk" in message
+    assert "`sweep status --verify` names it" in message
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -174,10 +174,10 @@ def test_a_damaged_status_is_refused_as_any_result(
     name: str, read: Callable[..., tuple[int, str]]
 ) -> None:
     _, _, place = OUTPUTS[name].partition("/")
-    status, said = read(name, load_all, flip_a_bit, f"status/{place}")
+    status, message = read(name, load_all, flip_a_bit, f"status/{place}")
     assert status == 2
-    assert "status has a damaged chunk" in said
-    assert "`sweep status --verify` names it" in said
+    assert "status has a damaged chunk" in message
+    assert "`sweep status --verify` names it" in message
 
 
 @pytest.mark.parametrize(("name", "reader"), CASES)
@@ -185,20 +185,20 @@ def test_a_done_chunk_that_lacks_a_file_is_refused(
     name: str, reader: Reader, read: Callable[..., tuple[int, str]]
 ) -> None:
     output = OUTPUTS[name].partition("/")[0]
-    status, said = read(name, reader, Path.unlink, OUTPUTS[name])
+    status, message = read(name, reader, Path.unlink, OUTPUTS[name])
     assert status == 2
-    assert f"{output} has no value at " in said
-    assert "`sweep status --verify` names them" in said
+    assert f"{output} has no value at " in message
+    assert "`sweep status --verify` names them" in message
 
 
 @pytest.mark.parametrize(("name", "reader", "file"), WITH_COORDINATE)
 def test_a_coordinate_that_lacks_a_file_is_refused(
     name: str, reader: Reader, file: str, read: Callable[..., tuple[int, str]]
 ) -> None:
-    status, said = read(name, reader, Path.unlink, file)
+    status, message = read(name, reader, Path.unlink, file)
     assert status == 2
-    assert f"the coordinate {file.partition('/')[0]} lacks a file" in said
-    assert "run the sweep in a new store" in said
+    assert f"the coordinate {file.partition('/')[0]} lacks a file" in message
+    assert "run the sweep in a new store" in message
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -206,19 +206,19 @@ def test_a_coordinate_that_lacks_a_file_is_refused(
 def test_a_damaged_coordinate_is_refused(
     name: str, files: Mapping[str, str], read: Callable[..., tuple[int, str]]
 ) -> None:
-    status, said = read(name, load_all, flip_a_bit, files[name])
+    status, message = read(name, load_all, flip_a_bit, files[name])
     assert status == 2
-    assert f"the coordinate {files[name].partition('/')[0]} cannot be read" in said
-    assert "run the sweep in a new store" in said
+    assert f"the coordinate {files[name].partition('/')[0]} cannot be read" in message
+    assert "run the sweep in a new store" in message
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, flip_a_bit])
 def test_verify_refuses_a_store_without_a_single_parameter(
     harm: Callable[[Path], None], read: Callable[..., tuple[int, str]]
 ) -> None:
-    status, said = read("friction", "status --verify", harm, "mass/c")
+    status, message = read("friction", "status --verify", harm, "mass/c")
     assert status == 2
-    assert "the coordinate mass " in said
+    assert "the coordinate mass " in message
 
 
 def test_a_chunk_that_is_written_while_it_is_read_is_not_damaged(

@@ -99,7 +99,7 @@ def test_a_durable_store_has_the_bytes_of_any_other(tmp_path: Path) -> None:
     assert tree(one.path) == tree(other.path)
 
 
-def test_run_durable_is_asked_for_in_the_sweep_file(tmp_path: Path, disk: Disk) -> None:
+def test_the_sweep_file_can_request_run_durable(tmp_path: Path, disk: Disk) -> None:
     request = load(REQUEST, ["run.durable=true", "friction={ values = [0.1, 0.2] }"])
     assert request.options.durable
     store = api.open_store(request, tmp_path / "map.zarr")

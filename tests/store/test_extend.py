@@ -126,9 +126,9 @@ def test_stored_values_stay_where_another_processor_gives_other_last_bits(tmp_pa
     axis = after.axes[0]
     nudged = {axis.name: np.nextafter(axis.columns[axis.name], np.inf)}
     longer = grow(store, replace(after, axes=(replace(axis, columns=nudged), after.axes[1])))
-    found = longer.sweep.axes[0].columns["friction"]
-    np.testing.assert_array_equal(found[:4], range(4))
-    assert found[4] == np.nextafter(4.0, 5.0)
+    friction = longer.sweep.axes[0].columns["friction"]
+    np.testing.assert_array_equal(friction[:4], range(4))
+    assert friction[4] == np.nextafter(4.0, 5.0)
 
 
 def test_growing_to_the_same_length_changes_nothing(tmp_path: Path) -> None:
@@ -168,15 +168,15 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("sentence", "asked"), REFUSED.items(), ids=REFUSED)
+@pytest.mark.parametrize(("sentence", "extended"), REFUSED.items(), ids=REFUSED)
 def test_whatever_else_differs_is_refused_and_the_store_left_alone(
-    tmp_path: Path, sentence: str, asked: Sweep
+    tmp_path: Path, sentence: str, extended: Sweep
 ) -> None:
     store = create(tmp_path / "map.zarr", grid(4, 2), 2)
     finish(store)
     whole = tree(tmp_path)
     with pytest.raises(StoreError) as caught:
-        grow(store, asked)
+        grow(store, extended)
     assert sentence in str(caught.value)
     assert {n: c for n, c in tree(tmp_path).items() if ".l" not in n} == whole
 
@@ -246,9 +246,9 @@ def test_the_command_extends_and_says_how_to_go_on(run: Run, tmp_path: Path) -> 
     for name in ("wear_power", "regime", "status"):
         np.testing.assert_allclose(grown[name], new[name], rtol=1e-12, err_msg=name)
     assert run("extend", "map.zarr", "long.toml")[1].endswith("next: sweep plot map.zarr\n")
-    told = json.loads(run("extend", "map.zarr", "long.toml", "--json")[1])
-    assert (told["points_done"], told["points_total"]) == (32, 32)
-    assert told["next"] == "sweep plot map.zarr"
+    progress = json.loads(run("extend", "map.zarr", "long.toml", "--json")[1])
+    assert (progress["points_done"], progress["points_total"]) == (32, 32)
+    assert progress["next"] == "sweep plot map.zarr"
     assert run("extend", "none.zarr", "long.toml")[0] == 2
 
 
@@ -261,7 +261,9 @@ def test_a_store_without_axes_says_so(run: Run, tmp_path: Path) -> None:
     assert out == "one.zarr: no axis; 1 of 1 point done\nnext: sweep show one.zarr\n"
 
 
-def test_a_longer_sweep_is_told_how_to_extend_the_store(run: Run, tmp_path: Path) -> None:
+def test_the_error_for_a_longer_sweep_says_how_to_extend_the_store(
+    run: Run, tmp_path: Path
+) -> None:
     """And another one that it is another."""
     (tmp_path / "map.toml").write_text(CONFIG)
     assert run("run", "map.toml", "-o", "a map.zarr")[0] == 0

@@ -156,11 +156,11 @@ def test_leftover_scratch_files_and_folders_go_with_the_next_run(
 ) -> None:
     (store.path / f"wear_power/c/1/0.{'a' * 32}.partial").write_bytes(b"torn")
     (store.path / "status/c/2/0").unlink()
-    beside = store.path.with_name(f".map.zarr.{'b' * 32}.partial")
-    shutil.copytree(store.path, beside)
+    partial_store = store.path.with_name(f".map.zarr.{'b' * 32}.partial")
+    shutil.copytree(store.path, partial_store)
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert tree(store.path) == whole
-    assert not beside.exists()
+    assert not partial_store.exists()
 
 
 def test_a_clock_that_goes_backwards_changes_nothing_that_counts(
@@ -231,12 +231,12 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("line", UNREADABLE.values(), ids=UNREADABLE)
 def test_receipts_that_make_no_sense_are_passed_over(store: Store, run: Run, line: str) -> None:
-    told = run("status", "map.zarr")
-    assert (told[0], told[2]) == (0, "")
-    seen = flow(store.receipts(), 0.0)
+    answer = run("status", "map.zarr")
+    assert (answer[0], answer[2]) == (0, "")
+    totals = flow(store.receipts(), 0.0)
     (store.path.with_name("map.zarr.log") / "torn.jsonl").write_text(f"{line}\n")
-    assert run("status", "map.zarr") == told
-    assert flow(store.receipts(), 0.0) == seen
+    assert run("status", "map.zarr") == answer
+    assert flow(store.receipts(), 0.0) == totals
 
 
 @pytest.mark.parametrize("text", ["[[[1]]]", '[["a"]]', "[[0.5, 0]]", "[" * 100_000])
@@ -245,7 +245,9 @@ def test_a_note_of_damage_that_makes_no_sense_is_passed_over(store: Store, text:
     assert store.torn() == []
 
 
-def test_a_damaged_status_in_the_way_of_a_retry_is_told_as_damage(store: Store, run: Run) -> None:
+def test_a_damaged_status_in_the_way_of_a_retry_is_reported_as_damage(
+    store: Store, run: Run
+) -> None:
     """The cure of a store that is none is another: to begin anew."""
     (store.path / "status/c/4/0").write_bytes(b"")
     for options in ([], ["--dry-run"]):

@@ -119,15 +119,15 @@ def test_a_finished_store_is_returned_whatever_the_kernel_but_not_computed_anew(
     store = begun_by_no_kernel(tmp_path / "map.zarr", request_)
     for chunk in store.pending():
         store.write(chunk, results_of(store.sweep, chunk))
-    found = create(store.path, request_)
-    (found.path / "status/c/0/0").unlink()
-    assert len(found.pending()) == 1
+    reopened = create(store.path, request_)
+    (reopened.path / "status/c/0/0").unlink()
+    assert len(reopened.pending()) == 1
     with pytest.raises(StoreError, match=CURE):
         create(store.path, request_)
-    chunk = found.done()[0]
+    chunk = reopened.done()[0]
     with pytest.raises(StoreError, match=CURE):
-        found.reopen([chunk])
-    assert chunk in found.done()
+        reopened.reopen([chunk])
+    assert chunk in reopened.done()
 
 
 @pytest.mark.parametrize("digest", ["0123abcd", ""])
@@ -150,20 +150,20 @@ def test_receipts_say_which_chunks_an_accepted_kernel_computed(
     assert run_in_store(store, accepting).chunks == 2
     assert store.dataset().attrs["kernel_digest"] == NO_KERNEL
     made_by = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts()}
-    here = kernel_digest(request_.sweep)
-    assert made_by == {(0, 0): None, (1, 0): here, (2, 0): here}
+    digest = kernel_digest(request_.sweep)
+    assert made_by == {(0, 0): None, (1, 0): digest, (2, 0): digest}
 
 
 def test_a_worker_with_other_kernels_refuses_before_it_computes(
     tmp_path: Path, copied: Path
 ) -> None:
     """The driver reads an edited copy; its worker processes read the kernels as they are."""
-    there = kernel_digest(load(SMOKE).sweep)
+    other_digest = kernel_digest(load(SMOKE).sweep)
     change_code(copied)
-    here = kernel_digest(load(SMOKE).sweep)
+    own_digest = kernel_digest(load(SMOKE).sweep)
     with pytest.raises(StoreError, match=r"worker \(process \d+ on .+\) cannot start") as caught:
         sweep.run(SMOKE, store=tmp_path / "map.zarr", cluster="local", workers=1)
-    assert all(text in str(caught.value) for text in (here, there, CURE))
+    assert all(text in str(caught.value) for text in (own_digest, other_digest, CURE))
     assert Store.open(tmp_path / "map.zarr").done() == []
 
 

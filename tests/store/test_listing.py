@@ -113,19 +113,19 @@ def test_an_extended_store_keeps_its_names(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.usefixtures("flat")
 def test_at_a_url_names_are_the_same(tmp_path: Path) -> None:
-    here = create(tmp_path / "map.zarr")
+    local_store = create(tmp_path / "map.zarr")
     url = f"memory://{time.monotonic_ns()}/map.zarr"
-    there = Store.create(url, SWEEP, chunk_points=CHUNK_POINTS, provenance=PROVENANCE)
-    finish(here)
-    first = there.pending()[0]
-    finish(there)
-    assert there.pending() == there.verify() == there.torn() == []
-    there.reopen([first])
-    assert there.pending() == [first]
-    assert there.damaged_files(first) == [f"{url}/status/c.0.0"]
+    remote_store = Store.create(url, SWEEP, chunk_points=CHUNK_POINTS, provenance=PROVENANCE)
+    finish(local_store)
+    first = remote_store.pending()[0]
+    finish(remote_store)
+    assert remote_store.pending() == remote_store.verify() == remote_store.torn() == []
+    remote_store.reopen([first])
+    assert remote_store.pending() == [first]
+    assert remote_store.damaged_files(first) == [f"{url}/status/c.0.0"]
     xr.testing.assert_identical(
-        here.dataset().load().isel(friction=slice(4, None)),
-        there.dataset().load().isel(friction=slice(4, None)),
+        local_store.dataset().load().isel(friction=slice(4, None)),
+        remote_store.dataset().load().isel(friction=slice(4, None)),
     )
 
 

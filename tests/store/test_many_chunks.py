@@ -76,7 +76,7 @@ KINDS = {"sample": HEAD + SAMPLE, "long sample": HEAD + SAMPLE, "refined": HEAD 
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def made(
+def computed_store(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Path, xr.Dataset]]:
     """A folder with `many.zarr`, computed in chunks of 250, and its results computed in memory."""
@@ -93,21 +93,23 @@ def made(
 
 
 @pytest.fixture
-def right(made: tuple[Path, xr.Dataset], run: Run, monkeypatch: pytest.MonkeyPatch) -> xr.Dataset:
+def results(
+    computed_store: tuple[Path, xr.Dataset], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> xr.Dataset:
     """What `many.zarr` in the working directory holds."""
     assert run
-    folder, computed = made
+    folder, computed = computed_store
     monkeypatch.chdir(folder)
     return computed
 
 
 @pytest.mark.parametrize(
-    "made",
+    "computed_store",
     ["long sample", "refined", pytest.param("sample", marks=pytest.mark.broad)],
     indirect=True,
 )
-def test_every_command_takes_it(right: xr.Dataset, run: Run) -> None:
-    n = right.sizes["point"]
+def test_every_command_takes_it(results: xr.Dataset, run: Run) -> None:
+    n = results.sizes["point"]
     assert run("run", "many.toml", "-o", STORE)[0] == 0
     assert f"{n:,} of {n:,} points done (100.0 %)" in run("status", STORE)[1]
     assert "no chunk is damaged" in run("status", STORE, "--verify")[1]
@@ -117,53 +119,53 @@ def test_every_command_takes_it(right: xr.Dataset, run: Run) -> None:
     for name in ("a.nc", "a.csv"):
         assert run("export", STORE, "-o", name)[0] == 0
     with xr.open_dataset("a.nc", engine="h5netcdf") as read:
-        assert_same_values(read, right)
+        assert_same_values(read, results)
     with Path("a.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    for name, values in right.variables.items():
+    for name, values in results.variables.items():
         if values.ndim:
             column = np.array([row[str(name)] for row in rows]).astype(values.dtype)
             np.testing.assert_array_equal(column, values.values)
 
 
-def test_its_figures_are_those_of_all_points(right: xr.Dataset, run: Run) -> None:
+def test_its_figures_are_those_of_all_points(results: xr.Dataset, run: Run) -> None:
     shown = json.loads(run("show", STORE, "--json")[1])
     summary = json_lines(run("run", "many.toml", "-o", STORE, "--json")[1])[-1]
-    for told in (shown, summary):
-        outputs: dict[str, Any] = {each["name"]: each for each in told["outputs"]}
+    for statistics in (shown, summary):
+        outputs: dict[str, Any] = {each["name"]: each for each in statistics["outputs"]}
         for name in ("wear_power", "slip_phases"):
-            values = right[name].values
+            values = results[name].values
             least, mean, greatest = (outputs[name][key] for key in ("least", "mean", "greatest"))
             assert (least, greatest) == (values.min(), values.max())
-            weights = cells_of(right).areas() if "level" in right else None
+            weights = cells_of(results).areas() if "level" in results else None
             assert mean == pytest.approx(np.average(values, weights=weights), rel=1e-12)
-        assert told["status"]["ok"]["points"] == right.sizes["point"]
+        assert statistics["status"]["ok"]["points"] == results.sizes["point"]
 
 
-def test_its_chunks_are_those_of_the_results(right: xr.Dataset) -> None:
+def test_its_chunks_are_those_of_the_results(results: xr.Dataset) -> None:
     """As xarray needs them for work chunk by chunk."""
     lazy = open_results(STORE)
-    n = right.sizes["point"]
+    n = results.sizes["point"]
     assert set(lazy.chunks["point"][:-1]) == {CHUNK_POINTS}
     assert sum(lazy.chunks["point"]) == n
-    assert_same_values(lazy.map_blocks(lambda block: block), right)
+    assert_same_values(lazy.map_blocks(lambda block: block), results)
     assert lazy["friction"].chunks is None or n > sweep.request.STRETCH
     plain = xr.open_zarr(STORE)
     assert plain.chunks == lazy.chunks
-    assert_same_values(plain.map_blocks(lambda block: block), right)
+    assert_same_values(plain.map_blocks(lambda block: block), results)
 
 
-def assert_same_values(found: xr.Dataset, right: xr.Dataset) -> None:
-    assert set(found.variables) == set(right.variables)
-    for name, values in right.variables.items():
-        np.testing.assert_array_equal(found[str(name)].values, values.values)
+def assert_same_values(dataset: xr.Dataset, expected: xr.Dataset) -> None:
+    assert set(dataset.variables) == set(expected.variables)
+    for name, values in expected.variables.items():
+        np.testing.assert_array_equal(dataset[str(name)].values, values.values)
 
 
 def test_a_fit_is_that_of_one_chunk(run: Run, tmp_path: Path) -> None:
     (tmp_path / "contacts.toml").write_text(CONTACTS)
     for name, points in (("one", 160), ("four", 40)):
-        made = run("run", "contacts.toml", "-o", f"{name}.zarr", "--chunk-points", str(points))
-        assert made[0] == 0, made
+        answer = run("run", "contacts.toml", "-o", f"{name}.zarr", "--chunk-points", str(points))
+        assert answer[0] == 0, answer
         status, _, error = run("fit", f"{name}.zarr", "-o", name)
         assert status == 0, error
     one, four = (

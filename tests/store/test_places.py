@@ -28,13 +28,13 @@ from tests.store.test_store import create, finish, results_of, tree
 def link(tmp_path: Path) -> Path:
     """Another name of disk/map.zarr."""
     (tmp_path / "disk").mkdir()
-    made = tmp_path / "map.zarr"
+    path = tmp_path / "map.zarr"
     try:
-        made.symlink_to(tmp_path / "disk/map.zarr", target_is_directory=True)
+        path.symlink_to(tmp_path / "disk/map.zarr", target_is_directory=True)
     except OSError:
         # Windows asks for a privilege; what needs no link is tested regardless.
         pytest.skip("links cannot be made here")
-    return made
+    return path
 
 
 def test_a_store_is_held_under_all_of_its_names(link: Path) -> None:
@@ -104,14 +104,14 @@ def test_urls_of_this_machine_are_its_paths(tmp_path: Path, form: str) -> None:
     assert Store.open(url).path == store.path
 
 
-def test_a_home_folder_of_nobody_is_told(tmp_path: Path) -> None:
+def test_a_home_folder_of_nobody_is_reported(tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_text(CONFIG)
     with pytest.raises(StoreError, match=r"'~nobody-here/map.zarr': .*\./~"):
         api.run(tmp_path / "map.toml", store="~nobody-here/map.zarr")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="another limit there")
-def test_what_no_path_can_be_is_told(tmp_path: Path, run: Run) -> None:
+def test_what_no_path_can_be_is_reported(tmp_path: Path, run: Run) -> None:
     (tmp_path / "map.toml").write_text(CONFIG)
     Path("round").symlink_to("round")
     for name in ("a" * 300, "round/map.zarr", "round"):
@@ -135,7 +135,7 @@ def test_a_store_that_is_moved_in_a_run_ends_it_and_leaves_no_other(tmp_path: Pa
 
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--shard", "1/2"), ("--fail-fast",)])
-def test_a_store_that_is_moved_after_its_last_chunk_is_told_as_gone(
+def test_a_store_that_is_moved_after_its_last_chunk_is_reported_as_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, options: tuple[str, ...]
 ) -> None:
     (tmp_path / "map.toml").write_text(CONFIG)

@@ -22,9 +22,9 @@ from tests.test_plan import OUTPUTS, linear, sweep_over
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    made = create(tmp_path / "map.zarr")
-    finish(made)
-    return made
+    new_store = create(tmp_path / "map.zarr")
+    finish(new_store)
+    return new_store
 
 
 def _write(path: Path, text: str) -> None:
@@ -150,15 +150,15 @@ OTHERS: dict[str, Sweep] = {
 def test_another_sweep_is_refused_with_the_difference_named(
     store: Store, sentence: str, other: Sweep
 ) -> None:
-    (found,) = [d for d in store.differences(other) if re.search(sentence, d)]
+    (difference,) = [d for d in store.differences(other) if re.search(sentence, d)]
     whole = tree(store.path)
-    with pytest.raises(StoreError, match=re.escape(in_python(found))):
+    with pytest.raises(StoreError, match=re.escape(in_python(difference))):
         create(store.path, other)
     assert tree(store.path) == whole
 
 
 @pytest.mark.parametrize("kind", ["values", "file"])
-def test_of_values_told_one_by_one_the_first_that_differs_is_named(
+def test_of_values_listed_one_by_one_the_first_that_differs_is_named(
     tmp_path: Path, kind: str
 ) -> None:
     """And not all three hundred, twice."""
@@ -168,16 +168,16 @@ def test_of_values_told_one_by_one_the_first_that_differs_is_named(
         column = {"friction": np.array(values, dtype=float)}
         return sweep_over(Axis("friction", column, {kind: recipe}))
 
-    made = create(tmp_path / "a.zarr", listed(*range(300)))
-    assert made.differences(listed(*range(200), 200.5, *range(201, 300))) == [
+    new_store = create(tmp_path / "a.zarr", listed(*range(300)))
+    assert new_store.differences(listed(*range(200), 200.5, *range(201, 300))) == [
         "axis friction: value 201 of friction is 200.0 in the store, 200.5 in this sweep"
     ]
-    assert made.differences(listed(*range(299))) == [
+    assert new_store.differences(listed(*range(299))) == [
         "axis friction: 300 values in the store, 299 in this sweep"
     ]
 
 
-def test_the_other_parameter_set_is_told_by_its_parameters(store: Store) -> None:
+def test_the_other_parameter_set_is_described_by_its_parameters(store: Store) -> None:
     values = {n: v for n, v in SWEEP.constants.items() if not n.startswith("window")}
     cycles = replace(
         SWEEP,

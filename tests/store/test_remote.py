@@ -226,7 +226,7 @@ def test_other_processes_do_not_see_this_ones_memory(
 
 
 @pytest.mark.parametrize("url", ["s3://", "s3:///", "memory://", "gs://"])
-def test_a_url_without_a_name_is_told_as_such(url: str) -> None:
+def test_a_url_without_a_name_is_reported_as_such(url: str) -> None:
     with pytest.raises(StoreError, match=r"names no store: write .*NAME\.zarr"):
         create(url)
 

@@ -71,16 +71,16 @@ def test_it_grows_as_one_on_a_disk_and_keeps_what_is_done(
 
 
 @pytest.mark.parametrize("root", ["memory://"], indirect=True)
-@pytest.mark.parametrize("asked", REFUSED.values(), ids=REFUSED)
-def test_what_is_no_longer_one_is_refused(root: str, asked: Sweep) -> None:
+@pytest.mark.parametrize("extended", REFUSED.values(), ids=REFUSED)
+def test_what_is_no_longer_one_is_refused(root: str, extended: Sweep) -> None:
     url = f"{root}/map.zarr"
     fill(create(url, grid(4, 2), 2))
     before = objects(url)
     with pytest.raises(StoreError):
-        Store.extend(url, asked)
+        Store.extend(url, extended)
     assert objects(url) == before
     with pytest.raises(StoreError, match=r"no store .*none\.zarr"):
-        Store.extend(f"{root}/none.zarr", asked)
+        Store.extend(f"{root}/none.zarr", extended)
 
 
 @pytest.mark.parametrize("stride", [8, pytest.param(4, marks=pytest.mark.broad)])

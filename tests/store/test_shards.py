@@ -91,10 +91,10 @@ def test_a_store_with_undivided_coordinates_is_read_and_extended(
     assert old.verify() == []
     np.testing.assert_array_equal(open_results(old.path)["mass"], PAIRS["mass"])
     longer = {name: np.append(values, 3.0) for name, values in PAIRS.items()}
-    asked = replace(PAIRED, axes=(replace(PAIRED.axes[0], columns=longer), PAIRED.axes[1]))
-    grown = Store.extend(old.path, asked)
+    longer_sweep = replace(PAIRED, axes=(replace(PAIRED.axes[0], columns=longer), PAIRED.axes[1]))
+    grown = Store.extend(old.path, longer_sweep)
     finish(grown)
-    new = create(tmp_path / "new.zarr", asked)
+    new = create(tmp_path / "new.zarr", longer_sweep)
     finish(new)
     assert tree(grown.path) == tree(new.path)
 
@@ -122,9 +122,9 @@ def test_a_flipped_bit_in_a_part_or_in_the_index_is_found(sharded: Store, place:
     content = bytearray(damaged.read_bytes())
     content[place] ^= 1
     damaged.write_bytes(content)
-    found = sharded.verify()
-    assert [chunk.index for chunk in found] == [(1, 0)]
-    sharded.write(found[0], results_of(SWEEP, found[0]))
+    damaged_chunks = sharded.verify()
+    assert [chunk.index for chunk in damaged_chunks] == [(1, 0)]
+    sharded.write(damaged_chunks[0], results_of(SWEEP, damaged_chunks[0]))
     assert sharded.verify() == []
 
 

@@ -64,9 +64,9 @@ def tree(path: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    made = create(tmp_path / "map.zarr")
-    finish(made)
-    return made
+    new_store = create(tmp_path / "map.zarr")
+    finish(new_store)
+    return new_store
 
 
 POINT = Axis(
@@ -238,9 +238,9 @@ def test_a_store_opens_as_the_sweep_it_was_made_for(tmp_path: Path) -> None:
         opened = Store.open(created.path)
         assert opened.differences(sweep) == []
         assert opened.chunk_shape == created.chunk_shape
-        for asked, found in zip(sweep.axes, opened.sweep.axes, strict=True):
-            for parameter, values in asked.columns.items():
-                np.testing.assert_array_equal(found.columns[parameter], values)
+        for requested_axis, stored_axis in zip(sweep.axes, opened.sweep.axes, strict=True):
+            for parameter, values in requested_axis.columns.items():
+                np.testing.assert_array_equal(stored_axis.columns[parameter], values)
 
 
 # What is done, what is pending, what is damaged
@@ -301,9 +301,9 @@ def test_damage_is_found_and_a_second_writing_repairs_it(
         damaged.unlink()
     else:
         damaged.write_bytes(damaged.read_bytes()[:keep])
-    found = store.verify() or store.pending()
-    assert [chunk.index for chunk in found] == [(2, 0)]
-    store.write(found[0], results_of(SWEEP, found[0]))
+    chunks = store.verify() or store.pending()
+    assert [chunk.index for chunk in chunks] == [(2, 0)]
+    store.write(chunks[0], results_of(SWEEP, chunks[0]))
     assert store.verify() == store.pending() == []
     assert tree(store.path) == whole
 

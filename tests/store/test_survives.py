@@ -28,9 +28,9 @@ from tests.test_plan import linear, sweep_over
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    made = create(tmp_path / "map.zarr")
-    finish(made)
-    return made
+    new_store = create(tmp_path / "map.zarr")
+    finish(new_store)
+    return new_store
 
 
 WRITER = """
@@ -210,12 +210,12 @@ def test_receipts_of_all_writers_are_read_and_a_torn_line_is_not(store: Store) -
         file.write('{"chunk": [2, 0], "sec')
     other = log.with_name("elsewhere-1.jsonl")
     other.write_text('{"time": "2000-01-01", "host": "h", "pid": 1, "chunk": [2, 0]}\n')
-    found = store.receipts()
-    assert [receipt["chunk"] for receipt in found] == [[2, 0], [0, 0], [1, 0]]
-    assert found[1]["pid"] == os.getpid()
+    receipts = store.receipts()
+    assert [receipt["chunk"] for receipt in receipts] == [[2, 0], [0, 0], [1, 0]]
+    assert receipts[1]["pid"] == os.getpid()
 
 
-def test_receipts_of_what_is_to_be_computed_anew_are_told_apart(store: Store) -> None:
+def test_receipts_of_what_is_to_be_computed_anew_are_left_out(store: Store) -> None:
     """Nor is a line counted that tells of no chunk."""
     done, pending = store.done()[:2]
     store.reopen([pending])

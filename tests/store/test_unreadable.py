@@ -231,14 +231,14 @@ def test_a_disk_without_inodes_is_not_called_full(
     (folder / "map.zarr/status/c/2/0").unlink()
     fail_writing(monkeypatch, errno.ENOSPC, "map.zarr/status/c/2")
     for free, sentence in ((10, "the disk is full"), (0, "no inodes left")):
-        found = SimpleNamespace(f_files=100, f_favail=free)
-        monkeypatch.setattr(os, "statvfs", lambda _, found=found: found)
+        filesystem = SimpleNamespace(f_files=100, f_favail=free)
+        monkeypatch.setattr(os, "statvfs", lambda _, filesystem=filesystem: filesystem)
         status, _, err = run(*RUN)
         assert status == 3
         assert sentence in err
 
 
-def test_a_lock_that_may_not_be_written_is_told_as_that_file(folder: Path) -> None:
+def test_a_lock_that_may_not_be_written_is_reported_as_that_file(folder: Path) -> None:
     (folder / "map.zarr/status/c/2/0").unlink()
     lock = folder / "map.zarr.lock"
     lock.touch()

@@ -29,7 +29,7 @@ def written(folder: Path, pieces: list[Any] = PIECES) -> bytes:
 
 
 @pytest.mark.parametrize("most", [1, 7, 16, 17, 999, 256_016, len(WHOLE)])
-def test_a_system_may_accept_fewer_bytes_than_it_is_given(
+def test_a_system_may_accept_fewer_bytes_than_are_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     pieces = PIECES if most >= 999 else [PIECES[0] * 3, b"last"]  # one call per byte takes a while
@@ -43,8 +43,8 @@ def test_pieces_are_counted_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     real = os.write
     monkeypatch.setattr(os, "write", lambda file, piece: real(file, piece[:50]))
     values = np.linspace(0.0, 1.0, 24).reshape(4, 6)
-    found = written(tmp_path, [b"head", memoryview(values), b"end"])
-    assert found == b"head" + values.tobytes() + b"end"
+    content = written(tmp_path, [b"head", memoryview(values), b"end"])
+    assert content == b"head" + values.tobytes() + b"end"
 
 
 def refuse(number: int) -> Callable[..., Any]:
