@@ -21,8 +21,8 @@ NOTHING = {np.dtype(np.uint8): MISSING_FLAG, np.dtype(bool): False}
 
 def functions(module: Any) -> list[Callable[..., Any]]:
     """Its public functions of numbers or arrays, not of a mapping of parameters."""
-    found = [each for _, each in inspect.getmembers(module, inspect.isfunction)]
-    own = [each for each in found if each.__module__.startswith(module.__name__)]
+    members = [each for _, each in inspect.getmembers(module, inspect.isfunction)]
+    own = [each for each in members if each.__module__.startswith(module.__name__)]
     numeric = [each for each in own if "parameters" not in inspect.signature(each).parameters]
     return [each for each in numeric if each.__name__[0] != "_"]
 
@@ -36,10 +36,10 @@ ARGUMENTS = [
 
 
 def results(function: Callable[..., Any], name: str, value: Any) -> list[np.ndarray]:
-    given = dict.fromkeys(inspect.signature(function).parameters, ORDINARY)
+    arguments = dict.fromkeys(inspect.signature(function).parameters, ORDINARY)
     with np.errstate(all="ignore"):
-        found = function(**{**given, name: value})
-    return [np.asarray(each) for each in (found if isinstance(found, tuple) else (found,))]
+        values = function(**{**arguments, name: value})
+    return [np.asarray(each) for each in (values if isinstance(values, tuple) else (values,))]
 
 
 @pytest.mark.parametrize(("function", "name"), ARGUMENTS)
@@ -48,8 +48,8 @@ def test_each_element_of_an_array_gives_the_value_of_the_scalar(
 ) -> None:
     for value in SPECIAL:
         ordinary, alone = results(function, name, ORDINARY), results(function, name, value)
-        among = results(function, name, np.array([ORDINARY, value, ORDINARY]))
-        for own, apart, all_three in zip(ordinary, alone, among, strict=True):
+        in_array = results(function, name, np.array([ORDINARY, value, ORDINARY]))
+        for own, apart, all_three in zip(ordinary, alone, in_array, strict=True):
             assert all_three.dtype == own.dtype
             three = np.broadcast_to(all_three, 3)  # not all of several depend on each argument
             np.testing.assert_allclose(three, np.array([own, apart, own]), rtol=1e-12)
@@ -57,19 +57,19 @@ def test_each_element_of_an_array_gives_the_value_of_the_scalar(
 
 @pytest.mark.parametrize(("function", "name"), ARGUMENTS)
 def test_nan_arguments_give_missing_results(function: Callable[..., Any], name: str) -> None:
-    found = results(function, name, math.nan)
-    nothing = [each == NOTHING.get(each.dtype) or np.isnan(each) for each in found]
-    assert any(nothing)
+    values = results(function, name, math.nan)
+    are_missing = [each == NOTHING.get(each.dtype) or np.isnan(each) for each in values]
+    assert any(are_missing)
 
 
 @pytest.mark.parametrize(("function", "name"), ARGUMENTS)
 def test_results_have_the_broadcast_shape(function: Callable[..., Any], name: str) -> None:
     names = list(inspect.signature(function).parameters)
-    given = {other: np.full((1, 3), ORDINARY) for other in names} | {
+    arguments = {other: np.full((1, 3), ORDINARY) for other in names} | {
         name: np.full((2, 1), ORDINARY)
     }
-    found = function(**given)
-    for each in found if isinstance(found, tuple) else (found,):
+    values = function(**arguments)
+    for each in values if isinstance(values, tuple) else (values,):
         assert each.shape == ((2, 3) if len(names) > 1 else (2, 1))
 
 
@@ -118,8 +118,8 @@ def test_limits_of_motions() -> None:
 
 
 def test_there_is_no_surface_below_0() -> None:
-    found = mdr_contact.universal_surface([-1.0, -0.0, 0.0, -math.inf], 1.0)
-    np.testing.assert_array_equal(found, [math.nan, math.inf, math.inf, math.nan])
+    surface = mdr_contact.universal_surface([-1.0, -0.0, 0.0, -math.inf], 1.0)
+    np.testing.assert_array_equal(surface, [math.nan, math.inf, math.inf, math.nan])
 
 
 def test_an_infinite_phase_is_in_no_region() -> None:

@@ -34,11 +34,11 @@ def scaled(ratio: float, loss: float) -> dict[str, float]:
 def test_amplitude_and_phase_are_those_of_the_shooting_oracle(ratio: float) -> None:
     for share in (0.4, 0.99):
         loss = share * float(theory.continuous_limit(ratio))
-        found = oracle.swing(1 / ratio**2, loss, stages=2)
+        motion = oracle.swing(1 / ratio**2, loss, stages=2)
         amplitude = theory.amplitude(**scaled(ratio, loss))
-        assert amplitude == pytest.approx(found.amplitude / ratio**2, rel=SHOT)
-        assert theory.turning_phase(**scaled(ratio, loss)) == pytest.approx(found.phase, abs=SHOT)
-        assert not found.stops
+        assert amplitude == pytest.approx(motion.amplitude / ratio**2, rel=SHOT)
+        assert theory.turning_phase(**scaled(ratio, loss)) == pytest.approx(motion.phase, abs=SHOT)
+        assert not motion.stops
 
 
 @pytest.mark.parametrize("ratio", RATIOS)
@@ -80,9 +80,11 @@ def test_a_weak_spring_is_none() -> None:
 def test_resonance_is_unbounded_below_a_quarter_of_pi() -> None:
     assert theory.amplitude(**scaled(1.0, 0.78)) == math.inf
     assert np.isnan(theory.amplitude(**scaled(1.0, 0.79)))
-    beside = [float(theory.amplitude(**scaled(1 + d, 0.5))) * abs(d) for d in (-1e-6, 1e-6)]
+    scaled_amplitudes = [
+        float(theory.amplitude(**scaled(1 + d, 0.5))) * abs(d) for d in (-1e-6, 1e-6)
+    ]
     expected = math.sqrt(1 - (4 / math.pi * 0.5) ** 2) / 2
-    assert beside == pytest.approx([expected, expected], rel=1e-5)
+    assert scaled_amplitudes == pytest.approx([expected, expected], rel=1e-5)
 
 
 def test_the_plane_supplies_the_energy_that_friction_dissipates() -> None:
@@ -130,15 +132,15 @@ def steady_points(n: int, share: tuple[float, float]) -> dict[str, NDArray[np.fl
 def test_exact_settles_to_den_hartogs_motion() -> None:
     """After 1000 cycles; friction down to 0.3 of the limit, so that transients have died."""
     parameters = steady_points(150, (0.3, 0.99))
-    found = compute({**parameters, "start_cycle": 1000.0, "end_cycle": 1002.0})
-    assert np.all(found["status"] == Status.ok)
-    np.testing.assert_allclose(found["wear_power"], theory.wear_power(**parameters), rtol=STEADY)
+    outputs = compute({**parameters, "start_cycle": 1000.0, "end_cycle": 1002.0})
+    assert np.all(outputs["status"] == Status.ok)
+    np.testing.assert_allclose(outputs["wear_power"], theory.wear_power(**parameters), rtol=STEADY)
     heat = theory.friction_power(**parameters)
-    np.testing.assert_allclose(found["friction_power"], heat, rtol=STEADY)
+    np.testing.assert_allclose(outputs["friction_power"], heat, rtol=STEADY)
     slipped = 2 * 4 * theory.amplitude(**parameters)
-    np.testing.assert_allclose(found["slip_distance"], slipped, rtol=STEADY)
-    assert np.all(found["regime"] == friction_oscillator.SLIP_SLIP)
-    assert np.all(found["slip_phases"] == 4)
+    np.testing.assert_allclose(outputs["slip_distance"], slipped, rtol=STEADY)
+    assert np.all(outputs["regime"] == friction_oscillator.SLIP_SLIP)
+    assert np.all(outputs["slip_phases"] == 4)
 
 
 @pytest.mark.broad
@@ -148,22 +150,22 @@ def test_response_of_the_shipped_map_is_den_hartogs_amplitude() -> None:
         "friction={ linspace = [0.1, 0.3, 9] }",
         "angular_frequency={ geomspace = [14.4, 115.2, 41] }",
     )
-    found = sweep.run("den_hartog", overrides=axes, store=None)
+    dataset = sweep.run("den_hartog", overrides=axes, store=None)
     names = ("mass", "gravity", "stiffness", "base_acceleration")
-    given = {name: float(found[name]) for name in names}
-    friction, omega = np.meshgrid(found["friction"], found["angular_frequency"], indexing="ij")
-    ratio = omega / np.sqrt(given["stiffness"] / given["mass"])
-    response = theory.amplitude(**given, friction=friction, angular_frequency=omega)
+    constants = {name: float(dataset[name]) for name in names}
+    friction, omega = np.meshgrid(dataset["friction"], dataset["angular_frequency"], indexing="ij")
+    ratio = omega / np.sqrt(constants["stiffness"] / constants["mass"])
+    response = theory.amplitude(**constants, friction=friction, angular_frequency=omega)
     known = np.isfinite(response) & (abs(ratio - 1) > 0.2) & (abs(ratio - 0.5) > 0.1)
     assert known.sum() > 150
-    cycles = float(found["end_cycle"] - found["start_cycle"])
-    slipped = found["slip_distance"].values[known] / cycles
+    cycles = float(dataset["end_cycle"] - dataset["start_cycle"])
+    slipped = dataset["slip_distance"].values[known] / cycles
     np.testing.assert_allclose(slipped, 4 * response[known], rtol=1e-8)
 
 
 def test_exact_sticks_beyond_the_limit() -> None:
     parameters = steady_points(100, (1.001, 1.05))
     assert np.isnan(theory.wear_power(**parameters)).all()
-    found = compute({**parameters, "start_cycle": 1000.0, "end_cycle": 1002.0})
-    assert np.all(found["regime"] == friction_oscillator.STICK_SLIP)
-    assert np.all(found["stick_fraction"] > 0)
+    outputs = compute({**parameters, "start_cycle": 1000.0, "end_cycle": 1002.0})
+    assert np.all(outputs["regime"] == friction_oscillator.STICK_SLIP)
+    assert np.all(outputs["stick_fraction"] > 0)

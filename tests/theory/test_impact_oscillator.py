@@ -21,8 +21,8 @@ def test_the_three_right_frequencies() -> None:
 def test_the_documents_formula_gives_the_documents_frequencies() -> None:
     frequency = theory.document_frequency(**SDND122, energy=ENERGIES)
     assert [f"{value:.5f}" for value in frequency] == DOCUMENT
-    off = frequency / theory.frequency(**SDND122, energy=ENERGIES) - 1
-    np.testing.assert_allclose(off, [-6.404e-4, -6.286e-4, -6.440e-4], rtol=1e-3)
+    relative_error = frequency / theory.frequency(**SDND122, energy=ENERGIES) - 1
+    np.testing.assert_allclose(relative_error, [-6.404e-4, -6.286e-4, -6.440e-4], rtol=1e-3)
 
 
 def test_the_documents_formula_jumps_at_grazing() -> None:
@@ -40,14 +40,14 @@ def test_against_50_digits() -> None:
         parameters["stiffness"], parameters["gap"]
     )
     assert 100 < touching.sum() < 300
-    found = theory.frequency(**parameters)
+    frequency = theory.frequency(**parameters)
     for i in np.flatnonzero(touching):
         m, k, K, e, E = (mpmath.mpf(float(values[i])) for values in parameters.values())
         with mpmath.workdps(50):
             free = 2 * mpmath.sqrt(m / k) * mpmath.acos(-e * mpmath.sqrt(k / (2 * E)))
             reach = e * k / mpmath.sqrt(2 * E * (K + k) - k * K * e**2)
             pressed = 2 * mpmath.sqrt(m / (K + k)) * mpmath.acos(reach)
-            assert found[i] == pytest.approx(float(1 / (free + pressed)), rel=2e-15)
+            assert frequency[i] == pytest.approx(float(1 / (free + pressed)), rel=2e-15)
 
 
 def test_limits() -> None:
@@ -71,10 +71,10 @@ def test_the_frequency_rises_with_the_energy() -> None:
 def test_the_energy_of_a_frequency_and_back() -> None:
     energy = np.geomspace(5.1e-4, 1e2, 50)
     frequency = theory.frequency(**SDND122, energy=energy)
-    found = theory.energy_at(**SDND122, frequency=frequency)
+    recovered = theory.energy_at(**SDND122, frequency=frequency)
     # dE/df grows without bound towards the limit, and with it what the frequency's rounding does.
     sensitivity = np.gradient(np.log(energy), np.log(frequency))
-    assert np.all(np.abs(found / energy - 1) < 1e-15 * (10 + 2 * sensitivity))
+    assert np.all(np.abs(recovered / energy - 1) < 1e-15 * (10 + 2 * sensitivity))
 
 
 @pytest.mark.parametrize(

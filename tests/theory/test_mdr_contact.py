@@ -54,9 +54,9 @@ def test_surface_keeps_its_relative_accuracy_everywhere(beta, phase):
 def test_surface_special_phases():
     beta = np.array([1e-3, 0.1, 0.5, 1 / math.sqrt(2), 0.999, 1.0, 1.001, 2.0, 1e3])
     closed = (1 + 2 * beta**2) ** 2 / (4 * beta * (1 + beta**2) ** 1.5)
-    found = theory.universal_surface(beta, math.pi / 2)
-    np.testing.assert_allclose(found, closed, rtol=ROUNDING)
-    assert found.min() == found[3] == pytest.approx(4 / (3 * math.sqrt(3)), rel=ROUNDING)
+    computed = theory.universal_surface(beta, math.pi / 2)
+    np.testing.assert_allclose(computed, closed, rtol=ROUNDING)
+    assert computed.min() == computed[3] == pytest.approx(4 / (3 * math.sqrt(3)), rel=ROUNDING)
     in_phase = np.where(beta < 1, (1 - beta) * (1 + beta) / (4 * beta), 0.0)
     np.testing.assert_allclose(theory.universal_surface(beta, 0.0), in_phase, rtol=ROUNDING)
     for phase in (math.pi, -math.pi):  # a float of π is off π by 1e-16
@@ -72,8 +72,8 @@ def test_surface_tends_to_relaxation_and_partial_slip(phase):
     assert theory.universal_surface(np.inf, phase) == pytest.approx(sine**2, rel=ROUNDING)
     for beta in (1e4, 1e7, 1e9):  # the next term is of order 1/β²
         expected = sine**2 * (1 - cosine / beta)
-        found = theory.universal_surface(beta, phase)
-        assert found == pytest.approx(expected, rel=10 / beta**2 + ROUNDING)
+        computed = theory.universal_surface(beta, phase)
+        assert computed == pytest.approx(expected, rel=10 / beta**2 + ROUNDING)
     small = theory.universal_surface(1e-6, phase)
     assert small == pytest.approx(theory.partial_slip(1e-6), rel=1e-6)
     assert theory.universal_surface(2.0, phase) != pytest.approx(
@@ -89,28 +89,28 @@ def test_surface_is_that_of_every_profile_at_small_amplitudes(exponent):
     rng = np.random.default_rng(2)
     beta, phase = 10 ** rng.uniform(-1, 1, 20), rng.uniform(-math.pi, math.pi, 20)
     delta = 1e-6  # the energy differs from F by some δ/β
-    found = oracle.normalized_energy(beta, delta, phase, exponent)
+    computed = oracle.normalized_energy(beta, delta, phase, exponent)
     expected = theory.universal_surface(beta, phase)
-    assert np.all(np.abs(found.value - expected) <= found.error + 3 * delta / beta * expected)
+    assert np.all(np.abs(computed.value - expected) <= computed.error + 3 * delta / beta * expected)
 
 
 def test_surface_is_a_cone_s_at_any_amplitude_with_a_stick_core():
     rng = np.random.default_rng(3)
     beta, phase = 10 ** rng.uniform(-2, 2, 60), rng.uniform(-math.pi, math.pi, 60)
     delta = rng.uniform(0.3, 0.999, 60) * beta / theory.slip_depth(beta, phase)
-    found = oracle.normalized_energy(beta, delta, phase, 1.0)
-    assert np.all(np.abs(found.value - theory.universal_surface(beta, phase)) <= found.error)
+    computed = oracle.normalized_energy(beta, delta, phase, 1.0)
+    assert np.all(np.abs(computed.value - theory.universal_surface(beta, phase)) <= computed.error)
 
 
 def test_greatest_loss_is_not_at_90_degrees():
     phases = np.linspace(0, math.pi, 20001)
     for beta in (0.01, 0.3, 1.0, 1.5, 3.0, 30.0):
         highest = phases[theory.universal_surface(beta, phases).argmax()]
-        found = theory.greatest_loss_phase(beta)
-        assert found == pytest.approx(highest, abs=2e-4)
+        phase = theory.greatest_loss_phase(beta)
+        assert phase == pytest.approx(highest, abs=2e-4)
         with mpmath.workdps(60):
-            slope = mpmath.diff(lambda p, b=beta: surface_at(b, p), float(found))
-        assert abs(float(slope)) < 1e-14 * float(theory.universal_surface(beta, found)) * (1 + beta)
+            slope = mpmath.diff(lambda p, b=beta: surface_at(b, p), float(phase))
+        assert abs(float(slope)) < 1e-14 * float(theory.universal_surface(beta, phase)) * (1 + beta)
     degrees = np.degrees(theory.greatest_loss_phase(np.geomspace(1e-4, 1, 50)))
     assert degrees.min() == pytest.approx(107, abs=0.5)
     assert degrees.max() == pytest.approx(109, abs=0.5)
@@ -142,8 +142,8 @@ def constant_load(xi, exponent):
     exponent=st.sampled_from([0.55, 0.8, 1.0, 1.5, 2.0, 3.0, 8.0, 50.0, 1e3, 1e12]),
 )
 def test_constant_load_keeps_its_relative_accuracy(xi, exponent):
-    found = theory.constant_load_energy(xi, exponent)
-    assert relative_error(found, constant_load(xi, exponent)) < ROUNDING
+    energy = theory.constant_load_energy(xi, exponent)
+    assert relative_error(energy, constant_load(xi, exponent)) < ROUNDING
 
 
 def test_constant_load_special_cases():
@@ -170,9 +170,11 @@ def test_constant_load_special_cases():
 @pytest.mark.parametrize("exponent", [0.8, 1.0, 2.0, 4.0])
 def test_constant_load_is_the_limit_of_small_normal_amplitudes(exponent):
     xi, delta = np.array([0.02, 0.5, 0.99, 1.5, 5.0]), 1e-7
-    found = oracle.normalized_energy(xi * delta, delta, 0.7, exponent)
-    energy = found.value * 16 * delta / (3 * exponent)
-    np.testing.assert_allclose(energy, theory.constant_load_energy(xi, exponent), rtol=20 * delta)
+    reference = oracle.normalized_energy(xi * delta, delta, 0.7, exponent)
+    scaled_energy = reference.value * 16 * delta / (3 * exponent)
+    np.testing.assert_allclose(
+        scaled_energy, theory.constant_load_energy(xi, exponent), rtol=20 * delta
+    )
 
 
 # Infinite and vanishing friction.
@@ -190,18 +192,18 @@ def test_infinite_friction_keeps_its_relative_accuracy(delta, exponent):
             for x in (max(1 - d, mpmath.mpf(0)) ** (1 / n), (1 + d) ** (1 / n))
         )
         expected = 3 * n / (4 * d**3) * (outer - inner)
-    found = theory.infinite_friction_energy(delta, math.pi / 2, exponent)
+    energy = theory.infinite_friction_energy(delta, math.pi / 2, exponent)
     if expected > np.finfo(float).max / 2:  # where doubles end it is infinite a little early
-        assert found > 0.999 * np.finfo(float).max / 2
+        assert energy > 0.999 * np.finfo(float).max / 2
         return
-    assert relative_error(found, expected) < ROUNDING
+    assert relative_error(energy, expected) < ROUNDING
 
 
 def test_infinite_friction_special_cases():
     delta = np.array([1e-6, 0.1, 0.3])
     series = 1 + 3 * delta**2 / 40 + 3 * delta**4 / 128
-    found = theory.infinite_friction_energy(delta, 1.0)
-    np.testing.assert_allclose(found, math.sin(1) ** 2 * series, rtol=1e-4 * delta[-1] ** 2)
+    energy = theory.infinite_friction_energy(delta, 1.0)
+    np.testing.assert_allclose(energy, math.sin(1) ** 2 * series, rtol=1e-4 * delta[-1] ** 2)
     below_one = np.array([1e-3, 0.5, 0.50001, 0.999, 1.0])
     np.testing.assert_allclose(
         theory.infinite_friction_energy(below_one, 2.0, 1.0), math.sin(2) ** 2, rtol=ROUNDING
@@ -220,9 +222,9 @@ def test_infinite_friction_special_cases():
 @pytest.mark.parametrize("exponent", [0.7, 1.0, 2.0])
 def test_vanishing_friction(delta, exponent):
     phases = np.array([-1.2, 0.0, 0.4, math.pi / 2, 2.8])
-    found = theory.vanishing_friction_energy(delta, phases, exponent)
+    energies = theory.vanishing_friction_energy(delta, phases, exponent)
     contact = mpmath.acos(-1 / mpmath.mpf(delta)) if delta > 1 else mpmath.pi
-    for phase, value in zip(phases, found, strict=True):
+    for phase, value in zip(phases, energies, strict=True):
         kinks = [-phase + k * mpmath.pi for k in range(-2, 3)]
         places = sorted([-contact, mpmath.mpf(0), contact, *(k for k in kinks if abs(k) < contact)])
 
@@ -234,7 +236,7 @@ def test_vanishing_friction(delta, exponent):
     beta = 1e-9
     unit = 1.5 * exponent**2 / (exponent + 1) * beta / delta**2
     energy = oracle.normalized_energy(beta, delta, phases, exponent).value
-    np.testing.assert_allclose(energy / unit, found, rtol=1e-6)
+    np.testing.assert_allclose(energy / unit, energies, rtol=1e-6)
 
 
 @pytest.mark.parametrize("exponent", [0.6, 1.0, 2.0, 50.0])
@@ -244,11 +246,11 @@ def test_infinite_amplitudes_are_the_limits_of_large_ones(exponent):
     integral = mpmath.beta(a / 2, 2) / 2
     for delta in (1e5, 1e8, 1e100):
         expected = 0.75 * mpmath.sin(phase) ** 2 * integral * mpmath.mpf(delta) ** (a - 1)
-        found = theory.infinite_friction_energy(delta, phase, exponent)
-        assert relative_error(found, expected) < 3 * delta ** -min(1, float(a)) + ROUNDING
-    found = theory.infinite_friction_energy(math.inf, phase, exponent)
+        energy = theory.infinite_friction_energy(delta, phase, exponent)
+        assert relative_error(energy, expected) < 3 * delta ** -min(1, float(a)) + ROUNDING
+    energy = theory.infinite_friction_energy(math.inf, phase, exponent)
     limit = {0.6: math.inf, 1.0: 0.5 * math.sin(phase) ** 2}.get(exponent, 0.0)
-    assert found == pytest.approx(limit, rel=ROUNDING)
+    assert energy == pytest.approx(limit, rel=ROUNDING)
     assert theory.infinite_friction_energy(math.inf, 0.0, exponent) == 0
     slips = theory.vanishing_friction_energy([1e100, 1e306, math.inf], phase, exponent)
     assert np.all(np.diff(slips[:2]) > 0)
@@ -258,25 +260,25 @@ def test_infinite_amplitudes_are_the_limits_of_large_ones(exponent):
 def test_a_flat_punch_is_the_limit_of_steep_profiles():
     """∫(1 − c²)/(1 + δc) dc in closed form; without loss of contact it is finite."""
     xi = np.array([0.1, 0.7, 1.0, 1.5, 3.0, math.inf])
-    found = theory.constant_load_energy(xi, math.inf)
-    np.testing.assert_allclose(found, [0.72, 1.68, 0, 0, 0, 0], rtol=ROUNDING)
+    energy = theory.constant_load_energy(xi, math.inf)
+    np.testing.assert_allclose(energy, [0.72, 1.68, 0, 0, 0, 0], rtol=ROUNDING)
     delta = np.array([0.3, 0.7, 1.0])
     rest = np.array([math.log1p(d) - math.log1p(-d) if d < 1 else 0 for d in delta])
     expected = 0.75 * ((delta**2 - 1) * rest + 2 * delta) / delta**3
-    found = theory.infinite_friction_energy(delta, math.pi / 2, math.inf)
-    np.testing.assert_allclose(found, expected, rtol=ROUNDING)
+    energy = theory.infinite_friction_energy(delta, math.pi / 2, math.inf)
+    np.testing.assert_allclose(energy, expected, rtol=ROUNDING)
     assert theory.infinite_friction_energy(1.5, 1.0, math.inf) == math.inf
 
 
 def test_vanishing_friction_series():
     phases, delta = np.linspace(0, 3, 7), 0.05
     sphere = 1 + (3 - np.cos(2 * phases)) * delta**2 / 16
-    found = theory.vanishing_friction_energy(delta, phases)
-    np.testing.assert_allclose(found, sphere, rtol=0.1 * delta**4)
+    energy = theory.vanishing_friction_energy(delta, phases)
+    np.testing.assert_allclose(energy, sphere, rtol=0.1 * delta**4)
     for delta in (0.3, 1.0):
         cone = 1 + (0.5 - np.cos(2 * phases) / 6) * delta**2
-        found = theory.vanishing_friction_energy(delta, phases, 1.0)
-        np.testing.assert_allclose(found, cone, rtol=ROUNDING)
+        energy = theory.vanishing_friction_energy(delta, phases, 1.0)
+        np.testing.assert_allclose(energy, cone, rtol=ROUNDING)
 
 
 # The stick core and the borders of the regimes.
@@ -287,9 +289,9 @@ def test_stick_radius_and_borders_against_springs():
     beta, delta = 10 ** rng.uniform(-3, 2, 100), 10 ** rng.uniform(-3, 0.5, 100)
     phase, exponent = rng.uniform(-4, 4, 100), rng.choice([0.7, 1.0, 2.0, 4.0], 100)
     beta[::20] = np.inf
-    found = theory.stick_radius(beta, delta, phase, exponent)
+    radius = theory.stick_radius(beta, delta, phase, exponent)
     np.testing.assert_allclose(
-        found, oracle.stick_radius(beta, delta, phase, exponent), rtol=1e-12, atol=1e-12
+        radius, oracle.stick_radius(beta, delta, phase, exponent), rtol=1e-12, atol=1e-12
     )
     lines = theory.boundaries({"beta": beta, "delta": delta, "phase": phase})
     regimes = np.array([oracle.regime(*point) for point in zip(beta, delta, phase, strict=True)])
@@ -373,15 +375,15 @@ def test_profile_factor_is_abel_s_transform(n):
 
 def test_slip_transition_is_up_to_9_3_percent_off():
     xi = np.linspace(0, 4, 40002)[1:-1]
-    off = theory.slip_transition(xi) / (3 / 8 * theory.constant_load_energy(xi)) - 1
-    assert np.abs(off).max() == pytest.approx(0.093, abs=5e-4)
+    deviation = theory.slip_transition(xi) / (3 / 8 * theory.constant_load_energy(xi)) - 1
+    assert np.abs(deviation).max() == pytest.approx(0.093, abs=5e-4)
     assert np.isnan(theory.slip_transition([0.0, 4.0, 5.0, -1.0])).all()
 
 
 def test_stick_transition_is_up_to_3_3_percent_off():
     beta = np.geomspace(0.1, 1e4, 40002)[1:]
-    off = theory.stick_transition(beta) / theory.universal_surface(beta, math.pi / 2) - 1
-    assert np.abs(off).max() == pytest.approx(0.033, abs=5e-4)
+    deviation = theory.stick_transition(beta) / theory.universal_surface(beta, math.pi / 2) - 1
+    assert np.abs(deviation).max() == pytest.approx(0.033, abs=5e-4)
     assert theory.stick_transition(np.inf) == 1
     assert np.isnan(theory.stick_transition([0.0, 0.1])).all()
 

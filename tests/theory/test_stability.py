@@ -34,16 +34,16 @@ def test_closed_forms(ratio: float) -> None:
         "devogelaere": 8 / (math.sqrt(16 * ratio**2 + 8) + 4 * ratio),
     }
     for scheme, limit in closed.items():
-        found = stability.stability_limit(scheme, ratio)
-        assert found == pytest.approx(limit, rel=BISECTED)
+        computed_limit = stability.stability_limit(scheme, ratio)
+        assert computed_limit == pytest.approx(limit, rel=BISECTED)
 
 
 def test_limits_of_the_runge_kutta_pairs() -> None:
     """Undamped rk32 has |R(ix)|² = 1 − x⁴/12 + x⁶/36; heavily damped ones their real interval."""
     assert stability.stability_limit("rk32", 0.0) == pytest.approx(math.sqrt(3), rel=BISECTED)
     for scheme, interval in (("rk32", 2.5127453266), ("rk54", 3.3065678894)):
-        found = stability.stability_limit(scheme, 1e4) * 2e4
-        assert found == pytest.approx(interval, rel=3e-8)
+        computed_interval = stability.stability_limit(scheme, 1e4) * 2e4
+        assert computed_interval == pytest.approx(interval, rel=3e-8)
 
 
 @pytest.mark.parametrize("apart", [0.01, 0.3, 1.0, 5.0, 100.0])
@@ -52,8 +52,8 @@ def test_devogelaere_with_a_damper_apart(ratio: float, apart: float) -> None:
     """3x² + (24ζ + 4ζ')x = 24, an eigenvalue 1."""
     linear = 12 * ratio + 2 * apart
     limit = 24 / (linear + math.sqrt(linear**2 + 72))
-    found = stability.stability_limit("devogelaere", ratio, apart)
-    assert found == pytest.approx(limit, rel=BISECTED)
+    computed_limit = stability.stability_limit("devogelaere", ratio, apart)
+    assert computed_limit == pytest.approx(limit, rel=BISECTED)
 
 
 @pytest.mark.parametrize("scheme", stability.SCHEMES)
@@ -62,8 +62,8 @@ def test_polynomial_is_that_of_the_matrix(scheme: str) -> None:
     for x, zeta, apart in random.uniform(0, 2, (50, 3)) * ([[1, 1, 1], [0.01, 1, 0]] * 25):
         matrix = stability.amplification_matrix(scheme, x, zeta, apart)
         expected = np.poly(matrix)[::-1]
-        found = stability.characteristic_polynomial(scheme, x, zeta, apart)
-        padded = np.concatenate([np.zeros(len(expected) - len(found)), found])
+        coefficients = stability.characteristic_polynomial(scheme, x, zeta, apart)
+        padded = np.concatenate([np.zeros(len(expected) - len(coefficients)), coefficients])
         assert np.abs(padded - expected).max() <= 1e-11 * np.abs(expected).max()
 
 
@@ -116,14 +116,14 @@ def swings(scheme: str, h: float, law: float, viscous: float) -> tuple[float, fl
 )  # fmt: skip
 def test_longest_steps_of_sdnd104(scheme: str, step: float) -> None:
     """Stick binds there, with K_T = 9e6 N/m and C_T critical."""
-    found = stability.longest_step(scheme, 1.0, 3e-5, 9e6, 6000.0)
-    assert found == pytest.approx(step, rel=5e-3)
+    longest_step = stability.longest_step(scheme, 1.0, 3e-5, 9e6, 6000.0)
+    assert longest_step == pytest.approx(step, rel=5e-3)
 
 
 def test_longest_step_where_slip_sets_the_limit() -> None:
     """The law's own damper lets rk32 take longer steps in stick than the bare spring does."""
-    found = stability.longest_step("rk32", 2.0, 800.0, 8.0, 2 * math.sqrt(2 * 808))
-    assert found == pytest.approx(math.sqrt(3) / 20, rel=BISECTED)
+    longest_step = stability.longest_step("rk32", 2.0, 800.0, 8.0, 2 * math.sqrt(2 * 808))
+    assert longest_step == pytest.approx(math.sqrt(3) / 20, rel=BISECTED)
     assert stability.longest_step("euler", 2.0, 0.0, 0.0, 0.0, damping=8.0) == pytest.approx(0.5)
     assert stability.longest_step("euler", 1.0, 0.0, 0.0, 0.0) == math.inf
 

@@ -72,31 +72,31 @@ def test_edf_mz_outside_its_range_is_the_final_rate_and_says_so() -> None:
     assert least == pytest.approx(3.5e-3, abs=5e-5)
     powers = np.array([0.0, 1e-9, least * (1 - 1e-9), least * (1 + 1e-9), 0.5])
     assert wear.within_law("edf_mz", powers).tolist() == [1, 0, 0, 1, 1]
-    found = wear.volume("edf_mz", powers, YEAR)
-    assert found[0] == 0
-    assert found[1] == found[2] == EDF[3] * YEAR
-    assert found[3] == pytest.approx(EDF[3] * YEAR, rel=1e-8)
+    volumes = wear.volume("edf_mz", powers, YEAR)
+    assert volumes[0] == 0
+    assert volumes[1] == volumes[2] == EDF[3] * YEAR
+    assert volumes[3] == pytest.approx(EDF[3] * YEAR, rel=1e-8)
     assert wear.within_law("archard", [0.0, 1.0], coefficient=1e-13).tolist() == [1, 1]
 
 
 def test_volume_never_decreases_with_power_time_or_coefficient() -> None:
     powers = np.concatenate([[0.0], np.geomspace(1e-6, 1e3, 4000)])
-    for law, given in (("archard", {"coefficient": 1e-13}), ("edf_mz", {})):
-        assert np.all(np.diff(wear.volume(law, powers, YEAR, **given)) >= 0)
-        assert np.all(np.diff(wear.volume(law, 0.5, YEAR * powers, **given)) >= 0)
+    for law, constants in (("archard", {"coefficient": 1e-13}), ("edf_mz", {})):
+        assert np.all(np.diff(wear.volume(law, powers, YEAR, **constants)) >= 0)
+        assert np.all(np.diff(wear.volume(law, 0.5, YEAR * powers, **constants)) >= 0)
         assert np.all(np.diff(wear.volume(law, 0.5, YEAR, coefficient=1e-13 * powers[1:])) >= 0)
 
 
 @pytest.mark.parametrize("power", [3.6e-3, 0.05, 0.5, 20.0])
 @pytest.mark.parametrize("seconds", [1.0, 1e5, YEAR, 12 * YEAR, 1e4 * YEAR])
 def test_time_to_volume_inverts_the_laws(power: float, seconds: float) -> None:
-    for law, given in (("archard", {"coefficient": 1.2e-13}), ("edf_mz", {})):
-        volume = wear.volume(law, power, seconds, **given)
+    for law, constants in (("archard", {"coefficient": 1.2e-13}), ("edf_mz", {})):
+        volume = wear.volume(law, power, seconds, **constants)
         # Late, the rate of edf_mz is far below the mean rate, so the inverse loses digits.
-        rate = wear.volume(law, power, seconds * 1.001, **given) / volume - 1
-        lost = 1e-3 / rate
-        found = wear.time_to_volume(law, power, volume, **given)
-        assert found == pytest.approx(seconds, rel=1e-14 * lost), law
+        rate = wear.volume(law, power, seconds * 1.001, **constants) / volume - 1
+        lost_digits = 1e-3 / rate
+        computed_time = wear.time_to_volume(law, power, volume, **constants)
+        assert computed_time == pytest.approx(seconds, rel=1e-14 * lost_digits), law
 
 
 def test_volumes_that_are_never_reached() -> None:
@@ -104,8 +104,11 @@ def test_volumes_that_are_never_reached() -> None:
     times = wear.time_to_volume("edf_mz", 0.5, [most * 0.999999, most, 2 * most], slope=0.0)
     assert times[0] == pytest.approx(-math.log(1e-6) / EDF[2], rel=1e-9)
     assert times[1:].tolist() == [math.inf, math.inf]
-    for law, given in (("archard", {"coefficient": 1e-13}), ("edf_mz", {})):
-        assert wear.time_to_volume(law, [0.0, 0.0], [0.0, 1e-9], **given).tolist() == [0, math.inf]
+    for law, constants in (("archard", {"coefficient": 1e-13}), ("edf_mz", {})):
+        assert wear.time_to_volume(law, [0.0, 0.0], [0.0, 1e-9], **constants).tolist() == [
+            0,
+            math.inf,
+        ]
 
 
 def test_edf_mz_without_decay_keeps_its_initial_rate() -> None:
@@ -121,16 +124,16 @@ def test_the_oracle_of_an_inclined_bar_is_the_integral_of_segments() -> None:
     with mpmath.workdps(30):
         h, radius, length, angle = map(mpmath.mpf, ("0.03", "0.2", "0.1", "0.25"))
         area = mpmath.quad(lambda each: oracle.segment(each, radius), [h - length * angle, h])
-        found = oracle.tube_flat_inclined(h, radius, length, angle)
-        assert abs(found * angle / area - 1) < mpmath.mpf("1e-20")
+        volume = oracle.tube_flat_inclined(h, radius, length, angle)
+        assert abs(volume * angle / area - 1) < mpmath.mpf("1e-20")
 
 
 def test_the_oracle_of_a_hole_by_counting() -> None:
     """The share of random points of the circle that lie outside the hole."""
     x, y = np.random.default_rng(1).uniform(-1, 1, (2, 400_000))
     inside = x * x + y * y <= 1
-    apart = 1.5 - 1.0 + 0.3
-    outside = (x + apart) ** 2 + y * y > 1.5**2
+    distance = 1.5 - 1.0 + 0.3
+    outside = (x + distance) ** 2 + y * y > 1.5**2
     share = np.count_nonzero(inside & outside) / np.count_nonzero(inside)
     exact = float(oracle.tube_hole(0.3, 1.0, 1.0, 1.5)) / math.pi
     assert share == pytest.approx(exact, abs=5 * math.sqrt(exact / np.count_nonzero(inside)))
@@ -141,7 +144,7 @@ def scars(geometry: str, number: int) -> list[tuple[float, ...]]:
     inclinations from 1e-14 to 1, holes from the tube's own radius to a hundred times that.
     """
     random = np.random.default_rng(5)
-    found: list[tuple[float, ...]] = []
+    sizes: list[tuple[float, ...]] = []
     for i in range(number):
         radius = 10 ** random.uniform(-3, 0)
         depth = radius * 10 ** random.uniform(-9, -1 if i % 4 else 0.299)
@@ -150,8 +153,8 @@ def scars(geometry: str, number: int) -> list[tuple[float, ...]]:
             size.append(10 ** random.uniform(-14, 0) if i % 7 else 0.0)
         if geometry == "tube_hole":
             size.append(radius * (1 + 10 ** random.uniform(-13, 2)) if i % 7 else radius)
-        found.append(tuple(map(float, size)))
-    return found
+        sizes.append(tuple(map(float, size)))
+    return sizes
 
 
 @pytest.mark.parametrize("geometry", list(wear.GEOMETRIES))
@@ -169,8 +172,8 @@ def test_inclined_scars_by_the_shallow_formula() -> None:
         if angle * length > 1e-9 * depth:  # otherwise the oracle's formula is 0/0
             exact = oracle.tube_flat_inclined_small(depth, radius, length, angle)
             size = {"radius": radius, "length": length, "angle": angle, "small": True}
-            found = wear.depth("tube_flat_inclined", float(exact), **size)
-            assert relative(found, depth) < EXACT
+            computed_depth = wear.depth("tube_flat_inclined", float(exact), **size)
+            assert relative(computed_depth, depth) < EXACT
 
 
 def test_the_shallow_formula_is_too_low_by_a_tenth_of_depth_over_radius() -> None:
@@ -187,9 +190,9 @@ def test_limits_of_the_geometries() -> None:
     hole = wear.depth("tube_hole", volumes, **TUBE, hole_radius=1e6)
     assert hole == pytest.approx(flat, rel=2e-6)
     for geometry, more in (("tube_flat", {}), ("tube_hole", {"hole_radius": 1.2})):
-        found = wear.depth(geometry, [0.0, 10 * math.pi * (1 - 1e-12)], **TUBE, **more)
-        assert found[0] == 0
-        assert found[1] == pytest.approx(2, rel=1e-6)
+        depths = wear.depth(geometry, [0.0, 10 * math.pi * (1 - 1e-12)], **TUBE, **more)
+        assert depths[0] == 0
+        assert depths[1] == pytest.approx(2, rel=1e-6)
 
 
 def test_time_to_depth_inverts_both() -> None:
@@ -201,10 +204,10 @@ def test_time_to_depth_inverts_both() -> None:
     for geometry, more in sizes.items():
         size = {"radius": 11e-3, "length": 30e-3, **more}
         seconds = YEAR * np.array([0.5, 1.0, 5.0])
-        for law, given in (("archard", {"coefficient": 1.2e-13}), ("edf_mz", {})):
-            depths = wear.depth(geometry, wear.volume(law, 0.02, seconds, **given), **size)
-            found = wear.time_to_depth(law, geometry, 0.02, depths, **given, **size)
-            assert found == pytest.approx(seconds, rel=1e-12), (law, geometry)
+        for law, constants in (("archard", {"coefficient": 1.2e-13}), ("edf_mz", {})):
+            depths = wear.depth(geometry, wear.volume(law, 0.02, seconds, **constants), **size)
+            times = wear.time_to_depth(law, geometry, 0.02, depths, **constants, **size)
+            assert times == pytest.approx(seconds, rel=1e-12), (law, geometry)
         never = wear.time_to_depth("edf_mz", geometry, [0.0, 1.0], [1e-6, 30e-3], **size)
         assert never.tolist() == [math.inf, math.inf]
 

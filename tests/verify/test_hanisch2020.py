@@ -41,9 +41,9 @@ def record(figures: Figures) -> Record:
     return record_of(figures)
 
 
-def rows(record: Record, name: str, **wanted: object) -> list[dict[str, Any]]:
+def rows(record: Record, name: str, **cells: object) -> list[dict[str, Any]]:
     (table,) = (each for each in as_json(record)["tables"] if each["name"] == name)
-    return [row for row in table["rows"] if wanted.items() <= row.items()]
+    return [row for row in table["rows"] if cells.items() <= row.items()]
 
 
 def fit_row(record: Record, formula: str, curve: str) -> dict[str, Any]:
@@ -69,8 +69,8 @@ def test_figure_2_and_other_phases(record: Record) -> None:
     assert (round(ahead["exact"], 4), round(behind["exact"], 4)) == (0.0531, 0.2119)
     for row in (figure_2, far, near, ahead, behind):
         phase = math.radians(row["phase"])
-        right = oracle.normalized_energy(row["beta"], row["delta"], phase, 2.0, 1e-9)
-        assert row["exact"] == pytest.approx(float(np.ravel(right.value)[0]), rel=1e-4)
+        exact = oracle.normalized_energy(row["beta"], row["delta"], phase, 2.0, 1e-9)
+        assert row["exact"] == pytest.approx(float(np.ravel(exact.value)[0]), rel=1e-4)
 
 
 def test_the_second_cycle_of_figure_2_is_that_of_the_kernel(figures: Figures) -> None:
@@ -119,9 +119,9 @@ def test_errors_of_the_papers_fits(record: Record) -> None:
 
 def test_our_fits_are_within_a_tenth_of_a_percent_with_fewer_coefficients(record: Record) -> None:
     for kind in ("least squares", "minimax"):
-        ours = [fit_row(record, f"ours, {kind}", curve) for curve in ("W̄δ over ξ", "W̄ over β")]
-        assert max(row["worst"] for row in ours) < 1e-3
-        assert sum(int(row["n_coefficients"]) for row in ours) == 14
+        fits = [fit_row(record, f"ours, {kind}", curve) for curve in ("W̄δ over ξ", "W̄ over β")]
+        assert max(row["worst"] for row in fits) < 1e-3
+        assert sum(int(row["n_coefficients"]) for row in fits) == 14
     listed = [row for row in rows(record, "coefficients") if row["coefficient"] != "Q0"]
     assert len(listed) == 14
 
@@ -142,11 +142,11 @@ def test_the_coefficients_of_the_table_give_the_errors_of_the_table(
     ):
         kept = rows(record, "coefficients", curve=curve, range=span)
         low, high = map(float, span.split(" to "))
-        x, right = between(figures.points, variable)
+        x, energy_of_points = between(figures.points, variable)
         inside = (x >= low) & (x <= high)
         t = argument(x[inside])
-        found = prefactor(x[inside]) * side("P", kept, t) / side("Q", kept, t)
-        worst = np.max(np.abs(found / right[inside] - 1))
+        energy = prefactor(x[inside]) * side("P", kept, t) / side("Q", kept, t)
+        worst = np.max(np.abs(energy / energy_of_points[inside] - 1))
         assert worst <= fit_row(record, "ours, least squares", curve)["worst"] + 1e-5
 
 
@@ -173,13 +173,13 @@ def test_readings(record: Record) -> None:
 
 
 def test_a_wrong_figure_fails_a_check(figures: Figures) -> None:
-    off = tuple(
+    compared = tuple(
         dataclasses.replace(each, distance=dataclasses.replace(each.distance, greatest=2e-3))
         if each.label == "ours, least squares"
         else each
         for each in figures.compared
     )
-    assert record_of(dataclasses.replace(figures, compared=off)).verdict == (
+    assert record_of(dataclasses.replace(figures, compared=compared)).verdict == (
         "2 of 15 checks do not hold."
     )
 

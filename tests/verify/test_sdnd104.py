@@ -42,9 +42,9 @@ def sdnd104(figures: Figures) -> dict[str, Any]:
     return as_json(record_of(figures))
 
 
-def rows(record: dict[str, Any], table: str, **wanted: object) -> list[dict[str, Any]]:
+def rows(record: dict[str, Any], table: str, **cells: object) -> list[dict[str, Any]]:
     (all_rows,) = (each["rows"] for each in record["tables"] if each["name"] == table)
-    return [row for row in all_rows if wanted.items() <= row.items()]
+    return [row for row in all_rows if cells.items() <= row.items()]
 
 
 def test_the_committed_record_is_that_of_a_fresh_run(sdnd104: dict[str, Any]) -> None:
@@ -67,14 +67,14 @@ def test_every_check_holds(sdnd104: dict[str, Any]) -> None:
 
 def test_the_reference_table_belongs_to_the_longer_window(sdnd104: dict[str, Any]) -> None:
     """Against 50-digit arithmetic, of which the document's numbers are roundings."""
-    wanted = {
+    expected = {
         15.0: (15.267099589372, 15.257521793944, 15.266764915376),
         1.5: (0.40906245101571, 0.40910313286351, 0.409062758890),
         1.01: (2.2616412127979e-4, 2.2644718025511e-4, 2.2616412588e-4),
         0.99: (0.0, 0.0, 0.0),
     }
     for row in rows(sdnd104, "reference"):
-        longer, shorter, sprung = wanted[row["base_acceleration"]]
+        longer, shorter, sprung = expected[row["base_acceleration"]]
         assert row["exact"] == pytest.approx(longer, rel=1e-12, abs=0)
         assert row["exact_shorter"] == pytest.approx(shorter, rel=1e-12, abs=0)
         assert row["sprung"] == pytest.approx(sprung, rel=1e-10, abs=0)
@@ -84,9 +84,9 @@ def test_the_reference_table_belongs_to_the_longer_window(sdnd104: dict[str, Any
 
 def test_accumulated_time_reproduces_the_newer_values(sdnd104: dict[str, Any]) -> None:
     """To the last of their 12 digits."""
-    wanted = {15.0: 15.2667964799, 1.5: 0.409077335988, 1.01: 2.26326449113e-4, 0.99: 0.0}
+    expected = {15.0: 15.2667964799, 1.5: 0.409077335988, 1.01: 2.26326449113e-4, 0.99: 0.0}
     for row in rows(sdnd104, "since"):
-        value = wanted[row["base_acceleration"]]
+        value = expected[row["base_acceleration"]]
         assert (row["published"], row["drifting"]) == (value, value)
 
 
@@ -122,7 +122,7 @@ def test_no_variant_reproduces_two_column_values(sdnd104: dict[str, Any]) -> Non
 
 def test_greatest_differences_printed_and_computed(sdnd104: dict[str, Any]) -> None:
     """By hand from the printed columns, in percent."""
-    wanted = {
+    expected = {
         "2017": [
             (0.0065, 100 * (15.26709959 - 15.2655) / 15.26709959),
             (0.0078, 100 * (0.409071 - 0.40906245) / 0.40906245),
@@ -136,7 +136,7 @@ def test_greatest_differences_printed_and_computed(sdnd104: dict[str, Any]) -> N
             (0.0, 0.0),
         ],
     }
-    for edition, figures_of_edition in wanted.items():
+    for edition, figures_of_edition in expected.items():
         edition_rows = rows(sdnd104, "greatest", edition=edition)
         for row, (document, by_hand) in zip(edition_rows, figures_of_edition, strict=True):
             assert row["document"] == document
@@ -223,18 +223,18 @@ def test_plain_schemes_agree_with_the_oracle(scheme: str) -> None:
     def of_angle(angle: float) -> float:
         return sine(angle / (2 * math.pi))
 
-    wanted = penalised_schemes.run(scheme, point, sine=of_angle, **settings)
-    assert wanted is not None
-    found = plain.wear_power(getattr(plain, scheme), 1.5, sine, (0.25, 1.25))
-    assert found == pytest.approx(wanted["wear_power"], rel=1e-11)
+    expected = penalised_schemes.run(scheme, point, sine=of_angle, **settings)
+    assert expected is not None
+    power = plain.wear_power(getattr(plain, scheme), 1.5, sine, (0.25, 1.25))
+    assert power == pytest.approx(expected["wear_power"], rel=1e-11)
 
 
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
 def test_plain_schemes_agree_with_the_kernels(scheme: str, sdnd104: dict[str, Any]) -> None:
     name = {"euler": "EULER", "devogelaere": "DEVOGE"}[scheme]
     (row,) = rows(sdnd104, "columns", base_acceleration=1.5, method=name)
-    found = plain.wear_power(getattr(plain, scheme), 1.5, tabulated.true_sine, WINDOW)
-    assert found == pytest.approx(row["ours"], rel=1e-11)
+    power = plain.wear_power(getattr(plain, scheme), 1.5, tabulated.true_sine, WINDOW)
+    assert power == pytest.approx(row["ours"], rel=1e-11)
 
 
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
@@ -244,11 +244,11 @@ def test_kernels_with_the_table_give_the_values_of_the_runs(scheme: str, figures
     times = [i * step for i in range(TABLE_INTERVALS + 1)]
     for a0 in SLIPPING:
         values = [a0 * math.sin(2 * math.pi * time) for time in times]
-        given = {
+        parameters = {
             "mass": 1, "gravity": 10, "friction": 0.1, "stiffness": SPRING, "blocks": BLOCKS,
             "window_start": 4, "window_end": times[-1], "step": 1e-4, "tangential_stiffness": 9e6,
             "base_acceleration": {"times": times, "values": values},
         }  # fmt: skip
-        source = {"model": "friction_oscillator", "method": scheme, "parameters": given}
-        found = float(sweep.run({**source, "outputs": ["wear_power"]}, store=None)["wear_power"])
-        assert found == pytest.approx(figures.tabulated_schemes[scheme, a0], rel=1e-11)
+        source = {"model": "friction_oscillator", "method": scheme, "parameters": parameters}
+        power = float(sweep.run({**source, "outputs": ["wear_power"]}, store=None)["wear_power"])
+        assert power == pytest.approx(figures.tabulated_schemes[scheme, a0], rel=1e-11)

@@ -24,7 +24,7 @@ EXACT = 1e-10  # of the model files, at a tolerance of 1e-12
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Any]:
+def rows_by_document() -> dict[str, Any]:
     """Our rows of each document."""
     return {name: importlib.import_module(f"sweep.verify.{name}").compute() for name in NAMES}
 
@@ -33,44 +33,50 @@ def record(name: str, rows: Rows) -> Record:
     return record_of(CHECKOUT / "sweep" / "verify" / name, rows)
 
 
-def rows_of(made: Record, name: str) -> list[dict[str, Any]]:
-    (table,) = (each for each in as_json(made)["tables"] if each["name"] == name)
+def rows_of(verification: Record, name: str) -> list[dict[str, Any]]:
+    (table,) = (each for each in as_json(verification)["tables"] if each["name"] == name)
     return table["rows"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_committed_record_is_that_of_a_fresh_run(name: str, found: dict[str, Any]) -> None:
-    made = record(name, found[name])
+def test_the_committed_record_is_that_of_a_fresh_run(
+    name: str, rows_by_document: dict[str, Any]
+) -> None:
+    verification = record(name, rows_by_document[name])
     assert name in documents()
-    assert made.holds
+    assert verification.holds
     kept = (CHECKOUT / "results" / "verification" / f"{name}.json").read_text(encoding="utf-8")
-    assert as_json(made) == json.loads(kept)
+    assert as_json(verification) == json.loads(kept)
     for seed in range(3):
-        changed = perturbed(found[name], np.random.default_rng(seed))
-        assert markdown(record(name, changed)) == markdown(made)
+        changed = perturbed(rows_by_document[name], np.random.default_rng(seed))
+        assert markdown(record(name, changed)) == markdown(verification)
 
 
-def test_sdnd100_turns(found: dict[str, Any]) -> None:
+def test_sdnd100_turns(rows_by_document: dict[str, Any]) -> None:
     exact = oracle.sliding_mass()
     assert [f"{float(each):.7e}" for each in exact] == [
         "-4.5961941e-04", "3.1819805e-04", "-1.7677670e-04", "3.5355339e-05",
     ]  # fmt: skip
-    for row, each in zip(found["sdnd100"]["turns"], exact, strict=True):
+    for row, each in zip(rows_by_document["sdnd100"]["turns"], exact, strict=True):
         # the last turn is the difference of two 17 times larger displacements
         assert abs(row["ours"] - each) < EXACT * 0.85e-3 * 0.7
-    rows = rows_of(record("sdnd100", found["sdnd100"]), "turns")
+    rows = rows_of(record("sdnd100", rows_by_document["sdnd100"]), "turns")
     assert all(abs(row["document_from_exact"]) < 2e-4 for row in rows)
 
 
-def test_sdnd101_contacts_and_where_198_05_comes_from(found: dict[str, Any]) -> None:
-    exact, rows = oracle.elastic_stop(), found["sdnd101"]["contacts"]
+def test_sdnd101_contacts_and_where_198_05_comes_from(rows_by_document: dict[str, Any]) -> None:
+    exact, rows = oracle.elastic_stop(), rows_by_document["sdnd101"]["contacts"]
     texts = {name: mpmath.nstr(value, 10) for name, value in exact.items()}
     assert texts == {
         "peak_force": "9950.371902", "duration": "0.03126001527", "second_peak": "0.3610492883",
         "impulse": "198.019802",
     }  # fmt: skip
-    ours = {(row["contact"], row["figure"].partition(" [")[0]): row["ours"] for row in rows}
-    assert ours["2", "peak time"] == pytest.approx(float(exact["second_peak"]), rel=EXACT)
+    computed_values = {
+        (row["contact"], row["figure"].partition(" [")[0]): row["ours"] for row in rows
+    }
+    assert computed_values["2", "peak time"] == pytest.approx(
+        float(exact["second_peak"]), rel=EXACT
+    )
     parameters = {**sdnd101.SYSTEM, "window_end": 0.5, "relative_tolerance": EXACT / 100}
     file = str(sdnd101.FOLDER / "elastic_stop.toml")
     contacts = computed(file, "dop853", sdnd101.OUTPUTS, parameters, {})
@@ -78,50 +84,50 @@ def test_sdnd101_contacts_and_where_198_05_comes_from(found: dict[str, Any]) -> 
     for output, name in names.items():
         both = [float(exact[name])] * 2
         assert contacts[output].to_numpy().ravel() == pytest.approx(both, rel=EXACT), output
-    stepped = found["sdnd101"]["impulses"]
+    stepped = rows_by_document["sdnd101"]["impulses"]
     assert [round(row["stepped"], 2) for row in stepped] == [198.05, 198.09]
-    text = markdown(record("sdnd101", found["sdnd101"]))
+    text = markdown(record("sdnd101", rows_by_document["sdnd101"]))
     assert "198.05 N s, is not: the correct one is 198.0198020 N s" in text
 
 
-def test_sdnd106_positions(found: dict[str, Any]) -> None:
-    exact, rows = oracle.two_masses(), found["sdnd106"]
+def test_sdnd106_positions(rows_by_document: dict[str, Any]) -> None:
+    exact, rows = oracle.two_masses(), rows_by_document["sdnd106"]
     texts = {name: f"{float(value):.12f}" for name, value in exact.items()}
     assert texts == {
         "x2(0.02)": "0.112210312641", "x1(0.15)": "1.353337660893", "x2(0.15)": "1.807532466176",
         "x2(0.339965)": "3.968131226705", "arrest": "0.314923275447",
     }  # fmt: skip
-    ours = {(row["figure"], row["time"]): row["ours"] for row in rows["figures"]}
+    computed_values = {(row["figure"], row["time"]): row["ours"] for row in rows["figures"]}
     names = {"x1": "x₁ [m]", "x2": "x₂ [m]"}
     for name, value in list(exact.items())[:4]:
-        found_here = ours[names[name[:2]], float(name[3:-1])]
-        assert found_here == pytest.approx(float(value), rel=EXACT), name
+        position = computed_values[names[name[:2]], float(name[3:-1])]
+        assert position == pytest.approx(float(value), rel=EXACT), name
     assert rows["arrests"][0]["time"] == pytest.approx(float(exact["arrest"]), rel=EXACT)
-    assert ours["x₁ [m]", 0.02] == ours["v₁ [m/s]", 0.339965] == 0
+    assert computed_values["x₁ [m]", 0.02] == computed_values["v₁ [m/s]", 0.339965] == 0
 
 
-def test_sdnd106_errata(found: dict[str, Any]) -> None:
+def test_sdnd106_errata(rows_by_document: dict[str, Any]) -> None:
     """1.35332 and 1.80751 are off in their last digits; 3.9701 comes from the step."""
-    rows = rows_of(record("sdnd106", found["sdnd106"]), "figures")
+    rows = rows_of(record("sdnd106", rows_by_document["sdnd106"]), "figures")
     differences = [row["document_difference"] for row in rows]
     assert differences[2] == pytest.approx(1.35332 - 1.353337660893, rel=1e-2)
     assert differences[3] == pytest.approx(1.80751 - 1.807532466176, rel=1e-2)
     assert rows[-1]["code_aster"] == 3.970109739183
-    at_end = found["sdnd106"]["figures"][-1]
+    at_end = rows_by_document["sdnd106"]["figures"][-1]
     assert (at_end["figure"], at_end["time"]) == ("x₂ [m]", 0.339965)
     assert at_end["held"] - 3.968131226705 == pytest.approx(2.17e-3, abs=1e-5)
     assert at_end["stepped"] == pytest.approx(3.970109739183, abs=2e-5)
 
 
-def test_zzzz405a_comments_and_half_volumes(found: dict[str, Any]) -> None:
-    made = record("zzzz405a", found["zzzz405a"])
-    assert all(row["deepest"] < 0.35 * row["rise"] for row in rows_of(made, "inclinations"))
+def test_zzzz405a_comments_and_half_volumes(rows_by_document: dict[str, Any]) -> None:
+    verification = record("zzzz405a", rows_by_document["zzzz405a"])
+    assert all(row["deepest"] < 0.35 * row["rise"] for row in rows_of(verification, "inclinations"))
     assert all(
         row["code_aster_from_exact"] == pytest.approx(2 ** (-2 / 3) - 1, abs=1e-3)
-        for row in rows_of(made, "holes")
+        for row in rows_of(verification, "holes")
     )
-    assert "the depth exceeds Lθ" in markdown(made)
-    assert "It does not" in markdown(made)
+    assert "the depth exceeds Lθ" in markdown(verification)
+    assert "It does not" in markdown(verification)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +135,7 @@ def test_zzzz405a_comments_and_half_volumes(found: dict[str, Any]) -> None:
     [("sdnd100", "turns", "ours", 1e-8), ("zzzz405a", "volumes", "ours", 1e-11)],
 )
 def test_a_wrong_figure_fails_a_check(
-    found: dict[str, Any], name: str, rows: str, figure: str, error: float
+    rows_by_document: dict[str, Any], name: str, rows: str, figure: str, error: float
 ) -> None:
-    wrong = [{**row, figure: row[figure] * (1 + error)} for row in found[name][rows]]
-    assert not record(name, {**found[name], rows: wrong}).holds
+    wrong = [{**row, figure: row[figure] * (1 + error)} for row in rows_by_document[name][rows]]
+    assert not record(name, {**rows_by_document[name], rows: wrong}).holds

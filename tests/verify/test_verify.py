@@ -20,7 +20,7 @@ from tests.command import CHECKOUT, Run
 COMMITTED = CHECKOUT / "results" / "verification"
 
 
-def record(name: str = "paper", found: float = 0.5, **changes: Any) -> Record:
+def record(name: str = "paper", value: float = 0.5, **changes: Any) -> Record:
     """A small record with a cell of each kind."""
     columns = (
         Column("case", "case"),
@@ -38,7 +38,7 @@ def record(name: str = "paper", found: float = 0.5, **changes: Any) -> Record:
         "source": "somebody",
         "tables": (Table("powers", "Powers", columns, rows),),
         "notes": ("A note.",),
-        "checks": (Check("half is below one", found, 1.0), Check("no wear", 0.0, 0.0, "W")),
+        "checks": (Check("half is below one", value, 1.0), Check("no wear", 0.0, 0.0, "W")),
     }
     return Record(**(fields | changes))
 
@@ -50,13 +50,13 @@ def draw(path: Path) -> None:
 @pytest.fixture
 def stubs(monkeypatch: pytest.MonkeyPatch) -> dict[str, Record]:
     """Ready-made records in place of those that are computed."""
-    made = {
+    records = {
         "newspaper": record("newspaper"),
         "paper": record(pictures=(Picture("p.png", "p", draw),)),
     }
-    known = {name: lambda each=each: each for name, each in made.items()}
+    known = {name: lambda each=each: each for name, each in records.items()}
     monkeypatch.setattr(sweep.verify, "documents", lambda: known)
-    return made
+    return records
 
 
 def test_every_module_with_compare_is_a_document(
@@ -131,9 +131,9 @@ def test_json_has_rounded_numbers_by_column() -> None:
     assert (plain["holds"], plain["verdict"]) == (True, "All 2 checks hold.")
 
 
-@pytest.mark.parametrize("found", [1.5, math.nan])
-def test_a_failed_check(found: float) -> None:
-    failed = record(found=found)
+@pytest.mark.parametrize("value", [1.5, math.nan])
+def test_a_failed_check(value: float) -> None:
+    failed = record(value=value)
     assert not failed.holds
     assert failed.verdict == "1 of 2 checks do not hold."
     assert "| NO |" in markdown(failed)
@@ -145,17 +145,19 @@ def test_a_failed_check(found: float) -> None:
 def test_numbers_are_rounded_to_the_resolution_of_their_column(value: float, text: str) -> None:
     columns = (Column("off", "off", "1", 4, resolution=1e-12),)
     table = Table("differences", "Differences", columns, ({"off": value},))
-    made = record(tables=(table,), checks=(Check("equal", abs(value), 1.0, resolution=1e-12),))
-    assert f"| {text} |" in markdown(made).splitlines()
-    plain = as_json(made)
+    verification = record(
+        tables=(table,), checks=(Check("equal", abs(value), 1.0, resolution=1e-12),)
+    )
+    assert f"| {text} |" in markdown(verification).splitlines()
+    plain = as_json(verification)
     assert plain["tables"][0]["rows"] == [{"off": float(text)}]
     assert plain["checks"][0]["found"] == float(text)
 
 
 def test_files_are_the_same_every_time_and_no_others_are_left(tmp_path: Path) -> None:
-    made = record(pictures=(Picture("paper.png", "A picture", draw),))
-    first = {path: path.read_bytes() for path in save(made, tmp_path / "a" / "b")}
-    again = {path: path.read_bytes() for path in save(made, tmp_path / "a" / "b")}
+    verification = record(pictures=(Picture("paper.png", "A picture", draw),))
+    first = {path: path.read_bytes() for path in save(verification, tmp_path / "a" / "b")}
+    again = {path: path.read_bytes() for path in save(verification, tmp_path / "a" / "b")}
     assert first == again
     assert sorted(path.name for path in first) == ["paper.json", "paper.md", "paper.png"]
     assert set((tmp_path / "a" / "b").iterdir()) == set(first)
@@ -205,7 +207,7 @@ def test_without_a_name_all_documents(run: Run, stubs: dict[str, Record]) -> Non
 def test_a_failed_check_is_the_exit_status(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep.verify, "documents", lambda: {"paper": lambda: record(found=2.0)})
+    monkeypatch.setattr(sweep.verify, "documents", lambda: {"paper": lambda: record(value=2.0)})
     status, out, _ = run("verify")
     assert status == 1
     assert "1 of 2 checks do not hold." in out
