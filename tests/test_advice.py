@@ -40,7 +40,7 @@ def axes(table: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("found", "cure"),
+    ("fault_text", "cure"),
     [
         (lambda: faults(**axes("friction = { logspace = [-2, 0, 3] }")), "geomspace"),
         (lambda: faults(run={"slurm": {"partition": "short"}}), "did you mean 'queue'"),
@@ -49,8 +49,8 @@ def axes(table: str) -> dict[str, object]:
         (lambda: faults(**axes("friction = { values = [1, 2, 2, 3] }")), "2.0 occurs twice"),
     ],
 )
-def test_a_fault_names_its_cure(found: Callable[[], str], cure: str) -> None:
-    assert cure in found()
+def test_a_fault_names_its_cure(fault_text: Callable[[], str], cure: str) -> None:
+    assert cure in fault_text()
 
 
 @pytest.mark.parametrize("phase", [90, -7.0])

@@ -69,14 +69,14 @@ def test_in_memory_nothing_is_written(elsewhere: Path) -> None:
 
 
 def test_a_store_equals_memory_and_is_not_computed_again(elsewhere: Path) -> None:
-    seen: list[Progress] = []
-    lazy = sweep.run(SMOKE, report=seen.append)
+    reports: list[Progress] = []
+    lazy = sweep.run(SMOKE, report=reports.append)
     assert Store.open("results/wear_power.zarr").pending() == []
     assert lazy["wear_power"].chunks is not None
     in_memory = sweep.run(SMOKE, store=None)
     xr.testing.assert_identical(lazy.load(), in_memory)
     xr.testing.assert_identical(sweep.open_results("results/wear_power.zarr").load(), in_memory)
-    assert seen[-1].points_done == seen[-1].points_total == 35
+    assert reports[-1].points_done == reports[-1].points_total == 35
     before = Store.open("results/wear_power.zarr").receipts()
     xr.testing.assert_identical(sweep.run(SMOKE).load(), in_memory)
     assert Store.open("results/wear_power.zarr").receipts() == before  # nothing computed again
@@ -133,7 +133,7 @@ def test_a_wrong_request_is_refused_with_exit_status_2(
     assert list(elsewhere.iterdir()) == []
 
 
-def test_options_that_are_not_given_keep_the_files_values() -> None:
+def test_options_that_are_not_set_keep_the_files_values() -> None:
     request = load(SMOKE, ["run.workers=3", "run.chunk_points=9"])
     same = api.with_options(request, workers=None, backend=None)
     assert same == request
@@ -163,8 +163,8 @@ print(sorted(heavy & set(sys.modules)))
 def test_importing_the_package_imports_nothing_heavy() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", LATE]
-    said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    assert said.stdout.strip() == "[]"
+    process = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert process.stdout.strip() == "[]"
 
 
 def test_public_names_exist_and_others_do_not() -> None:

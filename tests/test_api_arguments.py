@@ -119,8 +119,8 @@ def test_none_is_not_a_store() -> None:
 
 def test_a_comparison_takes_quantities_with_units(results: xr.Dataset) -> None:
     """As traces and files do, to the last bit."""
-    told = sweep.compare(results, "moreau", {"step": "2 ms"})
-    xr.testing.assert_identical(told, sweep.compare(results, "moreau", {"step": 0.002}))
+    errors = sweep.compare(results, "moreau", {"step": "2 ms"})
+    xr.testing.assert_identical(errors, sweep.compare(results, "moreau", {"step": 0.002}))
     with pytest.raises(SweepError, match="step: '2 kg' has the wrong dimension"):
         sweep.compare(results, "moreau", {"step": "2 kg"})
 

@@ -53,9 +53,9 @@ def test_the_cause_is_named(
     dataset = sweep.run(
         {"model": model, "method": method, "parameters": parameters, "axes": axis}, store=None
     )
-    found = contents(dataset)
-    assert found.counts == {Status.outside_validity: 1}
-    ((sentence, n),) = found.causes[Status.outside_validity].items()
+    summary = contents(dataset)
+    assert summary.counts == {Status.outside_validity: 1}
+    ((sentence, n),) = summary.causes[Status.outside_validity].items()
     assert cause in sentence
     assert n == 1
 
@@ -71,10 +71,10 @@ MIXED = {
 def test_several_causes_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     parameters = {name: v for name, v in MIXED["parameters"].items() if name != "friction"}
     dataset = sweep.run({**MIXED, "parameters": parameters}, store=None)
-    found = contents(dataset)
-    assert sum(found.causes[Status.outside_validity].values()) == 4
-    print_statuses(found.counts, {}, found.causes)
-    print_outputs(dataset, found)
+    summary = contents(dataset)
+    assert sum(summary.causes[Status.outside_validity].values()) == 4
+    print_statuses(summary.counts, {}, summary.causes)
+    print_outputs(dataset, summary)
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("  3: the mass lifts off") for line in lines)
     assert any(line.startswith("  1: the step is longer") for line in lines)

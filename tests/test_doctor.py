@@ -25,7 +25,7 @@ def installed() -> Mapping[str, list[str]]:
 
 
 @pytest.fixture(autouse=True)
-def found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def installed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.doctor, "packages_distributions", installed)
 
 
@@ -34,11 +34,11 @@ def findings() -> dict[str, Finding]:
 
 
 def test_a_machine_that_can_compute_has_no_problem_that_stops(tmp_path: Path) -> None:
-    found = findings()
-    assert not [finding for finding in found.values() if finding.stops]
-    assert find_compiler().version in found["compiler"].found
-    assert f"{len(os.sched_getaffinity(0))} cores" in found["processor"].found
-    assert "doubles per vector" in found["trial kernel"].found
+    by_subject = findings()
+    assert not [finding for finding in by_subject.values() if finding.stops]
+    assert find_compiler().version in by_subject["compiler"].found
+    assert f"{len(os.sched_getaffinity(0))} cores" in by_subject["processor"].found
+    assert "doubles per vector" in by_subject["trial kernel"].found
 
 
 def test_the_trial_kernel_leaves_nothing_in_the_cache(
@@ -53,9 +53,9 @@ def test_a_missing_compiler_stops_and_both_cures_are_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
-    found = findings()
+    by_subject = findings()
     for subject in ("compiler", "trial kernel"):
-        finding = found[subject]
+        finding = by_subject[subject]
         assert finding.stops
         assert "apt install g++" in finding.problem
         assert "pip install 'ziglang" in finding.problem
@@ -63,10 +63,10 @@ def test_a_missing_compiler_stops_and_both_cures_are_reported(
 
 def test_a_compiler_that_cannot_compile_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRIBOSWEEP_CXX", sys.executable)  # has --version, and no -std=c++17
-    found = findings()
-    assert not found["compiler"].stops
-    assert found["trial kernel"].stops
-    assert "does not compile" in found["trial kernel"].problem
+    by_subject = findings()
+    assert not by_subject["compiler"].stops
+    assert by_subject["trial kernel"].stops
+    assert "does not compile" in by_subject["trial kernel"].problem
 
 
 def test_a_cache_that_others_can_write_stops(
@@ -112,8 +112,8 @@ def test_every_gpu_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.doctor, "count_gpus", lambda: 2)
     monkeypatch.setattr(sweep.doctor, "find_gpu", find_gpu)
     monkeypatch.setattr(sweep.doctor, "visible_gpus", lambda: (Gpu("0"), Gpu("MIG-1", "MIG 1g")))
-    found = findings()
-    assert [found[name] for name in ("GPU 0", "GPU 1", "--gpus all")] == [
+    by_subject = findings()
+    assert [by_subject[name] for name in ("GPU 0", "GPU 1", "--gpus all")] == [
         Finding("GPU 0", "NVIDIA H200; compiles and runs a trial kernel"),
         Finding("GPU 1", "not usable", "cannot be used: ECC"),
         Finding("--gpus all", "2: 0, MIG 1g (MIG-1)"),
@@ -124,7 +124,7 @@ def test_versions_are_of_the_imported_libraries() -> None:
     import numpy
     import zarr
 
-    found = versions()
-    assert found["numpy"] == numpy.__version__
-    assert found["zarr"] == zarr.__version__
-    assert found["python"] == sys.version.split()[0]
+    library_versions = versions()
+    assert library_versions["numpy"] == numpy.__version__
+    assert library_versions["zarr"] == zarr.__version__
+    assert library_versions["python"] == sys.version.split()[0]

@@ -67,14 +67,14 @@ def points() -> xr.Dataset:
 @pytest.fixture(scope="module")
 def cells(points: xr.Dataset) -> xr.Dataset:
     """All cells in one chunk, so that their points are at hand; the quantiles are the oracle's."""
-    found = sweep.run(EXACT, store=None)
+    quantiles = sweep.run(EXACT, store=None)
     for name in ("wear_power", "slip_phases"):
         exact = [
             [oracle.quantile(row.tolist(), level) for level in LEVELS]
             for row in points[name].values
         ]
-        np.testing.assert_array_equal(found[f"{name}_quantile"], exact)
-    return found
+        np.testing.assert_array_equal(quantiles[f"{name}_quantile"], exact)
+    return quantiles
 
 
 @pytest.fixture
@@ -93,9 +93,9 @@ def exact(**tables: Any) -> dict[str, Any]:
 
 
 def resumed(path: Path, document: Mapping[str, Any], **options: Any) -> xr.Dataset:
-    found = sweep.run(document, store=path, **options)
+    dataset = sweep.run(document, store=path, **options)
     assert not Store.open(path).pieces.names()
-    return found.load()
+    return dataset.load()
 
 
 @settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
@@ -155,12 +155,12 @@ def test_points_of_a_whole_chunk_are_computed_once(cells: xr.Dataset) -> None:
         results = MemoryResults(load(EXACT).sweep, chunk_points=size)
         assert remaining(results).points_total == remaining(results).points_left == 1000 * times
         assert remaining(results).points_again == 1000 * (times - 1)
-        seen: list[tuple[int, int]] = []
-        summary = run(results, report=lambda p, s=seen: s.append((p.points_done, p.points_total)))
+        counts: list[tuple[int, int]] = []
+        summary = run(results, report=lambda p, s=counts: s.append((p.points_done, p.points_total)))
         assert summary.points == 1000 * times
-        assert {total for _, total in seen} == {1000 * times}
-        assert seen == sorted(seen)
-        assert seen[-1][0] == 1000 * times
+        assert {total for _, total in counts} == {1000 * times}
+        assert counts == sorted(counts)
+        assert counts[-1][0] == 1000 * times
         assert summary.counts == {Status.ok: 1000}
         xr.testing.assert_equal(results.dataset(), cells)
 
@@ -173,10 +173,10 @@ def test_a_pass_keeps_no_more_than_its_bins(cells: xr.Dataset) -> None:
 
     class Watched(WrappedBackend):
         def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
-            found = self.real.compute(sweep, points, stop)
+            result = self.real.compute(sweep, points, stop)
             if points.again is not None:
-                sizes.extend(len(a) for name, a in found.arrays.items() if name.endswith("bins"))
-            return found
+                sizes.extend(len(a) for name, a in result.arrays.items() if name.endswith("bins"))
+            return result
 
     summary = run(results, open_backend=lambda _: Watched(CpuBackend()))
     assert summary.points > 3 * 1000
@@ -199,11 +199,11 @@ def test_points_that_fail_in_the_second_pass_count_as_failed(
 ) -> None:
     document, path = exact(run={"chunk_points": 50, "workers": 1}), tmp_path / "a.zarr"
     kept, _ = api.compute(load(document), path, open_backend=lambda _: FailsAgain(CpuBackend()))
-    found = kept.dataset().load()
-    assert found.points_by_status.sel(status_class="failed").values.tolist() == [0, 0, 0, 0, 50]
-    assert found.status.values.tolist() == [0, 0, 0, 0, Status.failed]
+    dataset = kept.dataset().load()
+    assert dataset.points_by_status.sel(status_class="failed").values.tolist() == [0, 0, 0, 0, 50]
+    assert dataset.status.values.tolist() == [0, 0, 0, 0, Status.failed]
     expected = cells.wear_power_quantile.where(cells.base_acceleration != 15.0)
-    np.testing.assert_array_equal(found.wear_power_quantile, expected)
+    np.testing.assert_array_equal(dataset.wear_power_quantile, expected)
     xr.testing.assert_equal(resumed(path, document, retry_failed=True), cells)
 
 
@@ -251,8 +251,8 @@ def test_pieces_of_an_earlier_version_are_used(cells: xr.Dataset, tmp_path: Path
     reduction = kept.sweep.reduction
     assert reduction is not None
     for chunk in results.pending():
-        there = points_of(kept.sweep, chunk)
-        arrays = backend.compute(kept.sweep.of_points, there).arrays
+        points_of_chunk = points_of(kept.sweep, chunk)
+        arrays = backend.compute(kept.sweep.of_points, points_of_chunk).arrays
         piece = dict(Kept(reduction).of(arrays, 1, chunk.start[-1]))
         for name in ("wear_power", "slip_phases"):
             for part in ("cells", "bins", "counts"):

@@ -61,18 +61,18 @@ def test_no_point_that_a_run_writes_meanwhile_is_ok_without_its_values(
     store = create(tmp_path / "a.zarr")
     first, *others = store.pending()
     store.write(first, results_of(SWEEP, first))
-    early = store.dataset().load()
+    early_dataset = store.dataset().load()
     for chunk in others:
         store.write(chunk, results_of(SWEEP, chunk))
     whole = store.dataset().load()
-    read = whole.assign(wear_power=early["wear_power"]).chunk(friction=4)
+    read = whole.assign(wear_power=early_dataset["wear_power"]).chunk(friction=4)
     monkeypatch.setattr("sweep.exporting.open_results", lambda _: read)
     assert run("export", "a.zarr", "-o", name)[0] == 0
     status = whole["status"].values.copy()
     status[4:][status[4:] == Status.ok] = Status.pending
     if name == "a.csv":
-        found = [int(row["status"]) for row in rows(tmp_path / name)]
-        np.testing.assert_array_equal(found, status.ravel())
+        statuses = [int(row["status"]) for row in rows(tmp_path / name)]
+        np.testing.assert_array_equal(statuses, status.ravel())
         return
     with xr.open_dataset(tmp_path / name, engine="h5netcdf") as exported:
         np.testing.assert_array_equal(exported["status"], status)
@@ -109,14 +109,14 @@ def test_csv_says_in_comments_what_its_numbers_are(store: Store, tmp_path: Path)
     lines = path.read_text("utf-8").splitlines()
     comments = [line for line in lines if line.startswith("#")]
     assert lines[: len(comments)] == comments
-    for wanted in (
+    for expected in (
         "# model: friction_oscillator",
         f"# fingerprint: {store.dataset().attrs['fingerprint']}",
         "# gravity = 10.0 [m/s^2] acceleration that presses the mass onto the plane",
         "# column wear_power: [W] mean of N|v| over the window",
         "# column base_acceleration: [m/s^2] amplitude of the plane's acceleration",
     ):
-        assert wanted in comments
+        assert expected in comments
     assert any("2 slip_slip" in line for line in comments)
     sentence = SWEEP.model.sentences[Status.diverged]
     assert any(f"diverged: {sentence}" in line for line in comments)
@@ -133,9 +133,9 @@ def test_pandas_reads_csv_without_options_and_comments_are_beside_it(
         dataset["wear_power"].values.ravel(),
     )
     assert set(read["status_name"]) == {"ok", "diverged"}
-    beside = (tmp_path / "a.csv.txt").read_text("utf-8")
+    column_text = (tmp_path / "a.csv.txt").read_text("utf-8")
     whole = export(dataset, tmp_path / "a.csv", comments=True).read_text("utf-8")
-    assert whole.startswith(beside)
+    assert whole.startswith(column_text)
     assert not (tmp_path / "a.csv.txt").exists()  # it would be of another export
 
 
@@ -202,10 +202,10 @@ def test_what_has_no_results_is_refused(kind: str, store: Store, tmp_path: Path)
     dataset = store.dataset()
     without = dataset.drop_vars("status")
     kinds = {"output": dataset["status"], "without status": without, "number": 3}
-    given: Any = kinds[kind]
+    argument: Any = kinds[kind]
     for refuses in (lambda what: export(what, tmp_path / "x.csv"), sweep.summary.contents):
         with pytest.raises(SweepError, match="pass the Dataset that"):
-            refuses(given)
+            refuses(argument)
     assert not list(tmp_path.glob("*x*"))
 
 

@@ -45,15 +45,15 @@ class Paced:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.given: list[Points] = []
+        self.batches: list[Points] = []
         # Of each thread, because a sleep may last longer: points and seconds.
         self.done: defaultdict[int, NDArray[np.float64]] = defaultdict(lambda: np.zeros(2))
 
     def prepare(self, _: Sweep, points: Points) -> None:
-        self.given.append(points)
+        self.batches.append(points)
 
     def compute(self, _: Sweep, points: Points, stop: Event | None = None) -> Computed:
-        self.given.append(points)
+        self.batches.append(points)
         began = time.perf_counter()
         end = began + points.n_points * self.seconds
         while time.perf_counter() < end:
@@ -116,11 +116,16 @@ def test_the_probe_takes_points_of_the_sweep_from_all_over_it(name: str) -> None
     probe(swept, backend, 1)
     for axis in swept.axes:
         for parameter, values in axis.columns.items():
-            taken = np.concatenate([batch.columns[parameter].values for batch in backend.given])
-            assert np.isin(taken, values).all()
-            shares = np.histogram(np.searchsorted(np.sort(values), taken), 4)[0] / taken.size
+            values_of_batches = np.concatenate(
+                [batch.columns[parameter].values for batch in backend.batches]
+            )
+            assert np.isin(values_of_batches, values).all()
+            shares = (
+                np.histogram(np.searchsorted(np.sort(values), values_of_batches), 4)[0]
+                / values_of_batches.size
+            )
             assert shares == pytest.approx([0.25] * 4, abs=0.1)
-    assert len({batch.variants for batch in backend.given}) == 1
+    assert len({batch.variants for batch in backend.batches}) == 1
 
 
 def test_one_point_is_probed() -> None:
@@ -202,20 +207,20 @@ def test_the_forecast_of_a_shard_counts_its_own_chunks_only(
     monkeypatch.setattr(sweep.forecast, "PROBE_SECONDS", 0.01)
     options = ("-o", "a.zarr", "--chunk-points", "7")
     whole = json.loads(run("run", SMOKE, *options, "--dry-run", "--json")[1])
-    for there in (False, True):
-        found: list[dict[str, object]] = []
+    for exists in (False, True):
+        forecasts: list[dict[str, object]] = []
         for i in (1, 2, 3):
             shard = (*options, "--shard", f"{i}/3")
             assert f"shard    {i} of 3" in run("run", SMOKE, *shard, "--dry-run")[1]
-            found.append(json.loads(run("run", SMOKE, *shard, "--dry-run", "--json")[1]))
-        assert [each["chunks_pending"] for each in found] == [2, 2, 1]
-        assert [each["points_pending"] for each in found] == [14, 14, 7]
-        assert [each["shard"] for each in found] == [[1, 3], [2, 3], [3, 3]]
-        for each in found:
+            forecasts.append(json.loads(run("run", SMOKE, *shard, "--dry-run", "--json")[1]))
+        assert [each["chunks_pending"] for each in forecasts] == [2, 2, 1]
+        assert [each["points_pending"] for each in forecasts] == [14, 14, 7]
+        assert [each["shard"] for each in forecasts] == [[1, 3], [2, 3], [3, 3]]
+        for each in forecasts:
             assert each["points_total"] == 35
             pace = each["points_per_second"]
             assert each["seconds"] == pytest.approx(each["points_pending"] / pace)
-            assert there or each["bytes_on_disk"] < whole["bytes_on_disk"]
+            assert exists or each["bytes_on_disk"] < whole["bytes_on_disk"]
         open_store(with_options(load(SMOKE), chunk_points=7), tmp_path / "a.zarr")
     assert run("run", SMOKE, *options, "--shard", "2/3")[0] == 0
     left = json.loads(run("run", SMOKE, *options, "--dry-run", "--json", "--shard", "2/3")[1])
@@ -250,10 +255,10 @@ def test_more_workers_than_processors_are_no_faster(
     monkeypatch.setattr(sweep.forecast, "usable_processors", lambda: 2)
     backend = OnProcessors(1e-4)
     request = request_for(workers=64, chunk_points=2**12)
-    found = forecast_of(request, tmp_path / "a.zarr", lambda _: backend)
+    estimate = forecast_of(request, tmp_path / "a.zarr", lambda _: backend)
     assert len(backend.done) == 2
-    assert found.points_per_second == pytest.approx(2 / 1e-4, rel=0.6)
-    assert (found.workers, found.processors) == (64, 2)
+    assert estimate.points_per_second == pytest.approx(2 / 1e-4, rel=0.6)
+    assert (estimate.workers, estimate.processors) == (64, 2)
 
 
 @pytest.mark.usefixtures("quick")
@@ -264,9 +269,9 @@ def test_the_forecast_of_slurm_jobs_counts_their_cores(
     monkeypatch.setattr(sweep.forecast, "usable_processors", lambda: 2)
     slurm = {"jobs": 8, "cores": 3}
     request = request_for(cluster="slurm", slurm=slurm, chunk_points=2**12)
-    found = forecast_of(request, tmp_path / "a.zarr", lambda _: OnProcessors(1e-4))
-    assert (found.workers, found.processors, found.elsewhere) == (24, 24, True)
-    assert found.points_per_second == pytest.approx(24 / 1e-4, rel=0.6)
+    estimate = forecast_of(request, tmp_path / "a.zarr", lambda _: OnProcessors(1e-4))
+    assert (estimate.workers, estimate.processors, estimate.elsewhere) == (24, 24, True)
+    assert estimate.points_per_second == pytest.approx(24 / 1e-4, rel=0.6)
     _, out, _ = run("run", "wear_power", "--dry-run", "--cluster", "slurm", "--workers", "4")
     assert "4 on 4 cores of SLURM jobs" in out
 
@@ -299,10 +304,10 @@ def test_variant_sets_are_those_of_the_chunks(name: str, n: int) -> None:
     small = ("friction={ values = [0.1, 0.2] }", "base_acceleration={ values = [15] }")
     swept = load(name, [*few[name], *(small if name == "wear_power" else ())]).sweep
     shape = chunk_shape(swept, n)
-    found = variant_sets(swept, shape)
+    variants = variant_sets(swept, shape)
     every = {points(swept, chunk).variants for chunk in chunks(swept.shape, shape)}
-    assert len(found) == len(set(found))
-    assert set(found) == every
+    assert len(variants) == len(set(variants))
+    assert set(variants) == every
 
 
 def test_compile_fills_the_cache_with_all_that_a_run_needs(
@@ -313,10 +318,10 @@ def test_compile_fills_the_cache_with_all_that_a_run_needs(
     status, out, err = run("compile", *arguments)
     assert (status, err) == (0, "")
     assert f"friction_oscillator, method exact: 2 kernels in {tmp_path / 'kernels'}" in out
-    made = sorted((tmp_path / "kernels").iterdir())
-    assert len(made) == 2
+    libraries = sorted((tmp_path / "kernels").iterdir())
+    assert len(libraries) == 2
     assert run("run", *arguments, "-o", "a.zarr")[0] == 0
-    assert sorted((tmp_path / "kernels").iterdir()) == made
+    assert sorted((tmp_path / "kernels").iterdir()) == libraries
     with monkeypatch.context() as bare:  # a node without a compiler that shares the cache
         bare.delenv("TRIBOSWEEP_CXX", raising=False)
         bare.setenv("PATH", "")
@@ -327,9 +332,9 @@ def test_compile_fills_the_cache_with_all_that_a_run_needs(
         status, _, err = run("run", SMOKE, "-o", "c.zarr", "--set", "damping=1")
         assert status == 3
         assert "sweep compile" in err
-        assert sorted((tmp_path / "kernels").iterdir()) == made
-    found, other = (sweep.open_results(tmp_path / name) for name in ("a.zarr", "b.zarr"))
-    assert found["wear_power"].values.tobytes() == other["wear_power"].values.tobytes()
+        assert sorted((tmp_path / "kernels").iterdir()) == libraries
+    first, other = (sweep.open_results(tmp_path / name) for name in ("a.zarr", "b.zarr"))
+    assert first["wear_power"].values.tobytes() == other["wear_power"].values.tobytes()
     result = json.loads(run("compile", *arguments, "--json")[1])
     variants = [set(kernel["variants"]) for kernel in result["kernels"]]
     assert {"no_shaking"} in [extra - variants[0] for extra in variants]
@@ -388,11 +393,11 @@ def test_the_forecast_includes_file_blocks_and_axis_values(
         return Paced(1e-6)
 
     by = {
-        (workers, made): forecast(
-            long, some, (2**16,), RunOptions(workers=workers), path, paced, is_made=made
+        (workers, is_made): forecast(
+            long, some, (2**16,), RunOptions(workers=workers), path, paced, is_made=is_made
         )
         for workers in (1, 2)
-        for made in (False, True)
+        for is_made in (False, True)
     }
     values = 8 * 3_000_000
     assert values < by[1, False].bytes_on_disk - by[1, True].bytes_on_disk < 1.1 * values
@@ -405,7 +410,7 @@ def test_the_forecast_includes_file_blocks_and_axis_values(
 def test_each_gpu_with_a_chunk_counts_as_fast_as_the_probed_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sweep.forecast, "find_gpus", lambda _asked: ["0", "1", "2"])
+    monkeypatch.setattr(sweep.forecast, "find_gpus", lambda _requested: ["0", "1", "2"])
     monkeypatch.setattr(sweep.forecast, "threads_of_gpu", lambda _n_gpus: 2)
     swept = load(SMOKE).sweep
     pending = list(chunks(swept.shape, (1, 7)))

@@ -112,8 +112,8 @@ def test_the_model_of_an_installed_package_is_computed_in_processes_with_the_sam
 ) -> None:
     (tmp_path / "a.toml").write_text(SWEEP_FILE)
     assert "block that slides to rest" in command("models", folder=tmp_path, site=site)
-    told = command("models", "sliding_block", "--json", folder=tmp_path, site=site)
-    assert [each["name"] for each in json.loads(told)] == ["sliding_block"]
+    listing = command("models", "sliding_block", "--json", folder=tmp_path, site=site)
+    assert [each["name"] for each in json.loads(listing)] == ["sliding_block"]
     command("run", "a.toml", "-o", "threads.zarr", folder=tmp_path, site=site)
     processes = ("--cluster", "local", "--workers", "2")
     command("run", "a.toml", "-o", "processes.zarr", *processes, folder=tmp_path, site=site)
@@ -181,7 +181,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_faulty_package_is_left_out_and_the_reason_is_told(install: Install, fault: str) -> None:
+def test_a_faulty_package_is_left_out_and_the_reason_is_reported(
+    install: Install, fault: str
+) -> None:
     point, table, header, reason = FAULTS[fault]
     table = table and table.replace("{example}", "tribosweep_sliding_block")
     install("strange_package", point, table, header)
@@ -216,9 +218,9 @@ def test_models_and_doctor_name_the_package_that_is_left_out(site: Path, tmp_pat
     assert "left out: slider of strange 2.0: strange_slider cannot be imported" in done.stderr
     assert "sliding_block" in [each["name"] for each in json.loads(done.stdout)]
     done = fresh_sweep_command("doctor", "--json", folder=tmp_path, PYTHONPATH=path)
-    told = json.loads(done.stdout)
-    assert told["can_compute"]
-    findings = {each["found"]: each["problem"] for each in told["findings"]}
+    report = json.loads(done.stdout)
+    assert report["can_compute"]
+    findings = {each["found"]: each["problem"] for each in report["findings"]}
     assert findings["sliding_block of tribosweep-sliding-block 1.0"] == ""
     assert "cannot be imported" in findings["slider of strange 2.0, left out"]
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 HEADER = "| NVIDIA-SMI 580.159.03   Driver Version: 580.159.03   CUDA {} {}   |"
 
 
-def asked(folder: Path, header: str, *variables: str, dry: bool = True) -> tuple[int, str]:
+def make_bench(folder: Path, header: str, *variables: str, dry: bool = True) -> tuple[int, str]:
     """make's status and words, where nvidia-smi prints this."""
     script = folder / "nvidia-smi"
     script.write_text(f"#!/bin/sh\necho 'Sat Nov 21'\necho '+---+'\necho '{header}'\n")
@@ -27,8 +27,8 @@ def asked(folder: Path, header: str, *variables: str, dry: bool = True) -> tuple
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     kept["PATH"] = f"{folder}{os.pathsep}{kept['PATH']}"
     command = ["make", *(["-n"] if dry else []), f"VENV={folder}/venv", "bench", *variables]
-    told = subprocess.run(command, cwd=ROOT, env=kept, capture_output=True, text=True)
-    return told.returncode, told.stdout + told.stderr
+    process = subprocess.run(command, cwd=ROOT, env=kept, capture_output=True, text=True)
+    return process.returncode, process.stdout + process.stderr
 
 
 def extras(words: str) -> list[str]:
@@ -51,16 +51,16 @@ def extras(words: str) -> list[str]:
 def test_a_gpus_benchmark_brings_the_cupy_that_fits_its_driver(
     tmp_path: Path, header: str, variables: tuple[str, ...], extra: str
 ) -> None:
-    status, words = asked(tmp_path, header, "BACKEND=gpu", *variables)
+    status, words = make_bench(tmp_path, header, "BACKEND=gpu", *variables)
     assert status == 0
-    brought = extras(words)
-    assert brought[0] == extra
-    assert brought[1] in ("dev", "dev,compiler")
+    extra_names = extras(words)
+    assert extra_names[0] == extra
+    assert extra_names[1] in ("dev", "dev,compiler")
     assert words.splitlines()[-1].endswith("python -m tests.benchmarks.gpu")
 
 
 def test_a_cpus_benchmark_brings_none(tmp_path: Path) -> None:
-    status, words = asked(tmp_path, HEADER.format("Version:", "13.0"))
+    status, words = make_bench(tmp_path, HEADER.format("Version:", "13.0"))
     assert status == 0
     assert len(extras(words)) == 1
     assert "cuda" not in words
@@ -68,7 +68,7 @@ def test_a_cpus_benchmark_brings_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "variables", "told"),
+    ("header", "variables", "version"),
     [
         ("No devices were found", (), "''"),
         (HEADER.format("Version:", "11.4"), (), "'11'"),
@@ -76,11 +76,11 @@ def test_a_cpus_benchmark_brings_none(tmp_path: Path) -> None:
     ],
 )
 def test_where_no_cupy_fits_nothing_is_installed_and_that_is_said(
-    tmp_path: Path, header: str, variables: tuple[str, ...], told: str
+    tmp_path: Path, header: str, variables: tuple[str, ...], version: str
 ) -> None:
-    status, words = asked(tmp_path, header, "BACKEND=gpu", *variables, dry=False)
+    status, words = make_bench(tmp_path, header, "BACKEND=gpu", *variables, dry=False)
     assert status != 0
-    assert told in words
+    assert version in words
     assert "make bench BACKEND=gpu CUDA=12" in words
     assert not (tmp_path / "venv").exists()
 

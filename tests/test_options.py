@@ -47,11 +47,11 @@ def test_every_option_is_tested() -> None:
 
 @pytest.mark.parametrize("name", VALUES)
 def test_an_option_means_the_same_in_python_and_in_a_file(name: str) -> None:
-    written, meant = VALUES[name]
+    written, value = VALUES[name]
     options: dict[str, Any] = {name: written}
-    assert getattr(api.with_options(load(BASE), **options).options, name) == meant
+    assert getattr(api.with_options(load(BASE), **options).options, name) == value
     if OPTIONS[name].in_file:
-        assert getattr(load({**BASE, "run": {name: written}}).options, name) == meant
+        assert getattr(load({**BASE, "run": {name: written}}).options, name) == value
     else:
         with pytest.raises(
             ConfigError, match=rf"\[run\] {name}: .*; give {name} to the run instead"

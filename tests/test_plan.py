@@ -85,16 +85,16 @@ def sweeps_and_chunks(draw: st.DrawFn) -> tuple[Sweep, tuple[int, ...]]:
 def test_columns_of_all_chunks_are_the_meshgrid(drawn: tuple[Sweep, tuple[int, ...]]) -> None:
     sweep, chunk_shape = drawn
     mesh = np.meshgrid(*(np.arange(n) for n in sweep.shape), indexing="ij")
-    seen = np.zeros(sweep.shape, dtype=int)
+    visits = np.zeros(sweep.shape, dtype=int)
     for chunk in chunking.chunks(sweep.shape, chunk_shape):
         points = point_columns.points(sweep, chunk)
         i = np.arange(points.n_points)
-        seen[chunk.slices] += 1
+        visits[chunk.slices] += 1
         assert list(points.columns) == [parameter.name for parameter in sweep.parameters]
         for name, column in points.columns.items():
-            found = column.values[(i // column.repeat) % len(column.values)]
-            np.testing.assert_array_equal(found, _whole(sweep, mesh, name)[chunk.slices].ravel())
-    assert np.all(seen == 1)
+            values = column.values[(i // column.repeat) % len(column.values)]
+            np.testing.assert_array_equal(values, _whole(sweep, mesh, name)[chunk.slices].ravel())
+    assert np.all(visits == 1)
 
 
 def _whole(sweep: Sweep, mesh: tuple[np.ndarray, ...], name: str) -> np.ndarray:
@@ -172,14 +172,16 @@ def test_chunks_grow_when_there_would_be_too_many() -> None:
 
 @untimed
 @given(st.lists(st.integers(1, 20), max_size=4), st.integers(1, 10**4))
-def test_chunk_points_gives_the_smallest_block_of_that_size(sizes: list[int], asked: int) -> None:
-    assume(math.prod(sizes) <= 10**5)  # else a small `asked` makes too many chunks
-    chunk_shape = chunking.chunk_shape(grid(*sizes), asked)
+def test_chunk_points_gives_the_smallest_block_of_that_size(
+    sizes: list[int], requested_points: int
+) -> None:
+    assume(math.prod(sizes) <= 10**5)  # else a small `requested_points` makes too many chunks
+    chunk_shape = chunking.chunk_shape(grid(*sizes), requested_points)
     points = math.prod(chunk_shape)
-    assert points >= min(asked, math.prod(sizes))
+    assert points >= min(requested_points, math.prod(sizes))
     assert _is_contiguous(tuple(sizes), chunk_shape)
     first = next((size for size in chunk_shape if size > 1), None)
-    assert first is None or points // first * (first - 1) < asked
+    assert first is None or points // first * (first - 1) < requested_points
 
 
 def _is_contiguous(shape: tuple[int, ...], chunk_shape: tuple[int, ...]) -> bool:
@@ -210,11 +212,13 @@ def test_variants_hold_chunk_by_chunk() -> None:
         Variant(name="one_of_both", parameters=("stiffness", "base_acceleration")),
     )
     sweep = replace(sweep_over(stiffness), method=replace(EXACT, variants=variants))
-    held = [set(point_columns.points(sweep, c).variants) for c in chunking.chunks((4,), (2,))]
-    always, here = {"no_damping", "no_shaking"}, {"one_stiffness", "one_of_both"}
-    assert held == [always | here | {"no_spring"}, always | here]
+    variants_of_chunks = [
+        set(point_columns.points(sweep, c).variants) for c in chunking.chunks((4,), (2,))
+    ]
+    common, chunk_variants = {"no_damping", "no_shaking"}, {"one_stiffness", "one_of_both"}
+    assert variants_of_chunks == [common | chunk_variants | {"no_spring"}, common | chunk_variants]
     (mixed,) = chunking.chunks((4,), (4,))
-    assert set(point_columns.points(sweep, mixed).variants) == always
+    assert set(point_columns.points(sweep, mixed).variants) == common
 
 
 SWEEP = sweep_over(linear("friction", 0.1, 0.5, 5), linear("base_acceleration", 1.0, 15.0, 3))

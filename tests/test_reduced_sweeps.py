@@ -122,33 +122,37 @@ def cells() -> xr.Dataset:
     [["point"], ["base_acceleration"], ["vertical_acceleration", "point"], list(SWEEP["axes"])],
 )
 def test_statistics_are_those_of_the_stored_points(points: xr.Dataset, over: list[str]) -> None:
-    found = sweep.run(reduced(over), store=None, chunk_points=77)
+    statistics = sweep.run(reduced(over), store=None, chunk_points=77)
     kept = [name for name in points.status.dims if name not in over]
-    assert list(found.status.dims) == kept
+    assert list(statistics.status.dims) == kept
     ok = points.status == Status.ok
     power = points.wear_power
     count = ok.sum(over)
-    np.testing.assert_array_equal(found.status == Status.ok, count > 0)
-    np.testing.assert_allclose(found.wear_power_mean, power.mean(over), rtol=1e-13, atol=0)
-    np.testing.assert_array_equal(found.wear_power_minimum, power.min(over))
-    np.testing.assert_array_equal(found.wear_power_maximum, power.max(over))
+    np.testing.assert_array_equal(statistics.status == Status.ok, count > 0)
+    np.testing.assert_allclose(statistics.wear_power_mean, power.mean(over), rtol=1e-13, atol=0)
+    np.testing.assert_array_equal(statistics.wear_power_minimum, power.min(over))
+    np.testing.assert_array_equal(statistics.wear_power_maximum, power.max(over))
     above = (power > 2).sum(over) / count.where(count > 0)
-    np.testing.assert_array_equal(found.wear_power_share_above.sel(wear_power_threshold=2), above)
+    np.testing.assert_array_equal(
+        statistics.wear_power_share_above.sel(wear_power_threshold=2), above
+    )
     deviation = power.std(over, ddof=1)
-    np.testing.assert_allclose(found.wear_power_standard_deviation, deviation, rtol=1e-9, atol=0)
+    np.testing.assert_allclose(
+        statistics.wear_power_standard_deviation, deviation, rtol=1e-9, atol=0
+    )
     phases = points.slip_phases.where(ok).max(over)
-    np.testing.assert_array_equal(found.slip_phases_maximum, phases)
+    np.testing.assert_array_equal(statistics.slip_phases_maximum, phases)
     names = points.regime.attrs["flag_meanings"].split()
     for code, name in enumerate(names):
         share = ((points.regime == code) & ok).sum(over) / count.where(count > 0)
-        np.testing.assert_array_equal(found.regime_share.sel(regime_class=name), share)
+        np.testing.assert_array_equal(statistics.regime_share.sel(regime_class=name), share)
     for status in (Status.ok, Status.outside_validity):
-        by_status = found.points_by_status.sel(status_class=status.name)
+        by_status = statistics.points_by_status.sel(status_class=status.name)
         np.testing.assert_array_equal(by_status, (points.status == status).sum(over))
     rows = power.stack(cell=[*kept], sample=over) if kept else power.stack(sample=over)
     flat = np.atleast_2d(rows.transpose(..., "sample").values)
-    quantiles = np.atleast_2d(found.wear_power_quantile.stack(cell=kept).T) if kept else None
-    quantiles = found.wear_power_quantile.values[None] if quantiles is None else quantiles
+    quantiles = np.atleast_2d(statistics.wear_power_quantile.stack(cell=kept).T) if kept else None
+    quantiles = statistics.wear_power_quantile.values[None] if quantiles is None else quantiles
     for row, own in zip(flat, quantiles, strict=True):
         values = row[~np.isnan(row)].tolist()
         exact = [oracle.quantile(values, q) if values else np.nan for q in ("0.05", "0.95")]
@@ -274,8 +278,8 @@ def test_a_damaged_piece_is_computed_again(tmp_path: Path) -> None:
         content = kept.pieces.read(name)
         assert content is not None
         kept.pieces.put(name, content[:-200] + bytes(200))
-    found = sweep.run(document, store=path)
-    xr.testing.assert_equal(found.load(), sweep.run(document, store=None))
+    statistics = sweep.run(document, store=path)
+    xr.testing.assert_equal(statistics.load(), sweep.run(document, store=None))
 
 
 class Stopping(WrappedBackend):
@@ -334,8 +338,8 @@ def test_axes_of_a_reduced_store_grow(tmp_path: Path) -> None:
     sweep.run(reduced(), store=path)
     longer = {**SWEEP["axes"], "vertical_acceleration": {"values": [0.0, 2.0, 11.0, 3.0]}}
     Store.extend(path, load(reduced(axes=longer)).sweep)
-    found = sweep.run(reduced(axes=longer), store=path)
-    xr.testing.assert_equal(found.load(), sweep.run(reduced(axes=longer), store=None))
+    statistics = sweep.run(reduced(axes=longer), store=path)
+    xr.testing.assert_equal(statistics.load(), sweep.run(reduced(axes=longer), store=None))
 
 
 @pytest.mark.parametrize(
@@ -421,12 +425,12 @@ def test_a_statistic_is_refined(tmp_path: Path) -> None:
     axes = {"base_acceleration": {"linspace": [0.5, 15.0, 5]}}
     refine = {"output": "wear_power_mean", "levels": 2, "tolerance": 0.05}
     document = reduced(axes=axes, refine=refine)
-    found = sweep.run(document, store=tmp_path / "a.zarr", chunk_points=150)
+    refined = sweep.run(document, store=tmp_path / "a.zarr", chunk_points=150)
     fine = sweep.run(reduced(axes={"base_acceleration": {"linspace": [0.5, 15.0, 17]}}), store=None)
-    there = fine.sel(base_acceleration=found.base_acceleration)
-    np.testing.assert_array_equal(found.wear_power_mean, there.wear_power_mean)
-    np.testing.assert_array_equal(found.regime_share, there.regime_share)
-    assert 5 < found.sizes["point"] < 17
+    fine_statistics = fine.sel(base_acceleration=refined.base_acceleration)
+    np.testing.assert_array_equal(refined.wear_power_mean, fine_statistics.wear_power_mean)
+    np.testing.assert_array_equal(refined.regime_share, fine_statistics.regime_share)
+    assert 5 < refined.sizes["point"] < 17
 
 
 def test_a_cell_without_good_points_says_why(cells: xr.Dataset) -> None:
@@ -446,10 +450,10 @@ def test_a_long_sample_is_drawn_again_where_its_store_is_opened(tmp_path: Path) 
     again = Store.open(kept.location).sweep
     assert again.reduction is not None
     assert request.sweep.reduction is not None
-    (there,), (here,) = again.reduction.axes, request.sweep.reduction.axes
+    (reopened_axis,), (axis,) = again.reduction.axes, request.sweep.reduction.axes
     part = slice(2**20 - 5, 2**20 + 5)
-    for name, values in here.columns.items():
-        np.testing.assert_array_equal(there.columns[name][part], values[part])
+    for name, values in axis.columns.items():
+        np.testing.assert_array_equal(reopened_axis.columns[name][part], values[part])
     sizes = [sum(map(len, tree(tmp_path / name).values())) for name in ("a.zarr", "b.zarr")]
     assert abs(sizes[0] - sizes[1]) < 16  # numbers of points have more digits or fewer
     assert len(in_stretches(kept).pending()) > 1
@@ -507,15 +511,15 @@ def test_sobol_indices_of_ishigami(tmp_path: Path) -> None:
     """The function is that of a model in a text file."""
     (tmp_path / "ishigami.toml").write_text(ISHIGAMI_FILE)
     document = of_ishigami(2**16, 1, 1, "sobol_indices", "mean")
-    found = sweep.run({**document, "model": str(tmp_path / "ishigami.toml")}, store=None)
+    indices = sweep.run({**document, "model": str(tmp_path / "ishigami.toml")}, store=None)
     first, total = oracle.ishigami_indices()
-    assert found.f_first_order.parameter.values.tolist() == ["x1", "x2", "x3"]
-    np.testing.assert_allclose(found.f_first_order, first, rtol=0, atol=0.01)
-    np.testing.assert_allclose(found.f_total_order, total, rtol=0, atol=0.01)
-    assert found.points_by_status.sum() == 5 * 2**16
+    assert indices.f_first_order.parameter.values.tolist() == ["x1", "x2", "x3"]
+    np.testing.assert_allclose(indices.f_first_order, first, rtol=0, atol=0.01)
+    np.testing.assert_allclose(indices.f_total_order, total, rtol=0, atol=0.01)
+    assert indices.points_by_status.sum() == 5 * 2**16
     plain = ishigami(2**16, 1, 1, "mean")
     assert abs(float(plain.f_mean) - 3.5) < 1e-3  # the same mean a = 7 of a sin(x2)^2 gives: a/2
-    assert abs(float(found.f_mean) - 3.5) < 1e-3
+    assert abs(float(indices.f_mean) - 3.5) < 1e-3
 
 
 @pytest.mark.parametrize("seeds", [50, pytest.param(200, marks=pytest.mark.broad)])
@@ -524,7 +528,7 @@ def test_stated_intervals_cover(statistic: str, seeds: int) -> None:
     """Of intervals that state 95 %, by Student's t over 15 degrees, at least 90 % are right."""
     quantile = 2.131  # of Student's t, 97.5 %, 15 degrees of freedom
     first, total = oracle.ishigami_indices()
-    right = {"f_mean": [3.5], "f_first_order": first, "f_total_order": total}
+    expected = {"f_mean": [3.5], "f_first_order": first, "f_total_order": total}
     whole = load(of_ishigami(256 if statistic == "mean" else 2048, 16, 0, statistic)).sweep
     reduction = whole.reduction
     assert reduction is not None
@@ -535,12 +539,12 @@ def test_stated_intervals_cover(statistic: str, seeds: int) -> None:
         axes = (replace(axis, recipe=recipe, columns=columns_of(recipe)),)
         drawn = replace(whole, reduction=replace(reduction, axes=axes))
         points = point_columns.points(drawn, chunking.chunk_at((0,), drawn.grid, drawn.grid))
-        found = Kept(reduction).statistics(backend.compute(drawn, points).arrays)
+        statistics = Kept(reduction).statistics(backend.compute(drawn, points).arrays)
         for output in whole.outputs:
-            pairs = zip(output.planes, right.get(output.name, ()), strict=False)
+            pairs = zip(output.planes, expected.get(output.name, ()), strict=False)
             for plane, value in pairs:
-                error = found[plane.replace(output.name, f"{output.name}_error")][0]
-                hits[plane] += bool(abs(found[plane][0] - value) <= quantile * error)
+                error = statistics[plane.replace(output.name, f"{output.name}_error")][0]
+                hits[plane] += bool(abs(statistics[plane][0] - value) <= quantile * error)
     assert len(hits) == (1 if statistic == "mean" else 6)
     assert min(hits.values()) >= 0.9 * seeds, hits
 
@@ -556,14 +560,14 @@ DISTRIBUTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("distribution", "theirs"), DISTRIBUTIONS)
+@pytest.mark.parametrize(("distribution", "scipy_distribution"), DISTRIBUTIONS)
 def test_means_are_integrals_over_the_distribution(
-    distribution: dict[str, list[float]], theirs: Any
+    distribution: dict[str, list[float]], scipy_distribution: Any
 ) -> None:
     """Gauss-Legendre quadrature over scipy's quantile function, in 200 panels."""
     nodes, weights = np.polynomial.legendre.leggauss(5)
     share = ((np.arange(200)[:, None] + (nodes + 1) / 2) / 200).ravel()
-    friction = {"values": theirs.ppf(share).tolist()}
+    friction = {"values": scipy_distribution.ppf(share).tolist()}
     base = {"base_acceleration": {"values": [3.0]}}
     document = {**SWEEP, "outputs": ["wear_power"], "axes": {**base, "friction": friction}}
     del document["sample"]
@@ -573,9 +577,9 @@ def test_means_are_integrals_over_the_distribution(
         drawn = {"method": method, "points": 4096, "seed": 5, "friction": distribution}
         scrambled = {"scramblings": 16} if method == "sobol" else {}
         kept = {"sample": {**drawn, **scrambled}, "reduce": {"wear_power": ["mean"]}}
-        found = sweep.run({**document, "axes": base, **kept}, store=None)
-        assert abs(float(found.wear_power_mean[0]) - mean) <= 4 * float(
-            found.wear_power_mean_error[0]
+        statistics = sweep.run({**document, "axes": base, **kept}, store=None)
+        assert abs(float(statistics.wear_power_mean[0]) - mean) <= 4 * float(
+            statistics.wear_power_mean_error[0]
         )
 
 
@@ -592,15 +596,15 @@ def test_outputs_with_several_values_are_reduced_one_by_one() -> None:
     parameters = {"start_cycle": 0, "end_cycle": 3, "step": 0.5}
     document = {**of_ishigami(64, 1, 1, "mean"), "model": model, "parameters": parameters}
     kept = {"g": ["mean", "maximum", "quantile 0.5", "share above 1"]}
-    found = sweep.run({**document, "reduce": kept}, store=None, chunk_points=20)
+    statistics = sweep.run({**document, "reduce": kept}, store=None, chunk_points=20)
     del document["reduce"]
     values = sweep.run(document, store=None).g.values
     missing = np.isnan(values).all(axis=0)
     assert 2 <= missing.sum() <= 3
-    np.testing.assert_array_equal(np.isnan(found.g_mean), missing)
+    np.testing.assert_array_equal(np.isnan(statistics.g_mean), missing)
     for i in np.flatnonzero(~missing):
-        np.testing.assert_allclose(found.g_mean[i], values[:, i].mean(), rtol=1e-13)
-        assert float(found.g_maximum[i]) == values[:, i].max()
+        np.testing.assert_allclose(statistics.g_mean[i], values[:, i].mean(), rtol=1e-13)
+        assert float(statistics.g_maximum[i]) == values[:, i].max()
         exact = oracle.quantile(values[:, i].tolist(), "0.5")
-        np.testing.assert_allclose(found.g_quantile[i, 0], exact, rtol=2**-8)
-        assert float(found.g_share_above[i, 0]) == (values[:, i] > 1).mean()
+        np.testing.assert_allclose(statistics.g_quantile[i, 0], exact, rtol=2**-8)
+        assert float(statistics.g_share_above[i, 0]) == (values[:, i] > 1).mean()

@@ -42,7 +42,7 @@ LINE = re.compile(r'#line (\d+) "([^"]+)"')
 def test_every_line_is_where_its_line_directive_says(kernel: Kernel) -> None:
     """Line by line: what follows a #line is what that file has from there on."""
     files: dict[str, list[str]] = {}
-    seen: dict[str, set[int]] = {}
+    line_numbers: dict[str, set[int]] = {}
     name, number = "", 0
     for line in kernel_text(kernel).splitlines():
         if directive := LINE.fullmatch(line):
@@ -53,14 +53,17 @@ def test_every_line_is_where_its_line_directive_says(kernel: Kernel) -> None:
                 files[name] = (kernels_folder().parent / name).read_text().splitlines()
             is_boundary = not line.strip() and number > len(files[name])  # between two parts
             if not is_boundary and not line.startswith("namespace method = "):
-                there = files[name][number - 1]
-                assert line == there or (there.strip(), line) == ("#pragma once", "")
-                seen.setdefault(name, set()).add(number)
+                original_line = files[name][number - 1]
+                assert line == original_line or (original_line.strip(), line) == (
+                    "#pragma once",
+                    "",
+                )
+                line_numbers.setdefault(name, set()).add(number)
         number += 1
     assert "kernels/portable.h" in files
     assert f"kernels/models/{kernel.model.name}.h" in files
     for name, lines in files.items():  # and nothing is left out but the includes
-        for absent in set(range(1, len(lines) + 1)) - seen[name]:
+        for absent in set(range(1, len(lines) + 1)) - line_numbers[name]:
             assert source.INCLUDE.match(lines[absent - 1])
 
 

@@ -35,16 +35,16 @@ def test_contents_are_those_of_the_whole(
     store: Store, monkeypatch: pytest.MonkeyPatch, points: int
 ) -> None:
     monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", points)
-    found = contents(store.dataset())
+    summary = contents(store.dataset())
     grid = np.arange(SWEEP.n_points)
     ok = grid % 11 != 5
-    assert found.counts == {Status.ok: ok.sum(), Status.diverged: (~ok).sum()}
-    power, slips = found.ranges["wear_power"], found.ranges["slip_phases"]
+    assert summary.counts == {Status.ok: ok.sum(), Status.diverged: (~ok).sum()}
+    power, slips = summary.ranges["wear_power"], summary.ranges["slip_phases"]
     assert (power.least, power.greatest) == (math.sqrt(0.1), math.sqrt(grid[ok].max() + 0.1))
     assert power.mean == pytest.approx(np.sqrt(grid[ok] + 0.1).mean(), rel=1e-15)
     assert (slips.least, slips.mean, slips.greatest) == (0, grid[ok].mean(), grid[ok].max())
     shares = [np.mean(grid[ok] % 3 == code) for code in range(3)]
-    assert found.shares == {
+    assert summary.shares == {
         "regime": dict(zip(("stick", "stick_slip", "slip_slip"), shares, strict=True))
     }
 
@@ -67,17 +67,17 @@ def test_blocks_hold_every_point_once_in_order_and_whole_chunks(
 def test_results_of_no_axis_are_one_block(tmp_path: Path) -> None:
     single = create(tmp_path / "a.zarr", sweep_over())
     finish(single)
-    found = contents(single.dataset())
-    assert found.counts == {Status.ok: 1}
-    assert found.shares["regime"] == {"stick": 1.0, "stick_slip": 0.0, "slip_slip": 0.0}
+    summary = contents(single.dataset())
+    assert summary.counts == {Status.ok: 1}
+    assert summary.shares["regime"] == {"stick": 1.0, "stick_slip": 0.0, "slip_slip": 0.0}
 
 
 def test_a_store_without_a_finished_point_has_no_figures(tmp_path: Path) -> None:
-    found = contents(create(tmp_path / "a.zarr").dataset())
-    span = found.ranges["wear_power"]
-    assert found.counts == {Status.pending: SWEEP.n_points}
+    summary = contents(create(tmp_path / "a.zarr").dataset())
+    span = summary.ranges["wear_power"]
+    assert summary.counts == {Status.pending: SWEEP.n_points}
     assert all(math.isnan(value) for value in (span.least, span.mean, span.greatest))
-    assert all(math.isnan(share) for share in found.shares["regime"].values())
+    assert all(math.isnan(share) for share in summary.shares["regime"].values())
 
 
 REFINED = {
@@ -104,15 +104,15 @@ def test_figures_of_refined_points_on_a_line_are_integrals() -> None:
         },
         store=None,
     )
-    found = contents(refined)
+    summary = contents(refined)
     ordered = refined.sortby("friction")
     place = np.log(ordered["friction"].values)
     whole = place[-1] - place[0]
     power = np.trapezoid(ordered["wear_power"].values, place) / whole
     mixed = np.trapezoid((ordered["regime"].values == 1).astype(float), place) / whole
-    assert found.weighted_by == "cell area"
-    assert found.ranges["wear_power"].mean == pytest.approx(power, rel=1e-13)
-    assert found.shares["regime"]["stick_slip"] == pytest.approx(mixed, rel=1e-13)
+    assert summary.weighted_by == "cell area"
+    assert summary.ranges["wear_power"].mean == pytest.approx(power, rel=1e-13)
+    assert summary.shares["regime"]["stick_slip"] == pytest.approx(mixed, rel=1e-13)
     assert np.mean(ordered["regime"].values == 1) > 1.2 * mixed  # what counting points would give
 
 
@@ -126,11 +126,11 @@ def test_figures_of_a_refined_map_are_those_of_the_grid() -> None:
     )
     axes["friction"]["geomspace"][2] = axes["base_acceleration"]["linspace"][2] = 8 * 8 + 1
     full = contents(sweep.run({**REFINED, "axes": axes}, store=None))
-    found = contents(refined)
+    summary = contents(refined)
     for regime, share in full.shares["regime"].items():
-        assert found.shares["regime"][regime] == pytest.approx(share, abs=0.02)
+        assert summary.shares["regime"][regime] == pytest.approx(share, abs=0.02)
     mean = full.ranges["wear_power"].mean
-    assert found.ranges["wear_power"].mean == pytest.approx(mean, rel=0.02)
+    assert summary.ranges["wear_power"].mean == pytest.approx(mean, rel=0.02)
     assert float(refined["wear_power"].mean()) < 0.7 * mean  # what counting points would give
 
 
@@ -140,9 +140,9 @@ def test_of_some_refined_points_the_cells_are_unknown() -> None:
     refine = {"output": "regime", "levels": 2}
     whole = {**REFINED, "parameters": parameters, "axes": axes, "refine": refine}
     some = sweep.run(whole, store=None).isel(point=slice(1, None))
-    found = contents(some)
-    assert found.weighted_by == "points"
-    assert found.ranges["wear_power"].mean == pytest.approx(float(some["wear_power"].mean()))
+    summary = contents(some)
+    assert summary.weighted_by == "points"
+    assert summary.ranges["wear_power"].mean == pytest.approx(float(some["wear_power"].mean()))
 
 
 CONSTANT_LOAD = {
@@ -208,11 +208,11 @@ def test_state_counts_what_is_done(tmp_path: Path) -> None:
     store = create(tmp_path / "a.zarr")
     first, *others = store.pending()
     store.write(first, results_of(SWEEP, first))
-    found = state(store)
-    assert (found.points_done, found.points_total) == (28, 70)
-    assert (found.chunks_done, found.chunks_total) == (1, 3)
-    assert found.counts[Status.pending] == sum(chunk.n_points for chunk in others)
-    assert found.points_per_second is found.seconds_left is found.last_written is None
+    progress = state(store)
+    assert (progress.points_done, progress.points_total) == (28, 70)
+    assert (progress.chunks_done, progress.chunks_total) == (1, 3)
+    assert progress.counts[Status.pending] == sum(chunk.n_points for chunk in others)
+    assert progress.points_per_second is progress.seconds_left is progress.last_written is None
 
 
 NOON = 1_700_000_000.0  # s since 1970

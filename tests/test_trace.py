@@ -144,7 +144,7 @@ def check_against_the_oracle(parameters: Mapping[str, float], dataset: xr.Datase
     a0, w = p["base_acceleration"], p["angular_frequency"]
     load = p["mass"] * (p["gravity"] + p["vertical_acceleration"] * np.sin(w * t + p["phase"]))
     slipping = -np.sign(velocity) * p["friction"] * load
-    held = p["stiffness"] * place + p["mass"] * a0 * np.sin(w * t)
+    spring_and_inertia = p["stiffness"] * place + p["mass"] * a0 * np.sin(w * t)
     # Errors grow over the slips since the start, hence not 1e-15; w t itself is rounded here.
     np.testing.assert_array_equal(dataset["stuck"], stuck)
     scale = max(1.0, p["stiffness"] / (p["mass"] * w**2))
@@ -152,7 +152,11 @@ def check_against_the_oracle(parameters: Mapping[str, float], dataset: xr.Datase
         ("displacement", place, a0 / w**2),
         ("velocity", velocity, a0 / w),
         ("normal_force", load, p["mass"] * p["gravity"]),
-        ("friction_force", np.where(stuck == 1, held, slipping), p["mass"] * a0 * scale),
+        (
+            "friction_force",
+            np.where(stuck == 1, spring_and_inertia, slipping),
+            p["mass"] * a0 * scale,
+        ),
         ("base_velocity", -a0 / w * np.cos(w * t), a0 / w),
         ("wear_rate", load * np.abs(velocity), p["mass"] * p["gravity"] * a0 / w),
     ):
@@ -181,9 +185,9 @@ def test_cycles_span_what_seconds_do() -> None:
     seconds = traced(point("everything", window_start=2.0, window_end=5.0), samples=50)
     window = {"window_start", "window_end"}
     cycles = {n: v for n, v in point("everything").items() if n not in window}
-    found = traced({**cycles, "start_cycle": 2.0, "end_cycle": 5.0}, samples=50)
-    np.testing.assert_allclose(found["time"], seconds["time"], rtol=1e-15)
-    np.testing.assert_allclose(found["displacement"], seconds["displacement"], atol=1e-13)
+    by_cycles = traced({**cycles, "start_cycle": 2.0, "end_cycle": 5.0}, samples=50)
+    np.testing.assert_allclose(by_cycles["time"], seconds["time"], rtol=1e-15)
+    np.testing.assert_allclose(by_cycles["displacement"], seconds["displacement"], atol=1e-13)
 
 
 # What it adds up to: the outputs of the sweep.
@@ -194,34 +198,34 @@ def test_integrals_over_the_window_are_the_outputs(kind: str) -> None:
     """Within the error of the trapezoidal rule for a motion with kinks, which is bounded here."""
     parameters = point(kind)
     n = 40_001
-    seen = traced(parameters, samples=n)
+    trace = traced(parameters, samples=n)
     outputs = {name: float(values[0]) for name, values in compute(parameters).items()}
     window = parameters["window_end"] - parameters["window_start"]
     step = window / (n - 1)
-    load = seen["normal_force"].values.max()
-    steepest = np.abs(np.diff(seen["velocity"].values)).max() / step
+    load = trace["normal_force"].values.max()
+    steepest = np.abs(np.diff(trace["velocity"].values)).max() / step
     kinks = 2 * outputs["slip_phases"] + 2
     bound = kinks * steepest * step**2 / 4 + window * step**2 * steepest * 40 / 12
-    distance = np.trapezoid(np.abs(seen["velocity"].values), dx=step)
-    wear = np.trapezoid(seen["wear_rate"].values, dx=step)
+    distance = np.trapezoid(np.abs(trace["velocity"].values), dx=step)
+    wear = np.trapezoid(trace["wear_rate"].values, dx=step)
     assert abs(distance - outputs["slip_distance"]) <= bound
     assert abs(wear / window - outputs["wear_power"]) <= load * bound / window
-    stuck = seen["stuck"].values.mean() - outputs["stick_fraction"]
+    stuck = trace["stuck"].values.mean() - outputs["stick_fraction"]
     assert abs(stuck) <= (kinks + 1) * step / window
-    peak = np.abs(seen["velocity"].values).max()
+    peak = np.abs(trace["velocity"].values).max()
     assert peak <= outputs["peak_slip_speed"] * (1 + 1e-14)
     assert peak >= outputs["peak_slip_speed"] - steepest * step
 
 
 @every_kind
 def test_the_mass_moves_where_it_is_not_stuck(kind: str) -> None:
-    seen = traced(point(kind), start=0.0)
-    stuck = seen["stuck"].values == 1
-    assert np.all(seen["velocity"].values[stuck] == 0)
-    assert np.all(seen["wear_rate"].values[stuck] == 0)
-    assert np.all(seen["velocity"].values[~stuck] != 0)
-    limit = float(seen["friction"]) * seen["normal_force"].values * (1 + 1e-12)
-    assert np.all(np.abs(seen["friction_force"].values) <= limit)
+    trace = traced(point(kind), start=0.0)
+    stuck = trace["stuck"].values == 1
+    assert np.all(trace["velocity"].values[stuck] == 0)
+    assert np.all(trace["wear_rate"].values[stuck] == 0)
+    assert np.all(trace["velocity"].values[~stuck] != 0)
+    limit = float(trace["friction"]) * trace["normal_force"].values * (1 + 1e-12)
+    assert np.all(np.abs(trace["friction_force"].values) <= limit)
 
 
 # Methods in steps.
@@ -246,19 +250,19 @@ def traced_in_steps(
 ) -> tuple[xr.Dataset, Values]:
     """A trace by a method in steps, and the lengths of time between what it tells."""
     source = {"model": "friction_oscillator", "method": method, "parameters": dict(parameters)}
-    seen = sweep.trace(source, samples=samples)
-    return seen, np.diff(seen["time"].values)
+    trace = sweep.trace(source, samples=samples)
+    return trace, np.diff(trace["time"].values)
 
 
-def apart(seen: xr.Dataset, exact: xr.Dataset) -> tuple[Mapping[str, float], Values]:
+def apart(trace: xr.Dataset, exact: xr.Dataset) -> tuple[Mapping[str, float], Values]:
     """Greatest differences, scaled; and that of the friction force, by moment."""
     size = float(exact["base_acceleration"])
     omega = float(exact["angular_frequency"])
     scales = {"displacement": size / omega**2, "velocity": size / omega,
               "base_velocity": size / omega, "normal_force": float(exact["gravity"])}  # fmt: skip
-    off = {n: float(np.abs(seen[n] - exact[n]).max()) / each for n, each in scales.items()}
-    force = np.abs(seen["friction_force"] - exact["friction_force"]).values / size
-    return off, force
+    differences = {n: float(np.abs(trace[n] - exact[n]).max()) / each for n, each in scales.items()}
+    force = np.abs(trace["friction_force"] - exact["friction_force"]).values / size
+    return differences, force
 
 
 def undisturbed(exact: xr.Dataset) -> NDArray[np.bool_]:
@@ -282,20 +286,20 @@ def test_methods_in_steps_tell_the_motion_that_the_exact_one_does(
     """But for what a step and the penalty, which lets go late by 2 sqrt(m/K_T), make of it."""
     parameters = point(kind, window_start=2.0, window_end=3.5)
     controls = controls_of(method, step, stiffness)
-    seen, _ = traced_in_steps({**parameters, **controls}, method, 20_001)
-    exact = traced(parameters, times=seen["time"].values)
+    trace, _ = traced_in_steps({**parameters, **controls}, method, 20_001)
+    exact = traced(parameters, times=trace["time"].values)
     omega, mass = parameters["angular_frequency"], parameters["mass"]
-    late = 0.0 if method == "moreau" else 2 * np.sqrt(mass / stiffness)
-    bound = 2 * omega * step if method == "moreau" else 0.5 * omega * (late + step)
-    off, force = apart(seen, exact)
-    assert max(off["displacement"], off["velocity"]) <= bound
-    assert max(off["base_velocity"], off["normal_force"]) <= 1e-14
+    delay = 0.0 if method == "moreau" else 2 * np.sqrt(mass / stiffness)
+    bound = 2 * omega * step if method == "moreau" else 0.5 * omega * (delay + step)
+    differences, force = apart(trace, exact)
+    assert max(differences["displacement"], differences["velocity"]) <= bound
+    assert max(differences["base_velocity"], differences["normal_force"]) <= 1e-14
     far = undisturbed(exact)
     assert far.mean() > 0.75
-    assert force[far].max() <= (omega * late) ** 2 / 2 + 1e-13  # of the stuck mass's own speed
-    limit = float(seen["friction"]) * seen["normal_force"].values * (1 + 1e-12)
-    assert np.all(np.abs(seen["friction_force"].values) <= limit)
-    np.testing.assert_array_equal(seen["stuck"][far], exact["stuck"][far])
+    assert force[far].max() <= (omega * delay) ** 2 / 2 + 1e-13  # of the stuck mass's own speed
+    limit = float(trace["friction"]) * trace["normal_force"].values * (1 + 1e-12)
+    assert np.all(np.abs(trace["friction_force"].values) <= limit)
+    np.testing.assert_array_equal(trace["stuck"][far], exact["stuck"][far])
 
 
 @pytest.mark.parametrize(
@@ -308,14 +312,14 @@ def test_wear_over_all_steps_is_the_output(method: str, kind: str) -> None:
     controls = controls_of(method, 1e-4, 9e6)
     constant = method in ("euler", "devogelaere", "moreau")
     samples = 7_501 if constant else 1_500_001  # a sixth of the shortest step there, or less
-    seen, steps = traced_in_steps({**parameters, **controls}, method, samples)
-    load, speed = seen["normal_force"].values, np.abs(seen["velocity"].values)
+    trace, steps = traced_in_steps({**parameters, **controls}, method, samples)
+    load, speed = trace["normal_force"].values, np.abs(trace["velocity"].values)
     if method == "moreau":
         mean = LOADS_ARE_TAKEN_AT * load[1:] + (1 - LOADS_ARE_TAKEN_AT) * load[:-1]
-        work = np.abs(np.diff(seen["displacement"].values)) * mean
+        work = np.abs(np.diff(trace["displacement"].values)) * mean
     else:
         rate = load * speed
-        work = 0.5 * (rate[1:] + rate[:-1]) * steps * (seen["stuck"].values[:-1] == 0)
+        work = 0.5 * (rate[1:] + rate[:-1]) * steps * (trace["stuck"].values[:-1] == 0)
     output = compute({**parameters, **controls}, method=method)["wear_power"][0]
     assert work.sum() / 0.75 == pytest.approx(output, rel=1e-11)
 
@@ -344,10 +348,10 @@ def test_a_moment_is_seen_alike_alone_and_among_others() -> None:
 def test_a_late_moment_is_like_an_early_one() -> None:
     """Stick-slip motion repeats from the first cycle on, but for the place: here 1e5 cycles on."""
     tracer = tracer_of(base_acceleration=1.5, window_start=1e5, window_end=1e5 + 1)
-    late = tracer.look(np.array([1e5 + 0.3])).rows[0]
-    early = tracer_of(base_acceleration=1.5).look(np.array([7.3])).rows[0]
-    assert early[2] != 0
-    np.testing.assert_allclose(late[2:], early[2:], rtol=0, atol=1e-9)
+    late_row = tracer.look(np.array([1e5 + 0.3])).rows[0]
+    early_row = tracer_of(base_acceleration=1.5).look(np.array([7.3])).rows[0]
+    assert early_row[2] != 0
+    np.testing.assert_allclose(late_row[2:], early_row[2:], rtol=0, atol=1e-9)
 
 
 TRACED = [
@@ -373,10 +377,10 @@ def test_every_method_said_to_be_traced_is(model: Model, method: Method) -> None
     needed = {"step": 1e-4, "tangential_stiffness": 9e5}
     controls = {n: needed.get(n, 0.0) if d is None else d for n, d in defaults.items()}
     constants = {**controls, **first.constants, **values}
-    seen = trace_point(replace(first, axes=(), method=method, constants=constants), samples=50)
-    assert seen["time"].size > 1
+    trace = trace_point(replace(first, axes=(), method=method, constants=constants), samples=50)
+    assert trace["time"].size > 1
     for observable in model.observables:
-        assert np.isfinite(seen[observable.name]).all()
+        assert np.isfinite(trace[observable.name]).all()
 
 
 @pytest.mark.parametrize("model", models().values(), ids=lambda model: model.name)
@@ -410,12 +414,12 @@ def test_the_dataset_tells_all(everything: xr.Dataset) -> None:
     assert "Code_Aster" in everything.attrs["references"]
 
 
-def test_a_point_that_is_not_ok_is_told_and_has_no_values() -> None:
-    seen = traced(point("slip-slip", stiffness=1e30), samples=5)
-    assert int(seen["status"]) == Status.outside_validity
-    assert np.isnan(seen["displacement"]).all()
-    assert (seen["stuck"] == MISSING_FLAG).all()
-    assert seen["time"].values.tolist() == [4.0, 6.0, 8.0, 10.0, 12.0]
+def test_a_point_that_is_not_ok_is_reported_and_has_no_values() -> None:
+    trace = traced(point("slip-slip", stiffness=1e30), samples=5)
+    assert int(trace["status"]) == Status.outside_validity
+    assert np.isnan(trace["displacement"]).all()
+    assert (trace["stuck"] == MISSING_FLAG).all()
+    assert trace["time"].values.tolist() == [4.0, 6.0, 8.0, 10.0, 12.0]
 
 
 def read_csv(path: Path) -> dict[str, list[str]]:
@@ -429,19 +433,19 @@ def read_csv(path: Path) -> dict[str, list[str]]:
 def test_every_format_is_read_back_equal(
     tmp_path: Path, everything: xr.Dataset, name: str, ok: bool
 ) -> None:
-    seen = everything if ok else traced(point("slip-slip", stiffness=1e30), samples=5)
-    path = save(seen, tmp_path / name)
+    trace = everything if ok else traced(point("slip-slip", stiffness=1e30), samples=5)
+    path = save(trace, tmp_path / name)
     assert path == tmp_path / name
-    beside = path.with_name(f"{path.name}.txt")
-    written = [path.name, *([beside.name] if path.suffix == ".csv" else [])]
+    columns_file = path.with_name(f"{path.name}.txt")
+    written = [path.name, *([columns_file.name] if path.suffix == ".csv" else [])]
     assert sorted(each.name for each in path.parent.iterdir()) == written
     if path.suffix == ".csv":
         columns = read_csv(path)
         for variable in ("time", *(observable.name for observable in MODEL.observables)):
-            found = np.array(columns[variable], np.float64)
-            np.testing.assert_array_equal(found, seen[variable].values.astype(np.float64))
+            column = np.array(columns[variable], np.float64)
+            np.testing.assert_array_equal(column, trace[variable].values.astype(np.float64))
         assert set(columns["stuck_name"]) <= {"slipping", "stuck", ""}
-        text = beside.read_text(encoding="utf-8")
+        text = columns_file.read_text(encoding="utf-8")
         assert "# column velocity: [m/s] velocity of the mass relative to the plane\n" in text
         assert "# friction = " in text
         return
@@ -450,12 +454,12 @@ def test_every_format_is_read_back_equal(
     )
     with opened:
         read = opened.load()
-    xr.testing.assert_equal(read, seen)
-    for variable in seen.variables:
-        assert read[variable].dtype == seen[variable].dtype
+    xr.testing.assert_equal(read, trace)
+    for variable in trace.variables:
+        assert read[variable].dtype == trace[variable].dtype
         written = {k: np.asarray(v).tolist() for k, v in read[variable].attrs.items()}
-        assert written == seen[variable].attrs
-    assert set(seen.attrs.items()) <= set(read.attrs.items())
+        assert written == trace[variable].attrs
+    assert set(trace.attrs.items()) <= set(read.attrs.items())
 
 
 def test_files_are_replaced_and_folders_are_not(tmp_path: Path, everything: xr.Dataset) -> None:
@@ -532,12 +536,12 @@ def test_a_picture_of_a_point_that_is_not_ok_says_why(method: str, status: Statu
     controls = {"step": 6.6e-4, "tangential_stiffness": 9e6, "maximum_steps": 5e4}
     source = {"model": "friction_oscillator", "method": method}
     parameters = {**point("stick-slip"), **controls}
-    seen = sweep.trace({**source, "parameters": parameters}, start=4.5, end=6.0, samples=40)
-    assert Status(int(seen["status"])) is status
-    assert np.isfinite(seen["velocity"]).any() == (status is Status.not_converged)
-    figure = draw_trace(seen)
-    told = " ".join(figure.get_suptitle().split())
-    assert f"{status.name.replace('_', ' ')}: {MODEL.sentences[status]}" in told
+    trace = sweep.trace({**source, "parameters": parameters}, start=4.5, end=6.0, samples=40)
+    assert Status(int(trace["status"])) is status
+    assert np.isfinite(trace["velocity"]).any() == (status is Status.not_converged)
+    figure = draw_trace(trace)
+    heading = " ".join(figure.get_suptitle().split())
+    assert f"{status.name.replace('_', ' ')}: {MODEL.sentences[status]}" in heading
     for axes in figure.axes[:-1]:
         assert axes.get_xlim() == pytest.approx((4.5, 6.0), abs=1e-3)
     for axes in figure.axes:
@@ -550,21 +554,21 @@ def test_a_picture_of_a_point_that_is_not_ok_says_why(method: str, status: Statu
 
 def test_a_picture_shows_the_last_cycles(everything: xr.Dataset) -> None:
     """Eight periods of 1 s from 4 to 12 s."""
-    seen = traced(point("stick-slip"), samples=801)
-    assert seen.attrs["cycle"] == pytest.approx(1.0, rel=1e-15)
-    figure = draw_trace(seen, 3)
+    trace = traced(point("stick-slip"), samples=801)
+    assert trace.attrs["cycle"] == pytest.approx(1.0, rel=1e-15)
+    figure = draw_trace(trace, 3)
     (line, *_) = figure.axes[0].get_lines()
     assert line.get_xdata()[[0, -1]] == pytest.approx([9.0, 12.0], abs=1e-9)
     assert figure.get_suptitle().splitlines()[0].endswith("exact: last 3 of 8 cycles")
-    whole = draw_trace(seen)
+    whole = draw_trace(trace)
     assert whole.axes[0].get_lines()[0].get_xdata()[0] == 4.0
     assert "cycles" not in whole.get_suptitle().splitlines()[0]
-    assert "cycles" not in draw_trace(seen, 20).get_suptitle().splitlines()[0]
+    assert "cycles" not in draw_trace(trace, 20).get_suptitle().splitlines()[0]
 
 
 def test_the_last_cycles_are_traced(run: Run, tmp_path: Path) -> None:
-    seen = traced(point("stick-slip"), samples=11, cycles=2)
-    np.testing.assert_allclose(seen["time"], np.linspace(10, 12, 11), rtol=1e-14)
+    trace = traced(point("stick-slip"), samples=11, cycles=2)
+    np.testing.assert_allclose(trace["time"], np.linspace(10, 12, 11), rtol=1e-14)
     earlier = traced(point("stick-slip"), samples=11, cycles=0.5, end=7)
     np.testing.assert_allclose(earlier["time"], np.linspace(6.5, 7, 11), rtol=1e-14)
     own = {"angular_frequency": 4.0, "start_cycle": 0, "end_cycle": 5}
@@ -588,9 +592,9 @@ def test_the_command_draws_few_of_many_cycles(
     monkeypatch.setattr(
         "sweep.analysis.traces.draw_trace", lambda _, cycles: drawn.append(cycles) or Figure()
     )
-    seen = traced(point("stick-slip"), samples=20)
-    save(seen, tmp_path / "a.png")
-    save(seen, tmp_path / "a.png", None)
+    trace = traced(point("stick-slip"), samples=20)
+    save(trace, tmp_path / "a.png")
+    save(trace, tmp_path / "a.png", None)
     assert drawn == [SHOWN_CYCLES, None]
 
 
@@ -601,9 +605,9 @@ def test_numbers_below_the_loop_stand_apart() -> None:
     figure.draw_without_rendering()
     loop = figure.axes[-1]
     boxes = [label.get_window_extent() for label in loop.get_xticklabels() if label.get_text()]
-    seen = [box for box in boxes if loop.bbox.x0 <= (box.x0 + box.x1) / 2 <= loop.bbox.x1]
-    assert len(seen) >= 3
-    assert all(left.x1 + 5 < right.x0 for left, right in pairwise(seen))
+    boxes_in_loop = [box for box in boxes if loop.bbox.x0 <= (box.x0 + box.x1) / 2 <= loop.bbox.x1]
+    assert len(boxes_in_loop) >= 3
+    assert all(left.x1 + 5 < right.x0 for left, right in pairwise(boxes_in_loop))
 
 
 def test_what_has_no_values_is_drawn_without_a_complaint(tmp_path: Path) -> None:
@@ -614,19 +618,19 @@ def test_what_has_no_values_is_drawn_without_a_complaint(tmp_path: Path) -> None
 
 
 def test_a_point_need_not_be_on_the_grid_and_may_have_units() -> None:
-    seen = sweep.trace(SMOKE, {"friction": 0.123, "base_acceleration": "150 cm/s^2", "mass": 2})
-    assert float(seen["friction"]) == 0.123
-    assert float(seen["base_acceleration"]) == 1.5
-    assert float(seen["mass"]) == 2.0
-    assert seen["time"].size == 2000
-    assert (float(seen["time"][0]), float(seen["time"][-1])) == (4.0, 12.0)
+    trace = sweep.trace(SMOKE, {"friction": 0.123, "base_acceleration": "150 cm/s^2", "mass": 2})
+    assert float(trace["friction"]) == 0.123
+    assert float(trace["base_acceleration"]) == 1.5
+    assert float(trace["mass"]) == 2.0
+    assert trace["time"].size == 2000
+    assert (float(trace["time"][0]), float(trace["time"][-1])) == (4.0, 12.0)
 
 
-def test_times_are_those_asked_for() -> None:
+def test_times_are_those_requested() -> None:
     times = [0.0, 0.25, 0.5, 12.0]
     assert traced(point("everything"), times=times)["time"].values.tolist() == times
-    seen = traced(point("everything"), samples=3, start=1.0, end=2.0)
-    assert seen["time"].values.tolist() == [1.0, 1.5, 2.0]
+    trace = traced(point("everything"), samples=3, start=1.0, end=2.0)
+    assert trace["time"].values.tolist() == [1.0, 1.5, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -660,14 +664,16 @@ def test_a_remaining_axis_is_named_with_its_values() -> None:
     assert "friction has" not in str(caught.value)
 
 
-def test_faults_of_the_point_are_all_told_with_their_place() -> None:
+def test_faults_of_the_point_are_all_reported_with_their_place() -> None:
     with pytest.raises(ConfigError) as caught:
         sweep.trace(SMOKE, {"frction": 0.1, "mass": "2 m", "friction": -1})
-    told = str(caught.value)
-    assert "3 faults" in told
-    assert "at frction: friction_oscillator has no such parameter; did you mean 'friction'" in told
-    assert "at mass: '2 m' has the wrong dimension" in told
-    assert "at friction: -1 is out of range" in told
+    message = str(caught.value)
+    assert "3 faults" in message
+    assert (
+        "at frction: friction_oscillator has no such parameter; did you mean 'friction'" in message
+    )
+    assert "at mass: '2 m' has the wrong dimension" in message
+    assert "at friction: -1 is out of range" in message
 
 
 def test_a_method_that_cannot_be_traced_is_refused() -> None:
@@ -705,12 +711,17 @@ def test_the_command_for_programs(run: Run) -> None:
     status, out, _ = run(
         "trace", SMOKE, *AT, "--from", "1", "--to", "2", "--samples", "9", "--json"
     )
-    told = json.loads(out)
+    summary = json.loads(out)
     assert status == 0
-    assert (told["from"], told["to"], told["samples"], told["file"]) == (1.0, 2.0, 9, None)
-    assert told["parameters"]["base_acceleration"] == 15.0
-    assert told["status"]["name"] == "ok"
-    units = {each["name"]: each["unit"] for each in told["observables"]}
+    assert (summary["from"], summary["to"], summary["samples"], summary["file"]) == (
+        1.0,
+        2.0,
+        9,
+        None,
+    )
+    assert summary["parameters"]["base_acceleration"] == 15.0
+    assert summary["status"]["name"] == "ok"
+    units = {each["name"]: each["unit"] for each in summary["observables"]}
     assert units == {observable.name: observable.unit for observable in MODEL.observables}
 
 
@@ -724,29 +735,31 @@ def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -
 
 def test_no_figure_is_a_negative_zero(run: Run) -> None:
     """Of a mass that sticks all the time."""
-    asked = ("trace", SMOKE, "--at", "friction=0.5", "--at", "base_acceleration=1")
-    _, out, _ = run(*asked)
+    arguments = ("trace", SMOKE, "--at", "friction=0.5", "--at", "base_acceleration=1")
+    _, out, _ = run(*arguments)
     assert re.search(r"velocity +0 +0 +0 ", out)
-    assert "-0.0," not in run(*asked, "--json")[1]
+    assert "-0.0," not in run(*arguments, "--json")[1]
 
 
 def test_an_axis_of_one_value_is_that_value(run: Run) -> None:
     """A sample of one point, too; only what has several values is asked for."""
-    asked = [f"{name}={{ values = [{value}] }}" for name, value in (("friction", 0.1), ("mass", 2))]
+    settings = [
+        f"{name}={{ values = [{value}] }}" for name, value in (("friction", 0.1), ("mass", 2))
+    ]
     single = ["friction=0.1", "mass=2"]
     at = {"base_acceleration": 15.0}
-    found, right = (sweep.trace(SMOKE, at, each, samples=9) for each in (asked, single))
-    xr.testing.assert_identical(found, right)
-    _, out, _ = run("trace", SMOKE, "--at", "base_acceleration=15", "--set", asked[0], "--json")
+    trace, expected = (sweep.trace(SMOKE, at, each, samples=9) for each in (settings, single))
+    xr.testing.assert_identical(trace, expected)
+    _, out, _ = run("trace", SMOKE, "--at", "base_acceleration=15", "--set", settings[0], "--json")
     assert json.loads(out)["parameters"]["friction"] == 0.1
     sample = {"method": "sobol", "points": 1, "friction": {"uniform": [0.1, 0.3]}}
     drawn = {"model": MODEL.name, "parameters": {**SDND104, **at}, "sample": sample}
     drawn["parameters"].pop("friction", None)
     assert float(sweep.trace(drawn, samples=9)["friction"]) == 0.1  # where Sobol's begins
     with pytest.raises(SweepError) as refused:
-        sweep.trace(SMOKE, {}, asked)
-    told = 'base_acceleration has 7 values from 0.5 to 15. Add at={"base_acceleration": ...}'
-    assert str(refused.value) == f"a trace shows one point, and the sweep has several: {told}"
+        sweep.trace(SMOKE, {}, settings)
+    detail = 'base_acceleration has 7 values from 0.5 to 15. Add at={"base_acceleration": ...}'
+    assert str(refused.value) == f"a trace shows one point, and the sweep has several: {detail}"
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def traced(method: str, **parameters: float) -> xr.Dataset:
     return sweep.trace(source)
 
 
-def test_moments_are_told_in_the_unit_of_the_clock() -> None:
+def test_moments_are_reported_in_the_unit_of_the_clock() -> None:
     with pytest.raises(
         SweepError,
         match=r"from 0.0 rad to 100.0 rad is outside .* 0.0 rad to 6.28",
@@ -67,7 +67,7 @@ def stepped(beta: float, delta: float, phase: float) -> dict[str, NDArray[Any]]:
     """
     width = np.sqrt(1 + delta) / SPRINGS
     place = (np.arange(SPRINGS) + 0.5) * width
-    u, told = np.zeros(SPRINGS), {"u": [], "depth": [], "state": [], "sure": []}
+    u, series = np.zeros(SPRINGS), {"u": [], "depth": [], "state": [], "sure": []}
     for k in range(1, 2 * STEPS + 1):
         t, before = 2 * np.pi * k / STEPS, 2 * np.pi * (k - 1) / STEPS
         depth = 1 - place**2 + delta * np.cos(t)
@@ -79,31 +79,31 @@ def stepped(beta: float, delta: float, phase: float) -> dict[str, NDArray[Any]]:
         state = np.where(touches, np.where(beyond > 0, SLIP, STICK), NO_CONTACT)
         sure = (np.abs(beyond) > 1e-9) & (np.abs(depth) > 1e-12)
         for name, value in (("u", u), ("depth", depth), ("state", state), ("sure", sure)):
-            told[name].append(value)
-    return {"place": place, **{name: np.array(v[STEPS:]) for name, v in told.items()}}
+            series[name].append(value)
+    return {"place": place, **{name: np.array(v[STEPS:]) for name, v in series.items()}}
 
 
 @every_point
 def test_every_spring_is_seen_as_the_plain_algorithm_has_it(name: str) -> None:
     point = POINTS[name]
-    ours, expected = traced("time_stepping", **point), stepped(**point)
-    assert ours.sizes["time"] == STEPS + 1
-    np.testing.assert_allclose(ours["time"], 2 * np.pi * np.arange(STEPS + 1) / STEPS, rtol=1e-14)
-    np.testing.assert_allclose(ours["spring"], expected["place"], rtol=1e-14)
-    assert ours["spring_state"].dims == ("time", "spring")
+    trace, expected = traced("time_stepping", **point), stepped(**point)
+    assert trace.sizes["time"] == STEPS + 1
+    np.testing.assert_allclose(trace["time"], 2 * np.pi * np.arange(STEPS + 1) / STEPS, rtol=1e-14)
+    np.testing.assert_allclose(trace["spring"], expected["place"], rtol=1e-14)
+    assert trace["spring_state"].dims == ("time", "spring")
     sure = expected["sure"] | (point["beta"] == 0)
     assert sure.mean() > 0.9
-    found = ours["spring_state"].values[1:]
-    np.testing.assert_array_equal(found[sure], expected["state"][sure])
+    states = trace["spring_state"].values[1:]
+    np.testing.assert_array_equal(states[sure], expected["state"][sure])
     width = expected["place"][0] * 2
     force = 2 * width * expected["u"].sum(axis=1)
-    np.testing.assert_allclose(ours["tangential_force"][1:], force, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(trace["tangential_force"][1:], force, rtol=0, atol=1e-12)
     pressure = 2 * width * np.maximum(expected["depth"], 0).sum(axis=1)
-    np.testing.assert_allclose(ours["normal_force"][1:], pressure, rtol=0, atol=1e-12)
-    touching = (found != NO_CONTACT).sum(axis=1)
-    sticking = (found == STICK).sum(axis=1)
-    np.testing.assert_allclose(ours["contact_radius"][1:], width * touching, rtol=1e-13)
-    np.testing.assert_allclose(ours["stick_radius"][1:], width * sticking, rtol=1e-13)
+    np.testing.assert_allclose(trace["normal_force"][1:], pressure, rtol=0, atol=1e-12)
+    touching = (states != NO_CONTACT).sum(axis=1)
+    sticking = (states == STICK).sum(axis=1)
+    np.testing.assert_allclose(trace["contact_radius"][1:], width * touching, rtol=1e-13)
+    np.testing.assert_allclose(trace["stick_radius"][1:], width * sticking, rtol=1e-13)
 
 
 @every_method
@@ -122,8 +122,8 @@ def test_springs_that_stick_lie_within_those_that_slip(method: str, name: str) -
 def test_the_loop_has_the_area_of_the_energy(method: str, name: str) -> None:
     """The first method's energy is that trapezoid; the second's corrects it by up to 3e-4 here."""
     point = POINTS[name]
-    ours = traced(method, **point)
-    u, force = ours["tangential_displacement"].values, ours["tangential_force"].values
+    trace = traced(method, **point)
+    u, force = trace["tangential_displacement"].values, trace["tangential_force"].values
     area = np.sum(0.5 * (force[1:] + force[:-1]) * np.diff(u)) * 3 * 2 / (16 * point["delta"])
     source = {"model": "mdr_contact", "method": method, "parameters": {**point}}
     source["parameters"] |= {"steps_per_cycle": STEPS, "springs": SPRINGS}
@@ -133,43 +133,45 @@ def test_the_loop_has_the_area_of_the_energy(method: str, name: str) -> None:
 
 def test_forces_and_radii_have_the_units_of_the_body() -> None:
     """Hertz: F_z = 4/3 E* √(R d³), contact radius √(R d); 2000 springs are within 1e-4 of it."""
-    ours = traced("time_stepping_2", **{**SPHERE, "springs": 2000})
+    trace = traced("time_stepping_2", **{**SPHERE, "springs": 2000})
     pressing = SPHERE["youngs_modulus"] / (1 - SPHERE["poisson_ratio"] ** 2)
-    t = ours["time"].values
+    t = trace["time"].values
     depth = SPHERE["indentation"] + SPHERE["normal_amplitude"] * np.cos(t)
     force = 4 / 3 * pressing * np.sqrt(SPHERE["radius"] * depth**3)
-    np.testing.assert_allclose(ours["normal_force"], force, rtol=1e-4)
+    np.testing.assert_allclose(trace["normal_force"], force, rtol=1e-4)
     radius = np.sqrt(SPHERE["radius"] * depth)
-    np.testing.assert_allclose(ours["contact_radius"], radius, rtol=1e-3)
-    np.testing.assert_allclose(ours["normal_displacement"], depth, rtol=1e-13)
+    np.testing.assert_allclose(trace["contact_radius"], radius, rtol=1e-3)
+    np.testing.assert_allclose(trace["normal_displacement"], depth, rtol=1e-13)
     shift = SPHERE["tangential_amplitude"] * np.cos(t + SPHERE["phase"])
-    np.testing.assert_allclose(ours["tangential_displacement"], shift, rtol=0, atol=1e-20)
+    np.testing.assert_allclose(trace["tangential_displacement"], shift, rtol=0, atol=1e-20)
     area = np.sum(
         0.5
-        * (ours["tangential_force"].values[1:] + ours["tangential_force"].values[:-1])
-        * np.diff(ours["tangential_displacement"].values)
+        * (trace["tangential_force"].values[1:] + trace["tangential_force"].values[:-1])
+        * np.diff(trace["tangential_displacement"].values)
     )
     source = {"model": "mdr_contact", "parameters": SPHERE}
     energy = float(sweep.run(source, store=None)["dissipated_energy"])
     assert area == pytest.approx(energy, rel=2e-3)
-    units = {name: ours[name].attrs["units"] for name in ("normal_force", "stick_radius", "time")}
+    units = {name: trace[name].attrs["units"] for name in ("normal_force", "stick_radius", "time")}
     assert units == {"normal_force": "N", "stick_radius": "m", "time": "rad"}
 
 
-def test_without_dimensions_the_scale_is_told() -> None:
-    ours = traced("time_stepping", **POINTS["jumping"])
-    assert ours["tangential_force"].attrs["units"] == "1"
-    assert ours["tangential_force"].attrs["long_name"].endswith(", over G* a0 Delta_x")
-    assert ours["spring"].attrs["units"] == "1"
-    assert ours["spring_state"].attrs["flag_meanings"] == "no_contact stick slip"
+def test_without_dimensions_the_scale_is_reported() -> None:
+    trace = traced("time_stepping", **POINTS["jumping"])
+    assert trace["tangential_force"].attrs["units"] == "1"
+    assert trace["tangential_force"].attrs["long_name"].endswith(", over G* a0 Delta_x")
+    assert trace["spring"].attrs["units"] == "1"
+    assert trace["spring_state"].attrs["flag_meanings"] == "no_contact stick slip"
 
 
 @every_method
 def test_same_bits_for_any_budget(method: str) -> None:
-    given = {**POINTS["jumping"], "profile_exponent": 2.0, "cycles": 2.0}
-    given |= {"steps_per_cycle": float(STEPS), "springs": float(SPRINGS)}
+    parameters = {**POINTS["jumping"], "profile_exponent": 2.0, "cycles": 2.0}
+    parameters |= {"steps_per_cycle": float(STEPS), "springs": float(SPRINGS)}
     outputs = ["normalized_energy", "stick_radius", "regime"]  # as in other traces here: one kernel
-    tracer = ItemsTracer(kernel_of(sweep_of(given, "mdr_contact", method, outputs)), given)
+    tracer = ItemsTracer(
+        kernel_of(sweep_of(parameters, "mdr_contact", method, outputs)), parameters
+    )
     times = np.linspace(0, 2 * np.pi, 47)
     whole = tracer.look(times)
     for budget in (1, 3, 50):
@@ -182,11 +184,13 @@ def test_same_bits_for_any_budget(method: str) -> None:
 
 def test_a_point_outside_validity_shows_nothing() -> None:
     still = {**SPHERE, "tangential_amplitude": 0.0, "normal_amplitude": 0.0}
-    given = {**still, "cycles": 2.0, "steps_per_cycle": 10.0, "springs": 5.0}
-    tracer = ItemsTracer(kernel_of(sweep_of(given, "mdr_contact", "time_stepping")), given)
-    seen = tracer.look(np.linspace(0, 6, 4))
-    assert (seen.status, seen.n_seen) == (3, 0)
-    assert np.isnan(seen.rows).all()
+    parameters = {**still, "cycles": 2.0, "steps_per_cycle": 10.0, "springs": 5.0}
+    tracer = ItemsTracer(
+        kernel_of(sweep_of(parameters, "mdr_contact", "time_stepping")), parameters
+    )
+    observed = tracer.look(np.linspace(0, 6, 4))
+    assert (observed.status, observed.n_seen) == (3, 0)
+    assert np.isnan(observed.rows).all()
 
 
 def test_more_than_memory_should_hold_is_refused() -> None:
@@ -211,21 +215,21 @@ def test_names_of_panels_stand_apart() -> None:
 
 def test_a_picture_has_the_map_and_the_loop(tmp_path: Path) -> None:
     """Smoke."""
-    ours = traced("time_stepping_2", **SPHERE)
-    figure = draw_trace(ours)
+    trace = traced("time_stepping_2", **SPHERE)
+    figure = draw_trace(trace)
     labels = [axes.get_ylabel() for axes in figure.axes]
     assert "place of the spring [m]" in labels
     assert "tangential force [N]" in labels
-    assert save(ours, tmp_path / "trace.png").stat().st_size > 10_000
+    assert save(trace, tmp_path / "trace.png").stat().st_size > 10_000
     plt.close("all")
 
 
 @pytest.mark.parametrize("end", [".nc", ".zarr"])
 def test_a_file_holds_what_was_seen(end: str, tmp_path: Path) -> None:
-    ours = traced("time_stepping", **SPHERE)
-    path = save(ours, tmp_path / f"trace{end}")
+    trace = traced("time_stepping", **SPHERE)
+    path = save(trace, tmp_path / f"trace{end}")
     with xr.open_dataset(path, engine="zarr" if end == ".zarr" else "netcdf4") as back:
-        xr.testing.assert_equal(back.load(), ours)
+        xr.testing.assert_equal(back.load(), trace)
 
 
 def test_a_trace_says_why_its_loop_is_shifted(tmp_path: Path) -> None:

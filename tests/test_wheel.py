@@ -118,8 +118,8 @@ def test_the_wheel_computes_away_from_the_checkout(python: Path, tmp_path: Path)
     small = "friction={ geomspace = [0.01, 1.0, 3] }", "base_acceleration={ values = [1, 15] }"
     options = [word for each in small for word in ("--set", each)]
     call(python, "-m", "sweep", "run", "wear_power", *options, "-o", "w.zarr", cwd=tmp_path)
-    said = call(python, "-m", "sweep", "status", "w.zarr", "--json", cwd=tmp_path)
-    assert json.loads(said)["points_done"] == 6
+    output = call(python, "-m", "sweep", "status", "w.zarr", "--json", cwd=tmp_path)
+    assert json.loads(output)["points_done"] == 6
     command = python.parent / ("sweep.exe" if os.name == "nt" else "sweep")
     assert "wear_power" in call(command, "example", cwd=tmp_path)
 
