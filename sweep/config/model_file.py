@@ -70,9 +70,7 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         message = f"{shown(source)} is unknown; {nearest(source, known)}"
         raise ConfigError(source, [Fault("", message)])
     tables, unread = with_samples(tables, folder)
-    system, faults = examine(tables)
-    if system is not None:
-        faults = unit_faults(system)
+    system, faults = examine(tables, unit_faults)
     follow = {f"{fault.place}.{key}" for fault in unread for key in (*COLUMNS, *SAMPLES)}
     faults = (*unread, *(fault for fault in faults if fault.place not in follow))
     if system is None or faults:

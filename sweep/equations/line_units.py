@@ -6,6 +6,7 @@ A literal 0 fits any unit, other numbers have none, and a radian counts as 1.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -41,18 +42,20 @@ class UnitError(ValueError):
     """A text that is no coherent SI unit; its own text is the message of a fault."""
 
 
-def unit_faults(system: System) -> tuple[Fault, ...]:
+def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ...]:
     """Each unit that is not coherent SI, and each line whose units do not agree.
 
-    The message has the unit found and the one needed. Of a system without faults otherwise.
+    The message has the unit found and the one needed. `faulty` are the places of the system's other
+    faults: lines there are not checked, and names whose unit is unknown for them have any unit.
     """
     faults: list[Fault] = []
-    time = dimensions_of(system.time_unit)
+    time = None if "time_unit" in faulty else dimensions_of(system.time_unit)
     units: dict[str, UnitDimensions] = {"t": time, "pi": NO_DIMENSION}
     for name, _, place, text in system.named():
         if text is not None:
+            is_known = name not in units and not {place, f"{place}.unit"} & {*faulty}
             try:
-                units[name] = dimensions_of(text)
+                units[name] = dimensions_of(text) if is_known else None
             except UnitError as error:
                 units[name] = None
                 faults.append(Fault(f"{place}.unit", str(error)))
@@ -60,12 +63,12 @@ def unit_faults(system: System) -> tuple[Fault, ...]:
         if rule.kind in ("count", "share") and units[rule.name]:
             message = f"{shown(rule.unit)}: a {rule.kind} has no unit; remove it"
             faults.append(Fault(f"outputs.{rule.name}.unit", message))
-    for line in system.lines:
+    for line in (each for each in system.lines if each.place not in faulty):
         line_unit = units[line.unit_of] if line.unit_of else None
         if line.place == f"states.{line.unit_of}.scale" and rational(line.expression) is not None:
             line_unit = None  # a plain number is in the state's unit
         if line.per_time and line_unit is not None:
-            line_unit = product(line_unit, time, -1)
+            line_unit = None if time is None else product(line_unit, time, -1)
         check = _Check(units)
         check.needs(line.expression, line_unit)
         faults += [Fault(line.place, message) for message in check.messages]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from sweep.equations.canonical import canonical_text
@@ -28,6 +28,8 @@ TIME_UNITS = ("s", "1")
 MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 32, 128, 16
 MAX_EVENTS, MAX_OUTPUTS, MAX_TESTS = 64, 64, 1000
 
+Check = Callable[[System, Collection[str]], Iterable[Fault]]
+
 
 def read_system(mapping: Mapping[str, object], source: str = "the model given") -> System:
     """The model in a mapping (what tomllib makes of a file); ConfigError with all its faults.
@@ -45,8 +47,14 @@ def system_of_text(text: str) -> System:
     return read_system(tomllib.loads(text), "the model in the store")
 
 
-def examine(mapping: Mapping[str, object]) -> tuple[System | None, tuple[Fault, ...]]:
-    """The model in a mapping, None if there are faults, and the faults: all, if below 100."""
+def examine(
+    mapping: Mapping[str, object], also: Check | None = None
+) -> tuple[System | None, tuple[Fault, ...]]:
+    """The model in a mapping, None if there are faults, and the faults: all, if below 100.
+
+    `also` finds more of them in the system as far as it can be read. It gets the places of the
+    other faults, too, to leave out what follows from them.
+    """
     findings = Findings()
     try:
         top = Table(mapping, "", findings)
@@ -54,6 +62,9 @@ def examine(mapping: Mapping[str, object]) -> tuple[System | None, tuple[Fault, 
         top.close()
         for fault in faults_across(system) if system.states else ():
             findings.add(fault)
+        if also is not None and system.states:
+            for fault in also(system, {fault.place for fault in findings.faults}):
+                findings.add(fault)
     except TooManyFaultsError:
         return None, tuple(findings.faults)
     if findings.faults:

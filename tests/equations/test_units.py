@@ -158,6 +158,36 @@ def test_a_unit_that_cannot_be_read_gives_one_fault() -> None:
     assert [fault.place for fault in faults] == ["parameters.force.unit"]
 
 
+def test_units_that_disagree_are_told_beside_other_faults() -> None:
+    text = changed('name = "rattle"', 'name = "my model"')
+    text = changed("2*pi/omega", "2*pi^omega", text)
+    text = changed(PUSH, PUSH.replace('"N"', '"kg"'), text)
+    _, faults = examine(tomllib.loads(text), unit_faults)
+    assert {"name", "period", "definitions.push.value"} <= {fault.place for fault in faults}
+
+
+@pytest.mark.parametrize(
+    ("piece", "other", "place"),
+    [
+        ('time_unit = "s"', 'time_unit = "ms"', "time_unit"),
+        (MASS, "mass = 1", "parameters.mass"),
+        (MASS, MASS.replace('"kg"', "5"), "parameters.mass.unit"),
+        (PUSH, PUSH.replace("omega*t", "omega*x"), "definitions.push.value"),
+        (PUSH, PUSH.replace("omega*t", "omega*(t"), "definitions.push.value"),
+        ("{ mass = 1,", "{ mass = -1,", "tests[1].at.mass"),
+    ],
+)
+def test_no_fault_of_units_follows_from_another(piece: str, other: str, place: str) -> None:
+    _, faults = examine(tomllib.loads(changed(piece, other)), unit_faults)
+    assert [fault.place for fault in faults] == [place]
+
+
+def test_a_name_given_twice_has_any_unit() -> None:
+    text = changed(MASS, f'{MASS}\nv = {{ unit = "A" }}')
+    _, faults = examine(tomllib.loads(text), unit_faults)
+    assert [fault.place for fault in faults if fault.place != "tests[1].at.v"] == ["states.v"]
+
+
 exponents = st.dictionaries(
     st.sampled_from(["kg", "m", "s", "A", "K", "mol"]), st.integers(-9, 9).map(Fraction)
 )
