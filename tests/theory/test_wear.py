@@ -182,6 +182,14 @@ def test_the_shallow_formula_is_too_low_by_a_tenth_of_depth_over_radius() -> Non
     assert small / 1e-3 - 1 == pytest.approx(-1e-4, rel=1e-3)
 
 
+@pytest.mark.parametrize("u", [0.5, 1.0, 1.2, 1.5, 1.99])
+def test_the_shallow_formula_holds_up_to_twice_the_radius(u: float) -> None:
+    radius, length = TUBE["radius"], TUBE["length"]
+    volume = length * 4 / 3 * np.sqrt(2 * radius) * (u * radius) ** 1.5
+    found = wear.depth("tube_flat", volume, **TUBE, small=True)
+    assert found == pytest.approx(u * radius, rel=1e-12)
+
+
 def test_limits_of_the_geometries() -> None:
     """A bar that is not inclined, a hole of 10⁶ radii; the whole tube; nothing."""
     volumes = np.array([1e-8, 1e-4, 1.0])

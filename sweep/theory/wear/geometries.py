@@ -48,6 +48,7 @@ class Geometry:
     dimensions: Mapping[str, Parameter]
     _volume: Callable[..., Values]
     _slope: Callable[..., Values]  # of the volume over the depth [m²]
+    _width: float = 2.0  # of the widest scar, in radii
 
     def volume(self, depth: ArrayLike, size: Mapping[str, ArrayLike | None]) -> Values:
         """Volume [m³] of a scar of this depth [m]; NaN where the depth is not from 0 to 2 R."""
@@ -72,7 +73,7 @@ class Geometry:
         A depth that has converged stays, so that it does not depend on others beside it.
         """
         radius, length = others[:2]
-        low = target / (2 * radius * length)  # no scar is wider than the tube
+        low = target / (self._width * radius * length)
         high = 2 * radius
         h = np.clip(scars.shallow_depth(target / length, radius), low, high)
         is_done = np.zeros(h.shape, bool)
@@ -164,15 +165,14 @@ def _mean(
     return total
 
 
-def _tube(profile: scars.Profile) -> dict[str, Geometry]:
+def _tube(profile: scars.Profile, width: float) -> dict[str, Geometry]:
     """The scars that a bar leaves."""
     area, chord = profile.area, profile.chord
-    inclined = _inclined(area, profile.area_integral), _inclined(chord, area)
+    even, inclined = by_name(RADIUS, LENGTH), by_name(RADIUS, LENGTH, ANGLE)
+    rising = _inclined(area, profile.area_integral), _inclined(chord, area)
     return {
-        "tube_flat": Geometry("tube_flat", by_name(RADIUS, LENGTH), _along(area), _along(chord)),
-        "tube_flat_inclined": Geometry(
-            "tube_flat_inclined", by_name(RADIUS, LENGTH, ANGLE), *inclined
-        ),
+        "tube_flat": Geometry("tube_flat", even, _along(area), _along(chord), width),
+        "tube_flat_inclined": Geometry("tube_flat_inclined", inclined, *rising, width),
     }
 
 
@@ -182,5 +182,5 @@ HOLE = Geometry(
     _along(scars.lune_area),
     _along(scars.lune_chord),
 )
-GEOMETRIES = {**_tube(scars.SEGMENT), "tube_hole": HOLE}
-SMALL = _tube(scars.SHALLOW)
+GEOMETRIES = {**_tube(scars.SEGMENT, width=2.0), "tube_hole": HOLE}
+SMALL = _tube(scars.SHALLOW, width=4.0)  # its chord 2 √(2 R h) at h = 2 R
