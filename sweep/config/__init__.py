@@ -79,10 +79,12 @@ def _contents(
         message = f"{shown(top.format)} is unknown; this version reads {FORMAT}"
         yield Problem("", "format", message)
     options = yield from _options(top.run, in_file=True)
-    sweep = yield from sweep_of(document, top)
+    sweep, problems = finished(sweep_of(document, top))
+    yield from problems
     refinement = None
     if not is_point:
-        sweep = yield from reduced(top, sweep)
+        has_axes = not any(each.table.split(".")[0] in ("axes", "sample") for each in problems)
+        sweep = yield from reduced(top, sweep, has_axes=has_axes)
         refinement = yield from refinement_of(top, sweep)
     wear = None if top.wear is None else (yield from wear_of(top.wear, sweep))
     return sweep, RunOptions(**options), refinement, wear

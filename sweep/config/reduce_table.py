@@ -34,10 +34,12 @@ EXAMPLES = {
 }
 
 
-def reduced(top: TopLevel, sweep: Sweep | None) -> Check[Sweep | None]:
+def reduced(top: TopLevel, sweep: Sweep | None, *, has_axes: bool = True) -> Check[Sweep | None]:
     """The sweep with the reduction that [reduce] asks for; unchanged without that table.
 
-    Without a sweep, whose problems come first, only the table itself is checked.
+    Without a sweep, whose problems come first, only the table itself is checked. Without
+    `has_axes`, some of the sweep's axes are missing because they are faulty; then there is no
+    reduced sweep, and no problem that follows from this.
     """
     if top.reduce is None:
         return sweep
@@ -50,7 +52,10 @@ def reduced(top: TopLevel, sweep: Sweep | None) -> Check[Sweep | None]:
         yield Problem("reduce", "", f"no statistics; name outputs and their statistics, {example}")
     if sweep is None:
         return None
-    over = yield from _over(top, table, sweep, is_readable="over" not in wrong)
+    names = [axis.name for axis in sweep.axes]
+    if not has_axes:
+        names = [*top.axes, *([] if top.sample is None else [POINT])]
+    over = yield from _over(top, table, sweep, names, is_readable="over" not in wrong)
     reduced_axes = tuple(axis for axis in sweep.axes if axis.name in over)
     statistics: dict[str, tuple[str, ...]] = {}
     for name, value in entries.items():
@@ -61,13 +66,15 @@ def reduced(top: TopLevel, sweep: Sweep | None) -> Check[Sweep | None]:
         if output.name not in entries:
             cure = "name its statistics here, or remove it from outputs"
             yield Problem("reduce", output.name, f"listed in outputs, without a statistic; {cure}")
-    need = _need_of_indices(reduced_axes)
+    need = _need_of_indices(reduced_axes) if has_axes else ""
     for name, texts in statistics.items():
         if need and INDICES in texts:
             yield Problem("reduce", name, f"{INDICES} need {need}")
     wanted = [text for texts in statistics.values() for text in texts]
     if table.exact_quantiles and not any(text.startswith("quantile") for text in wanted):
         yield Problem("reduce", "exact_quantiles", "there is no quantile; remove it")
+    if not has_axes:
+        return None
     if not statistics or not reduced_axes:
         return sweep
     outputs = tuple(output for output in sweep.outputs if output.name in statistics)
@@ -93,10 +100,9 @@ def wants_indices(table: Mapping[str, object] | None) -> bool:
 
 
 def _over(
-    top: TopLevel, table: ReduceTable, sweep: Sweep, *, is_readable: bool
+    top: TopLevel, table: ReduceTable, sweep: Sweep, names: Sequence[str], *, is_readable: bool
 ) -> Check[Sequence[str]]:
-    """The names of the axes to reduce, by default that of the sample."""
-    names = [axis.name for axis in sweep.axes]
+    """The names of the axes to reduce, of those with these `names`; by default the sample's."""
     if table.over is None and top.sample is not None:
         return [POINT]
     if table.over is None:

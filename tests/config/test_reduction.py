@@ -107,6 +107,44 @@ def test_broken_reduction(tables: dict[str, Any], gist: str, tmp_path: Path) -> 
     assert "[reduce]" in messages[0] or "[refine]" in messages[0]
 
 
+@pytest.mark.parametrize(
+    ("tables", "place"),
+    [
+        (
+            {
+                "axes": {"base_acceleration": {"linspace": [1.0, 2.0]}},
+                "reduce": {"over": ["base_acceleration"], "wear_power": ["mean"]},
+            },
+            "[axes] base_acceleration",
+        ),
+        (
+            {"sample": {"method": "sobol", "points": -1, "friction": {"uniform": [0.1, 0.2]}}},
+            "[sample] points",
+        ),
+        (
+            {
+                "sample": {"method": "sobol", "points": 8, "friction": {"uniform": [0.1]}},
+                "reduce": {"wear_power": ["sobol_indices"]},
+            },
+            "[sample] friction",
+        ),
+    ],
+)
+def test_no_fault_of_statistics_follows_from_a_faulty_axis(
+    tables: dict[str, Any], place: str
+) -> None:
+    (only,) = faults(**tables)
+    assert only.startswith(f"{place}: ")
+
+
+def test_statistics_and_reduced_axes_are_checked_beside_a_faulty_axis() -> None:
+    reduce = {"over": ["point", "friktion"], "wear_power": ["meen"]}
+    found = faults(axes={"base_acceleration": {"linspace": [1.0, 2.0]}}, reduce=reduce)
+    assert [each.split(":")[0] for each in found] == [
+        "[axes] base_acceleration", "[reduce] over", "[reduce] wear_power"
+    ]  # fmt: skip
+
+
 def test_all_faults_come_at_once() -> None:
     reduce = {"over": ["pint"], "wear_power": ["maen", "quantile 2"], "regime": ["mean"], "x": []}
     messages = faults(reduce=reduce, parameters={**GOOD["parameters"], "mass": -1.0})
