@@ -152,22 +152,27 @@ def _one_value_each(dataset: xr.Dataset) -> xr.Dataset:
     """
     import xarray as xr
 
-    variables: dict[str, xr.DataArray] = {}
-    rows = row_dimensions(dataset)
+    variables: dict[str, xr.Variable] = {}
     for name, variable in dataset.data_vars.items():
-        parts = {str(name): variable}
-        several = [dimension for dimension in variable.dims if dimension not in rows]
-        for inner in several:
-            names = variable[inner].values.tolist()
-            parts = {
-                f"{part}_{label}": values.isel({inner: i})
-                for part, values in parts.items()
-                for i, label in enumerate(names)
-            }
-        if several:
-            parts = {_unused(part, dataset): values for part, values in parts.items()}
-        variables |= parts
-    return xr.Dataset(variables, dataset.coords, dataset.attrs).drop_vars(labels(dataset))
+        variables |= _parts(str(name), variable, dataset)
+    described: dict[str, xr.Variable] = {}
+    for name in (each for each in dataset.coords if each not in labels(dataset)):
+        described |= _parts(str(name), dataset[name], dataset)
+    return xr.Dataset(variables, described, dataset.attrs)
+
+
+def _parts(name: str, variable: xr.DataArray, dataset: xr.Dataset) -> dict[str, xr.Variable]:
+    """The variable with one value at each point, or its parts with the label in their names."""
+    several = [each for each in variable.dims if each not in row_dimensions(dataset)]
+    parts = {name: variable.variable}
+    for inner in several:
+        names = variable[inner].values.tolist()
+        parts = {
+            f"{part}_{label}": values.isel({inner: i})
+            for part, values in parts.items()
+            for i, label in enumerate(names)
+        }
+    return {_unused(part, dataset): values for part, values in parts.items()} if several else parts
 
 
 def _unused(name: str, dataset: xr.Dataset) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from contextlib import chdir
@@ -160,6 +161,16 @@ def reduced(number: int = 101) -> tuple[np.ndarray, xr.Dataset]:
         {"quantile": levels, "wear_power_threshold": ("wear_power_threshold", thresholds, unit)}
     )
     return powers, dataset
+
+
+def test_thresholds_are_columns_of_a_table(tmp_path: Path) -> None:
+    found = sweep.wear(reduced()[1], **ARCHARD, **TUBE)
+    sweep.export(found, tmp_path / "wear.csv")
+    with (tmp_path / "wear.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    depths = found.wear_depth_threshold.sel(wear_power_threshold=0.06)
+    expected = np.tile(depths, found.sizes["friction"])
+    assert [float(line["wear_depth_threshold_0.06"]) for line in lines] == expected.tolist()
 
 
 @pytest.mark.parametrize("law", [ARCHARD, {"law": "edf_mz", "years": YEARS}])
