@@ -176,7 +176,9 @@ def _between(corners: NDArray[Any], size: int, n_axes: int) -> NDArray[Any]:
         left, right = (block.take([side], axis) for side in (0, 1))
         along = share.reshape([-1 if i == axis else 1 for i in range(n_axes + 1)])
         if corners.dtype.kind == "f":
-            inside = left + along * (right - left)  # NaN at an end if the other end is NaN
+            with np.errstate(invalid="ignore"):  # inf - inf
+                inside = left + along * (right - left)  # NaN at an end if the other end is NaN
+            inside = np.where(np.isinf(left) | np.isinf(right), left + right, inside)
             block = np.where(along == 0, left, np.where(along == 1, right, inside))
         else:
             block = np.where(along < 0.5, left, right)

@@ -142,6 +142,21 @@ def test_values_between_points_are_interpolated_in_their_cell(refined: xr.Datase
     np.testing.assert_array_equal(coarser, expected[::8, ::8])
 
 
+def test_beside_an_infinite_value_all_values_between_are_infinite(refined: xr.Dataset) -> None:
+    """As the time to a limit of wear is, on whichever side of a cell the mass sticks."""
+    cells = cells_of(refined)
+    x, y = np.unravel_index(cells.points, cells.mesh.shape)
+    coarse = 1 << cells.mesh.levels
+    for sticks in (x >= 4 * coarse, x <= 4 * coarse):
+        known = refined.assign(wear_power=("point", np.where(sticks, np.inf, 1.0 + y)))
+        values = on_grid(known)["wear_power"].values
+        assert not np.isnan(values).any()
+        there = np.zeros(cells.mesh.shape, bool)
+        there.ravel()[cells.points[sticks]] = True
+        assert np.isinf(values[there]).all()
+        assert np.isinf(values[-1 if sticks[x.argmax()] else 0]).all()
+
+
 def test_interpolation_errors_are_small_for_a_smooth_output(
     gridded: xr.Dataset, full: xr.Dataset
 ) -> None:
