@@ -10,6 +10,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from sweep.analysis import kept_axes
@@ -98,6 +99,7 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
                 _draw_band(axes, values["years"].values, table[[low, high]], most_worn, i, alpha)
             middle = _middle(levels)
             values, state = values.isel(quantile=middle), state.isel(quantile=middle)
+        label = f"{label} {_early_end(values, state)}".strip()
         _draw_line(axes, values, state, {"color": f"C{i}", "label": label})
     if wear.get("limit") is not None and "depth" in name:
         words = f"limit {wear['limit'] * factor:g} {unit}"
@@ -109,8 +111,19 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
         Patch(color="0.3", alpha=1 - (1 - alpha) ** i, linewidth=0, label=words)
         for i, words in enumerate(bands.values(), start=1)
     ]
-    draw_legend(figure, [*axes.get_legend_handles_labels()[0], *patches])
+    handles = axes.get_legend_handles_labels()[0]
+    if any(line.get_marker() == "x" for line in axes.lines):
+        words = "last time before it is worn through"
+        handles.append(Line2D([], [], color="0.3", marker="x", linestyle="", label=words))
+    draw_legend(figure, [*handles, *patches])
     return figure
+
+
+def _early_end(values: xr.DataArray, state: xr.DataArray) -> str:
+    """What the legend says of a line that has no value because the tube is worn through."""
+    if np.isfinite(values.values).any() or not (state.values == THROUGH).any():
+        return ""
+    return f"(worn through by year {float(values['years'].values[0]):g})"
 
 
 def _lines(

@@ -61,8 +61,16 @@ def test_quantiles_are_bands_and_a_worn_tube_has_a_cross() -> None:
     assert len(axes.collections) == 4  # two bands for each of two values
     assert labels(figure)[-2:] == ["quantiles 0.05 to 0.95", "quantiles 0.25 to 0.75"]
     assert [line.get_marker() for line in axes.lines].count("x") == 1
+    assert labels(figure)[-3] == "last time before it is worn through"
     top = max(path.vertices[:, 1].max() for band in axes.collections for path in band.get_paths())
     assert top == pytest.approx(22)  # mm: the whole tube, once the upper quantile is through
+
+
+def test_a_line_that_is_worn_through_before_the_first_year_says_so() -> None:
+    worn = sweep.wear(results((2,), ("friction",), [0.01, 50.0]), **SCAR, coefficient=1e-13)
+    drawn = labels(draw_wear(worn))
+    assert drawn[:2] == ["friction = 0", f"friction = 0.1 (worn through by year {YEARS[0]:g})"]
+    assert "last time before it is worn through" not in drawn
 
 
 def test_a_sample_is_drawn_by_its_quantiles() -> None:
