@@ -55,9 +55,14 @@ def with_symbols(dataset: xr.Dataset) -> xr.Dataset:
         text = symbol_text(parameter.symbol)
         if parameter.definition:
             text += f" = {formula_text(parameter.definition)}"
-        if parameter.name in dataset.coords and text != parameter.name:
+        if parameter.name in dataset.coords and _letters(text) != _letters(parameter.name):
             dataset[parameter.name].attrs[SYMBOL] = text
     return dataset
+
+
+def _letters(text: str) -> str:
+    """What is left without underscores and typesetting: "beltspeed" of "belt_speed" both ways."""
+    return re.sub(r"\\mathrm|\W|_", "", text)
 
 
 def _parameters(model: Model | None) -> list[Parameter]:

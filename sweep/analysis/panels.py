@@ -30,6 +30,7 @@ from sweep.analysis.labels import (
     quantities,
     quantity,
     values_of,
+    with_unit,
 )
 from sweep.analysis.refined import refined_axes
 from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_rounding
@@ -256,6 +257,9 @@ def _draw_bars(axes: Axes, shown: Slice) -> None:
     if name.endswith("_histogram"):
         start, step = (float(dataset[f"{name}_{end}"]) for end in ("start", "width"))
         axes.bar(start + step * places, dataset[name].values, step, align="edge")
+        edge = dataset[f"{name}_start"]
+        words = str(edge.attrs["long_name"]).removeprefix("lower edge of the first bin of ")
+        axes.set_xlabel(with_unit(words, edge))
         return
     suffix = next((order for order in ORDERS if name.endswith(order)), None)
     bars = {name: ""}  # labels by name

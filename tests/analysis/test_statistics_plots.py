@@ -109,6 +109,7 @@ def test_a_single_cell_is_drawn_as_bars(one_axis: xr.Dataset) -> None:
     assert [bar.get_height() for bar in axes.patches] == cell.wear_power_histogram.values.tolist()
     start, width = float(cell.wear_power_histogram_start), float(cell.wear_power_histogram_width)
     assert [bar.get_x() for bar in axes.patches] == [start + width * i for i in range(8)]
+    assert axes.get_xlabel() == "wear power [W]"
 
 
 def test_sobol_indices_are_bars_of_both_orders() -> None:

@@ -122,6 +122,24 @@ def test_symbols_of_tables():
     assert [symbol_text(each) for each in written] == expected
 
 
+def test_a_parameter_without_a_symbol_is_named_once() -> None:
+    model = {
+        "format": 1,
+        "name": "decay",
+        "parameters": {"decay_rate": {"unit": "1/s"}, "omega_max": {"unit": "1/s"}},
+        "states": {"x": {"initial": "1"}},
+        "derivatives": {"x": "-(decay_rate + omega_max)*x"},
+        "outputs": {"final": {"final": "x"}},
+    }
+    axes = {"decay_rate": {"values": [1, 2]}, "omega_max": {"values": [1, 2]}}
+    document = {"model": model, "parameters": {"window_end": 1}, "axes": axes}
+    found = sweep.run(document, store=None, progress=False)
+    drawn_on = plots.draw(found, view=View(x="decay_rate", lines="omega_max")).axes[0]
+    assert drawn_on.get_xlabel() == "decay rate [1/s]"
+    drawn_on = plots.draw(found, view=View(x="omega_max", lines="decay_rate")).axes[0]
+    assert drawn_on.get_xlabel() == r"omega max $ω_\mathrm{max}$ [1/s]"
+
+
 def test_the_command_line_chooses_the_same(run: Run):
     smoke = str(configs_folder() / "smoke" / "wear_power.toml")
     run("run", smoke, "-o", "a.zarr")
