@@ -99,8 +99,9 @@ def fit(
     inside = (energies.t >= low) & (energies.t <= high)
     if not inside.any():
         raise SweepError(
-            f"{points.source!r} has no points with {variable} from {low:g} to {high:g}: choose a "
-            f"--range from {energies.t.min():.4g} to {energies.t.max():.4g}{points.left_out_text()}"
+            f"{points.source!r} has no points with {variable} from {low:g} to {high:g}"
+            f"{points.left_out_text()}; use "
+            f"--range {energies.t.min():.4g} {energies.t.max():.4g}"
         )
     energies, points = energies.where(inside), points.where(inside)
     _refuse_extremes(points.source, kind, energies)
