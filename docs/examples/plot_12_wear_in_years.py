@@ -9,7 +9,8 @@ the time until a limit is reached.
 import sweep
 
 ds = sweep.run(
-    "wear_power", ["friction = 0.1", "base_acceleration = { linspace = [1, 15, 64] }"],
+    "wear_power",
+    ["mass = '1 g'", "friction = 0.1", "base_acceleration = { linspace = [1, 15, 64] }"],
     store=None, progress=False,
 )  # fmt: skip
 worn = sweep.wear(
