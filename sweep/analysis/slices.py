@@ -273,6 +273,12 @@ def _cut(
     over = over or [each for each in view.axes if each in sampled]
     chosen = View() if over else replace(view, lines=None) if view.lines in labels else view
     kept = kept_axes(cells, at, most_axes, dataset, chosen)
+    if kept and name.endswith("_histogram") and f"{name}_start" in dataset:
+        uncut = [axis for axis, size in cells.items() if size > 1 and axis not in at]
+        raise SweepError(
+            f"nothing to draw: every cell of {name} has bins of its own, so one cell is drawn; "
+            f"choose it by {' '.join(f'--at {axis}=VALUE' for axis in uncut)}"
+        )
     kept += kept_labels({label: axes[label] for label in labels}, at, len(kept))
     over = drawn_over(dataset, kept, over, most_axes)
     scattered: set[str] = set()

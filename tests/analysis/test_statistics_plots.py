@@ -112,6 +112,17 @@ def test_a_single_cell_is_drawn_as_bars(one_axis: xr.Dataset) -> None:
     assert axes.get_xlabel() == "wear power [W]"
 
 
+def test_a_histogram_is_of_one_cell(one_axis: xr.Dataset, two_axes: xr.Dataset) -> None:
+    """Every cell has bins of its own, so bins of the same number have nothing in common."""
+    with pytest.raises(SweepError, match=r"choose it by .*base_acceleration.*VALUE"):
+        draw(one_axis, "wear_power_histogram")
+    at = {"base_acceleration": 3.0}
+    with pytest.raises(SweepError, match=r"choose it by .*vertical_acceleration.*VALUE"):
+        draw(two_axes, "wear_power_histogram", at=at)
+    axes = axes_of(two_axes, "wear_power_histogram", at={**at, "vertical_acceleration": 1.0})
+    assert len(axes.patches) == 8
+
+
 def test_sobol_indices_are_bars_of_both_orders() -> None:
     dataset = ishigami(256, 8, 1, "sobol_indices")
     axes = axes_of(dataset, "f_total_order")
