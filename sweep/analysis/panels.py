@@ -70,6 +70,15 @@ def draw_panel(axes: Axes, shown: Slice, label: str = "") -> ScalarMappable | No
         _draw_lines(axes, shown, label)
     for axis in (axes.xaxis, axes.yaxis):
         plain_ticks(axis)
+    if np.isnan(shown.values).all():
+        axes.text(
+            0.5, 0.5, "no values", transform=axes.transAxes, ha="center", va="center",
+            bbox={"facecolor": "white", "edgecolor": "none"},
+        )  # fmt: skip
+    if np.isnan(shown.scaled).all():  # in no panel: there is no scale
+        mesh = None
+        if not (shown.over or is_map(shown)):
+            axes.set_yticks([])
     return mesh
 
 

@@ -59,7 +59,7 @@ def print_outputs(dataset: xr.Dataset, summary: Contents, kind: str = "output") 
     from sweep.spec import Status
 
     rows = [
-        (name, *(f"{value:.6g}" for value in _figures(span).values()), *_described(dataset[name]))
+        (name, *_figure_texts(span), *_described(dataset[name]))
         for name, span in summary.ranges.items()
         if not (span.infinite and math.isnan(span.mean))
     ]
@@ -77,6 +77,13 @@ def print_outputs(dataset: xr.Dataset, summary: Contents, kind: str = "output") 
             print(escaped(f"{name}: {parts}"))
     if summary.weighted_by:
         print(WEIGHTING[summary.weighted_by])
+
+
+def _figure_texts(span: Range) -> tuple[str, ...]:
+    """Least, mean and greatest, or that there are no values; the statuses may say why."""
+    if math.isnan(span.mean):
+        return "no values", "", ""
+    return tuple(f"{value:.6g}" for value in _figures(span).values())
 
 
 def _infinite_values(output: xr.DataArray, span: Range) -> str:

@@ -109,6 +109,21 @@ def test_labels_fit_on_the_figure(name):
     assert all(text_fits.values()), text_fits
 
 
+@pytest.mark.parametrize("status", [Status.ok, Status.outside_validity])
+@pytest.mark.parametrize("shape", ["line", "map"])
+def test_a_picture_without_values_says_so(surface, shape, status):
+    dataset = surface.isel(friction=0) if shape == "line" else surface
+    status_array = xr.full_like(dataset["status"], status)
+    dataset = dataset.assign(wear_power=dataset["wear_power"] * np.nan, status=status_array)
+    figure = plots.draw(dataset, "wear_power")
+    (axes,) = figure.axes  # without a bar of colours
+    assert "no values" in [text.get_text() for text in axes.texts]
+    assert shape == "map" or not axes.get_yticks().size
+    reasons = [label for label in legend_of(figure) if label.startswith("no value")]
+    counted = [f"no value: {status_array.size:,} outside validity"]
+    assert reasons == ([] if status is Status.ok else counted)
+
+
 def test_labels_end_before_the_explanation(surface):
     meaning = "mean power; over the window: " + 20 * "and so on, "
     power = surface["wear_power"].assign_attrs(long_name=meaning, units="N m/s")
