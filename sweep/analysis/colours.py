@@ -114,7 +114,7 @@ def notes_of(slices: Collection[Slice]) -> list[Artist]:
     for each in slices:
         missing.update(each.missing)
         infinite.update(each.infinite)
-    n_infinite = sum(int(np.count_nonzero(np.isinf(each.values))) for each in slices)
+    n_infinite = sum(each.n_infinite for each in slices)
     of_drawn = f" of {size:,} points drawn" if first.thinned else " points"
     if has_zeros_apart(first) and zeros:
         words = "no error" if _is_error(first) else f"{first.name} = 0"

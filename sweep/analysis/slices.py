@@ -49,6 +49,7 @@ class Refined:
 
     outlines: Mapping[str, Values]  # by axis: (n_cells, 2), where each cell begins and ends
     status: xr.DataArray  # of the points
+    values: xr.DataArray  # of the output at the points
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +168,14 @@ class Slice:
         return {status: n for status, n in counts.items() if status is not Status.ok}
 
     @property
+    def n_infinite(self) -> int:
+        """Number of points drawn at which the output is infinite; of a refined sweep, computed."""
+        if self.refined is None:
+            return int(np.count_nonzero(np.isinf(self.values)))
+        is_ok = self.refined.status.values == Status.ok
+        return int(np.count_nonzero(np.isinf(self.refined.values.values[is_ok])))
+
+    @property
     def parameters(self) -> dict[str, Values]:
         """The parameters of the sweep at each point shown, by name."""
         like = self.output
@@ -262,7 +271,7 @@ def _cut(
     most_axes = 1 if inner in dataset[name].dims else 2
     single = dataset[name].ndim == 1  # a grid of refined points has no other outputs
     if single and not (over or computed) and is_refined(dataset) and len(refined_axes(dataset)) > 1:
-        dataset, refined = _as_grid(dataset)
+        dataset, refined = _as_grid(dataset, name)
     at = by_number(dataset, at)
     inners = {index_name(str(each)) for each in dataset.data_vars} - {*dataset.coords}
     check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
@@ -356,7 +365,7 @@ def _without_infinite(
     return dataset, infinite
 
 
-def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
+def _as_grid(dataset: xr.Dataset, name: str) -> tuple[xr.Dataset, Refined | None]:
     """Refined points as a grid no finer than is shown; over two axes also their cells."""
     dataset = dataset.load()
     cells = cells_of(dataset)
@@ -366,7 +375,7 @@ def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
     grid = on_grid(dataset, levels)
     if len(cells.axes) > 2:
         return grid, None
-    return grid, Refined(cells.outlines(), dataset["status"])
+    return grid, Refined(cells.outlines(), dataset["status"], dataset[name])
 
 
 def boundaries_of(model: str, parameters: Mapping[str, Values]) -> dict[str, Values]:

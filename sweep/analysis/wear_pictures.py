@@ -235,11 +235,9 @@ def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Fig
         variable = variable.sel(quantile=at.pop("quantile", 0.5), method="nearest")
         words = f", quantile {float(variable['quantile']):g}"
     years = variable / YEAR
-    # Between refined points values are interpolated, so they have to be finite.
-    unlimited = np.isinf(years) & (not holds_refined_points(dataset))
     clipped = (
         years.clip(max=LONGEST)
-        .where(~unlimited, years)
+        .where(np.isfinite(years), years)
         .assign_attrs(
             long_name=f"years to a depth of {limit * 1e3:g} mm{words} (up to {LONGEST})", units="1"
         )

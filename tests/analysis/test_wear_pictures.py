@@ -12,6 +12,7 @@ import xarray as xr
 import sweep
 from sweep.analysis.wear_pictures import SAMPLE_LEVELS, draw_wear
 from sweep.errors import SweepError
+from tests.refine.test_refine import document
 
 YEARS = [1.0, 2.0, 5.0, 10.0]
 SCAR: dict[str, Any] = {
@@ -118,6 +119,17 @@ def test_years_to_a_limit_are_a_map_with_contours() -> None:
     assert "years_to_limit = inf: 1 point" in "".join(labels(figure))
     contoured = {text.get_text() for text in axes.texts}
     assert {"10", "20", "50"} <= contoured
+
+
+def test_infinite_years_are_hatched_and_counted_on_refined_maps_too() -> None:
+    """Of the points that are computed, not of the grid that is drawn."""
+    worn = sweep.wear(sweep.run(document(), store=None), **SCAR, coefficient=1e-16)
+    n_infinite = int(np.isinf(worn.time_to_limit).sum())
+    assert 0 < n_infinite < worn.time_to_limit.size
+    figure = draw_wear(worn, "time_to_limit")
+    assert f"years_to_limit = inf: {n_infinite:,} points" in labels(figure)
+    drawn = np.ma.masked_invalid(figure.axes[0].collections[0].get_array())
+    assert drawn.mask.sum() > 0
 
 
 def test_the_quantile_of_a_map_is_chosen() -> None:
