@@ -117,7 +117,7 @@ def notes_of(slices: Collection[Slice]) -> list[Artist]:
     n_infinite = sum(each.n_infinite for each in slices)
     of_drawn = f" of {size:,} points drawn" if first.thinned else " points"
     if has_zeros_apart(first) and zeros:
-        words = "no error" if _is_error(first) else f"{first.name} = 0"
+        words = "error 0" if _is_error(first) else f"{first.name} = 0"
         handles.append(Patch(**ZERO, label=f"{words}: {zeros:,}{of_drawn}"))
     if missing:
         counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in missing.items())

@@ -284,7 +284,7 @@ def test_error_map_of_every_scheme_smoke(smoke: Callable[[str], xr.Dataset], met
     assert np.array_equal(np.isnan(drawn), missing)
     assert np.array_equal(drawn < low, values == 0)
     legend = legend_of(figure)
-    assert f"no error: {np.count_nonzero(values == 0)} points" in legend
+    assert f"error 0: {np.count_nonzero(values == 0)} points" in legend
     diverged = np.count_nonzero(differences["status"].values == Status.diverged)
     assert (f"no value: {diverged} diverged" in legend) == (diverged > 0) == (method != "moreau")
 
@@ -294,7 +294,7 @@ def test_errors_as_lines_are_on_a_logarithmic_scale(moreau: xr.Dataset) -> None:
     figure = plots.draw_slice(compare_slice(cut(moreau, None, {}), "exact"))
     (axes,) = figure.axes
     assert axes.get_yscale() == "log"
-    assert "no error: 3 points" in legend_of(figure)
+    assert "error 0: 3 points" in legend_of(figure)
 
 
 def test_errors_that_are_all_0_are_drawn_as_lines(moreau: xr.Dataset, tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_errors_that_are_all_0_are_drawn_as_lines(moreau: xr.Dataset, tmp_path: 
     np.testing.assert_array_equal(lines, np.zeros((3, 3)))
     low, high = axes.get_ylim()
     assert low < 0 < high
-    assert "no error: 9 points" in legend_of(figure)
+    assert "error 0: 9 points" in legend_of(figure)
 
 
 def test_plot_against_prints_median_and_worst(run: Run) -> None:
