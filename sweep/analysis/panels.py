@@ -204,6 +204,11 @@ def _draw_lines(axes: Axes, shown: Slice, label: str = "") -> None:
             alone = _isolated(line, positive=has_zeros_apart(shown))
             if alone.any():
                 axes.plot(x[alone], line[alone], ".", color=drawn.get_color())
+    n_lines = shown.output.size // max(along.size, 1)
+    if len(values) < n_lines:
+        (across,) = (axis for axis in shown.axes if axis.name != along.name)
+        words = f"{len(values)} of {n_lines:,} values of {in_words(str(across.name))} drawn"
+        axes.plot([], [], " ", label=words)
     if names := shown.names:
         axes.set_yticks(list(names), labels=[hyphenated(name) for name in names.values()])
     elif axes.get_yscale() == "linear":

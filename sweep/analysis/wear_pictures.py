@@ -80,7 +80,7 @@ def default_output(dataset: xr.Dataset) -> str:
 
 
 def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
-    lines, where = _lines(dataset, name, at)
+    lines, where, left_out = _lines(dataset, name, at)
     unit, factor = _scale([line[name] for _, line in lines])
     wear = wear_of(dataset) or {}
     meaning = str(dataset[name].attrs["long_name"]).removeprefix("quantile of the ")
@@ -115,7 +115,8 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
     if any(line.get_marker() == "x" for line in axes.lines):
         words = "last time before it is worn through"
         handles.append(Line2D([], [], color="0.3", marker="x", linestyle="", label=words))
-    draw_legend(figure, [*handles, *patches])
+    notes = [Patch(fill=False, linewidth=0, label=left_out)] if left_out else []
+    draw_legend(figure, [*handles, *patches, *notes])
     return figure
 
 
@@ -128,8 +129,11 @@ def _early_end(values: xr.DataArray, state: xr.DataArray) -> str:
 
 def _lines(
     dataset: xr.Dataset, name: str, at: dict[str, float]
-) -> tuple[list[tuple[str, xr.Dataset]], str]:
-    """The label of each line, with the output and its state there; and where axes are cut."""
+) -> tuple[list[tuple[str, xr.Dataset]], str, str]:
+    """The label of each line, with the output and its state there; where axes are cut; and a note.
+
+    The note says how many lines are drawn if these are not all.
+    """
     axes = [str(each) for each in dataset["status"].dims]
     kept_axes.check_names("axis", at, axes)
     free = [each for each in axes if each not in at]
@@ -144,12 +148,15 @@ def _lines(
     part = dataset.isel(places)[[name, _state(name)]].load()
     where = ", ".join(_label(part, parameters[each]) for each in cuts)
     if is_sampled:
-        return [("", _quantiles_of_sample(part, name))], where
+        return [("", _quantiles_of_sample(part, name))], where, ""
     if along is None:
-        return [("", part)], where
+        return [("", part)], where, ""
+    size = part.sizes[along]
     most = MAX_BANDS if "quantile" in part.dims else MAX_LINES
-    lines = [part.isel({along: place}) for place in evenly(part.sizes[along], most).tolist()]
-    return [(_label(line, parameters[along]), line) for line in lines], where
+    lines = [part.isel({along: place}) for place in evenly(size, most).tolist()]
+    kind = "points" if along == POINT else f"values of {in_words(along)}"
+    note = f"{most} of {size:,} {kind} drawn" if size > most else ""
+    return [(_label(line, parameters[along]), line) for line in lines], where, note
 
 
 def _state(name: str) -> str:

@@ -54,6 +54,7 @@ def test_lines_over_a_chosen_axis_for_values_of_another(surface):
     np.testing.assert_array_equal(lines[0].get_ydata(), surface["wear_power"][0])
     np.testing.assert_array_equal(lines[-1].get_ydata(), surface["wear_power"][-1])
     assert legend_of(figure)[0] == "friction = 0.01"
+    assert f"8 of {FRICTION.size} values of friction drawn" in legend_of(figure)
     assert axes.get_yscale() == "log"
 
 

@@ -45,7 +45,7 @@ def test_depth_over_years_for_values_of_the_longest_axis() -> None:
     assert axes.get_xlabel() == "time in service [years]"
     assert axes.get_title(loc="left") == "by_hand: depth of the scar at friction = 0.2"
     assert sum(label.startswith("speed = ") for label in labels(figure)) == 7
-    assert labels(figure)[-1] == "limit 400 µm"
+    assert labels(figure)[-2:] == ["limit 400 µm", "7 of 20 values of speed drawn"]
     depths = worn.wear_depth.isel(friction=2, speed=0).values * 1e6
     curve, dots = axes.lines[0], axes.lines[1]
     np.testing.assert_array_equal(dots.get_ydata(), depths)
