@@ -211,6 +211,7 @@ def test_show_prints_the_sweep_file(run: Run, tmp_path: Path) -> None:
     status, out, err = run("show", "a.zarr", "--config")
     assert (status, err) == (0, "")
     assert tomllib.loads(out)["parameters"]["mass"] == 2
+    assert all(tomllib.loads(out).values())  # no empty table
     (tmp_path / "again.toml").write_text(out)
     assert "nothing to do" in run("run", "again.toml", "-o", "a.zarr")[1]
     assert json.loads(run("show", "a.zarr", "--config", "--json")[1])["parameters"]["mass"] == 2

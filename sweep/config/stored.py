@@ -53,11 +53,11 @@ def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
 
 
 def text_of(tables: Mapping[str, object]) -> str:
-    """The tables as the text of a sweep file."""
+    """The tables as the text of a sweep file, without empty ones."""
     single = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
     lines = [f"{_key(key)} = {_toml(value)}" for key, value in single.items()]
     for name, table in tables.items():
-        if isinstance(table, Mapping):
+        if isinstance(table, Mapping) and table:
             entries = cast("Mapping[str, object]", table)
             lines += ["", f"[{_key(name)}]"]
             lines += [f"{_key(key)} = {_toml(value)}" for key, value in entries.items()]
