@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING
 
 from sweep.wording import duration, rate, share
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     Report = Callable[[Progress], None]
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BEFORE_NOTE = 2.0  # until a line says that a kernel is being compiled
 
 
 def shown() -> AbstractContextManager[Report]:
     """A context whose value reports progress: a bar where somebody looks, otherwise lines."""
-    return _bar() if somebody_looks() else nullcontext(paced(_print_line, SECONDS_BETWEEN_LINES))
+    return _bar() if somebody_looks() else _lines()
 
 
 def somebody_looks() -> bool:
@@ -63,6 +65,30 @@ def _bar() -> Generator[Report]:
             )
 
         yield report
+
+
+@contextmanager
+def _lines() -> Generator[Report]:
+    note = Timer(SECONDS_BEFORE_NOTE, _print_note)
+    note.daemon = True  # a process that ends does not wait for it
+    note.start()
+    print_line = paced(_print_line, SECONDS_BETWEEN_LINES)
+
+    def report(progress: Progress) -> None:
+        note.cancel()
+        print_line(progress)
+
+    try:
+        yield report
+    finally:
+        note.cancel()
+
+
+def _print_note() -> None:
+    from sweep.backends.compiler import is_compiling
+
+    if is_compiling():
+        print("compiling ...", file=sys.stderr, flush=True)
 
 
 def _print_line(progress: Progress) -> None:

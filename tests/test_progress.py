@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
 import sweep
+from sweep import progress
+from sweep.backends.compiler import Compiler, run_compiler
 from sweep.shipped import configs_folder
 from tests.command import CHECKOUT, sweep_command
 
@@ -40,6 +44,22 @@ def test_a_terminal_has_a_bar_and_says_that_kernels_are_compiled(
     text = terminal.getvalue()
     assert ("compiling" in text) == ("computing" in text) == (requested is not False)
     assert bool(reported) == (requested is True)
+
+
+@pytest.mark.parametrize(("takes", "note"), [(0.4, "compiling ...\n"), (0.0, "")])
+def test_a_line_says_once_that_compiling_takes_long(
+    takes: float,
+    note: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_NOTE", 0.1)
+    slow = Compiler(("sh", "-c", f'sleep {takes}; touch "$2"', "-"), "")
+    with progress.shown():
+        run_compiler("", slow, (), tmp_path / "kernel.so")
+        time.sleep(0.2)
+    assert capsys.readouterr() == ("", note)
 
 
 def test_a_report_of_ones_own_replaces_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:

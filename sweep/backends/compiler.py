@@ -31,6 +31,8 @@ FLAGS = (
 
 SUFFIX = ".dll" if os.name == "nt" else ".so"
 
+_being_written: set[Path] = set()  # by compilers that this process has started
+
 
 class NoCompilerError(CompileError):
     """No compiler is chosen and none is installed; kernels that are in the cache can be run."""
@@ -123,7 +125,11 @@ def run_compiler(text: str, compiler: Compiler, flags: Sequence[str], path: Path
     source = path.with_suffix(".cpp")
     source.write_text(text, encoding="utf-8")
     command = [*compiler.command, *flags, "-o", str(path), str(source)]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    _being_written.add(path)
+    try:
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+    finally:
+        _being_written.discard(path)
     source.unlink()
     if process.returncode:
         raise CompileError(
@@ -134,6 +140,11 @@ def run_compiler(text: str, compiler: Compiler, flags: Sequence[str], path: Path
             f"the compiler reports success but makes no library: {shlex.join(command)}\n"
             "Set TRIBOSWEEP_CXX to a C++ compiler"
         )
+
+
+def is_compiling() -> bool:
+    """Whether a compiler that this process has started is at work."""
+    return bool(_being_written)
 
 
 def compiled_library(text: str, extra_flags: Sequence[str] = ()) -> Path | None:
