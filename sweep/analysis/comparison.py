@@ -17,6 +17,7 @@ from sweep.config.problems import UnreadableError
 from sweep.config.quantities import first_outside, number, requirement
 from sweep.config.sweep_file import plain
 from sweep.engine import run as run_engine
+from sweep.engine.loop import Report
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_of, table_of
 from sweep.request import Axis, Sweep
@@ -61,16 +62,20 @@ def compare(
 
 
 def compare_slice(
-    shown: Slice, method: str, parameters: Mapping[str, float | str] | None = None
+    shown: Slice,
+    method: str,
+    parameters: Mapping[str, float | str] | None = None,
+    report: Report | None = None,
 ) -> Slice:
     """The slice of the error of what a slice shows, with the flags of the reference.
 
-    SweepError as for `compare`, and for a status.
+    `report` is called with the progress of the reference. SweepError as for `compare`, and for a
+    status.
     """
     if shown.name == "status":
         raise SweepError("a status has no error: name another output")
     refuse_several_values(shown.output)
-    expected = reference(shown.dataset, method, parameters)
+    expected = reference(shown.dataset, method, parameters, report)
     dataset = errors(shown.dataset, expected)[[error_name(shown.name), "status"]]
     if not is_flag(shown.output):
         flags = {
@@ -85,13 +90,16 @@ def compare_slice(
 
 
 def reference(
-    dataset: xr.Dataset, method: str, parameters: Mapping[str, float | str] | None = None
+    dataset: xr.Dataset,
+    method: str,
+    parameters: Mapping[str, float | str] | None = None,
+    report: Report | None = None,
 ) -> xr.Dataset:
     """The results of a method at a Dataset's points; SweepError as for `compare`."""
     sweep = reference_sweep(dataset, method, parameters)
     chunk_points = min(max(sweep.n_points // CHUNKS, MIN_COMPARED_POINTS), MAX_COMPARED_POINTS)
     results = MemoryResults(sweep, chunk_points=chunk_points)
-    run_engine(results)
+    run_engine(results, report=report)
     return results.dataset()
 
 

@@ -23,6 +23,7 @@ from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice, cut
 from sweep.analysis.view import View, ViewKeywords, view_of
+from sweep.engine.loop import Report
 from sweep.errors import SweepError
 from sweep.store import open_results
 
@@ -105,8 +106,12 @@ def slices_of(
     *,
     against: str | None = None,
     parameters: Mapping[str, float | str] | None = None,
+    report: Report | None = None,
 ) -> dict[str, Slice]:
-    """The slices that a picture shows, by the label of each: of stores, and values of `facet`."""
+    """The slices that a picture shows, by the label of each: of stores, and values of `facet`.
+
+    `report` is called with the progress of each run of the method `against`.
+    """
     if parameters and against is None:
         raise SweepError("--set gives parameters of the method of --against: add --against")
     slices: dict[str, Slice] = {}
@@ -114,7 +119,7 @@ def slices_of(
         for place, where in panels_of(dataset, at, view).items():
             shown = cut(dataset, output, where, over, computed=against is not None, view=view)
             if against is not None:
-                shown = compare_slice(shown, against, parameters)
+                shown = compare_slice(shown, against, parameters, report)
             slices[", ".join(filter(None, (label, place)))] = shown
     return slices
 

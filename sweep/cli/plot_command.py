@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -104,6 +105,7 @@ def plot(
     from sweep.analysis.view import View
     from sweep.analysis.wear_over_years import wear_of
     from sweep.analysis.wear_pictures import default_output, draw_wear
+    from sweep.progress import shown as shown_progress
     from sweep.store import open_results
 
     stores, output = _stores_and_output(results)
@@ -143,11 +145,14 @@ def plot(
             else:
                 print(written)
             return
-        shown = slices_of(
-            stores, output, places, over or (), view,
-            against=against,
-            parameters={n: as_number(text) for n, text in named(controls, "--set").items()},
-        )  # fmt: skip
+        has_progress = against is not None and not as_json
+        with shown_progress() if has_progress else nullcontext() as report:
+            shown = slices_of(
+                stores, output, places, over or (), view,
+                against=against,
+                parameters={n: as_number(text) for n, text in named(controls, "--set").items()},
+                report=report,
+            )  # fmt: skip
         _print_plots(shown, save(draw_panels(shown), path), as_json=as_json)
 
 
