@@ -52,7 +52,8 @@ HD mask begin_aim(State& s, Ends<System> const& ends, Trial const& trial, real h
     auto dense = Scheme::dense(ends.system, trial, s.t, s.y, h);
     mask blurred = false;
     if constexpr (Scheme::controlled) {
-        blurred = here & (s.refused < 20.0) & ~sees_events(ends, dense, h);
+        mask can_be_halved = (s.refused < 20.0) & (h > 2.4e-15 * s.t);
+        blurred = here & can_be_halved & ~sees_events(ends, dense, h);
         s.h = select(blurred, 0.5 * h, s.h);
         s.refused = select(here, select(blurred, s.refused + 1.0, 0.0), s.refused);
         here = here & ~blurred;

@@ -22,6 +22,13 @@ HD real sign_of(real x) { return select(x > 0.0, 1.0, select(x < 0.0, -1.0, 0.0)
 
 constexpr int n_events = equations::events;
 
+// Where the expression has no value, because an argument in it has left its function's range.
+template <int e, class System>
+HD mask is_missing(System const& system, real t, Vector<n> const& y) {
+    real value = system.template when<e>(t, y);
+    return ~(value == value);
+}
+
 // The two ends of a step, or of the part of it that is tried.
 template <class System> struct Ends {
     System const& system;
@@ -129,6 +136,8 @@ template <int e, int direction, class System, class Dense> struct Seen {
         real t = dense.time(share);
         auto y = dense(share);
         mask seen = here & (t >= window_start);
+        if constexpr (Rule<e>::ranged_action)
+            system.template forget<e>(sums, seen & system.template outside_action<e>(t, y));
         if constexpr (Rule<e>::conditional) seen = seen & system.template condition<e>(t, y);
         system.template record<e>(sums, t, y, seen);
     }
@@ -142,6 +151,10 @@ HD void observe(Sums& sums, Ends<System> const& ends, Dense const& dense, real w
         constexpr int e = n_events + i;
         constexpr int direction = Rule<e>::direction;
         mask asked = here & ends.system.template active<e>();
+        if constexpr (Rule<e>::ranged)
+            ends.system.template forget<e>(sums,
+                                           asked & (is_missing<e>(ends.system, ends.t0, ends.y0) |
+                                                    is_missing<e>(ends.system, ends.t1, ends.y1)));
         if constexpr (direction != 0) {
             Seen<e, direction, System, Dense> seen(ends, dense, asked);
             seen.record(sums, window_start, seen.crosses);

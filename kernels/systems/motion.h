@@ -60,6 +60,7 @@ template <class Scheme> struct Motion {
             s.last[e] = -1.0;
             s.occurred[e] = 0.0;
         });
+        end_where_missing(s, system, true);
         if constexpr (equations::entry_events) enter(s, system, p, window, true, true);
         if constexpr (waves > 0)
             renew(s, system, true);
@@ -69,7 +70,11 @@ template <class Scheme> struct Motion {
         if constexpr (equations::periodic)
             valid = valid & (system.period() > 0.0) & (window.end <= 1e15 * system.period());
         real size = 0.0;
-        each<n>([&](auto i) { size += abs(s.y[i]) + abs(s.f[i]); });
+        Vector<n> scales = system.scales();
+        each<n>([&](auto i) {
+            size += abs(s.y[i]) + abs(s.f[i]);
+            valid = valid & (scales[i] == scales[i]);
+        });
         s.ended =
             select(s.ended == going, select(valid & (size < largest), going, undefined), s.ended);
         s.ended = select((s.ended == going) & (window.end <= 0.0), done, s.ended);
@@ -311,6 +316,17 @@ template <class Scheme> struct Motion {
         return select(system.outside(s.t + h, y), undefined, overflow);
     }
 
+    // Ends motions of which cannot be said whether an event happens.
+    HD static void end_where_missing(State& s, System const& system, mask here) {
+        each<n_events>([&](auto e) {
+            if constexpr (Rule<e>::ranged) {
+                mask undecided =
+                    here & system.template active<e>() & is_missing<e>(system, s.t, s.y);
+                s.ended = select(undecided & (s.ended == going), undefined, s.ended);
+            }
+        });
+    }
+
     // Moves on to the end of the trial.
     HD static void pass(State& s, System const& system, Window const&, Trial const& trial, real end,
                         mask taken) {
@@ -331,6 +347,7 @@ template <class Scheme> struct Motion {
         s.t = select(taken, end, s.t);
         s.y = choose(taken, trial.y, s.y);
         s.f = choose(taken, trial.f, s.f);
+        end_where_missing(s, system, taken);
     }
 
     HD static bool running(State const& s) { return any(s.going()); }

@@ -9,6 +9,11 @@ namespace systems {
 template <int e, class State>
 HD void fire(State& s, System& system, Parameters const& p, Window const& window, mask due) {
     mask fires = due & (s.ended == going) & system.template active<e>();
+    if constexpr (Rule<e>::ranged_action) {
+        mask outside = fires & system.template outside_action<e>(s.t, s.y);
+        s.ended = select(outside, undefined, s.ended);
+        fires = fires & ~outside;
+    }
     if constexpr (Rule<e>::conditional) fires = fires & system.template condition<e>(s.t, s.y);
     if (!any(fires)) return;
     // Closer than the width to which events are located, two occurrences are at one time.

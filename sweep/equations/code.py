@@ -5,7 +5,7 @@ The rules are fixed, since bits depend on them: REVISION changes with any that c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from sweep.equations.expressions import (
@@ -18,7 +18,7 @@ from sweep.equations.expressions import (
     whole_power,
 )
 
-REVISION = 4
+REVISION = 5
 SIGNAL = "functions::signal"  # how the C++ of a signal begins
 
 # Functions whose arguments may leave their range.
@@ -125,7 +125,11 @@ class Code:
                 return self._turn(function, arguments[0])
             case "where":
                 condition, a, b = (self.value(argument) for argument in arguments)
-                return self._new("real", f"select({condition}, {a}, {b})")
+                value = f"select({condition}, {a}, {b})"
+                # A comparison with NaN is false, which must not decide.
+                if outside := list(self._outside(arguments[0], "")):
+                    value = f"functions::within({' | '.join(outside)}, {value})"
+                return self._new("real", value)
             case "not":
                 return self._new("mask", f"~{self.value(arguments[0])}")
             case "and" | "or":
@@ -217,32 +221,58 @@ class Code:
             first = self._new("real", f"functions::{function}({first}, {other})")
         return first
 
-    def outside(self, expression: Expression, inside: str = "") -> None:
-        """Adds to the mask `outside` the lanes in which an argument has left its function's range.
+    def outside(self, expression: Expression) -> None:
+        """Adds the lanes in which an argument has left its function's range to `outside`."""
+        for term in self._outside(expression, ""):
+            self.lines.append(f"outside = outside | {term};")
 
-        `inside` is the mask of the lanes in which this part counts: the branch that is taken.
+    def _outside(self, expression: Expression, inside: str) -> Iterator[str]:
+        """Masks of these lanes, each after the statements that it needs.
+
+        `inside` is the mask of the lanes in which this part counts: the branch of `where` that is
+        taken, and what follows in `and` and `or` if what stands before leaves the answer open.
         """
         if isinstance(expression, Name) and expression.name in self._definitions:
-            self.outside(self._definitions[expression.name], inside)
+            yield from self._outside(self._definitions[expression.name], inside)
         if not isinstance(expression, Call):
             return
         function, arguments = expression.function, expression.arguments
         if function == "where":
             condition, a, b = arguments
-            self.outside(condition, inside)
+            yield from self._outside(condition, inside)
             mask = self.value(condition)
-            self.outside(a, self._both(inside, mask))
-            self.outside(b, self._both(inside, f"~{mask}"))
+            yield from self._outside(a, _both(inside, mask))
+            yield from self._outside(b, _both(inside, f"~{mask}"))
             return
         for argument in arguments:
-            self.outside(argument, inside)
-        power = function == "**" and whole_power(arguments[1]) is None
-        if function in RANGES or power:
-            name = "pow" if power else function
+            yield from self._outside(argument, inside)
+            if function in ("and", "or") and argument is not arguments[-1]:
+                sign = "~" if function == "or" else ""
+                inside = _both(inside, f"{sign}{self.value(argument)}")
+        if _has_range(expression):
+            name = "pow" if function == "**" else function
             values = ", ".join(self._real(argument) for argument in arguments)
-            here = f"functions::outside_{name}({values})"
-            self.lines.append(f"outside = outside | {self._both(inside, here)};")
+            yield _both(inside, f"functions::outside_{name}({values})")
 
-    @staticmethod
-    def _both(inside: str, mask: str) -> str:
-        return f"({inside} & {mask})" if inside else mask
+
+def is_ranged(expression: Expression, definitions: Mapping[str, Expression]) -> bool:
+    """Whether an argument in the expression may leave its function's range."""
+    match expression:
+        case Name(name) if name in definitions:
+            return is_ranged(definitions[name], definitions)
+        case Call(_, arguments):
+            inner = (is_ranged(each, definitions) for each in arguments)
+            return _has_range(expression) or any(inner)
+        case _:
+            return False
+
+
+def _has_range(call: Call) -> bool:
+    """Whether it is a function that has one, or a power that is not whole."""
+    if call.function == "**":
+        return whole_power(call.arguments[1]) is None
+    return call.function in RANGES
+
+
+def _both(inside: str, mask: str) -> str:
+    return f"({inside} & {mask})" if inside else mask

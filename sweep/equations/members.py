@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sweep.equations.code import SIGNAL, Code
+from sweep.equations.code import SIGNAL, Code, is_ranged
 from sweep.equations.derivatives import ONE, derivative
 from sweep.equations.expressions import Call, Expression, Name
 from sweep.equations.sums import Sums
@@ -85,6 +85,10 @@ class Writer:
         code = self.code()
         value = code.value(expression)
         return [*code.lines, f"return {value};"]
+
+    def is_ranged(self, *expressions: Expression) -> bool:
+        """Whether an argument in them may leave its function's range."""
+        return any(is_ranged(each, self.definitions) for each in expressions)
 
     def by_mode(self, state: str) -> Expression:
         """The derivative of a state in whatever mode holds."""

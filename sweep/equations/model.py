@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
-from sweep.equations.code import REVISION
+from sweep.equations.code import REVISION, is_ranged
 from sweep.equations.members import PREFIX
 from sweep.equations.system import Rule, System
 from sweep.equations.system_file import system_of_text
@@ -84,7 +84,7 @@ def model_of(system: System) -> Model:
         parameter_sets=tuple(
             replace(each, parameters=_in_unit(each.parameters, unit)) for each in sets
         ),
-        outputs=tuple(_output(rule) for rule in system.outputs),
+        outputs=tuple(_output(rule, system) for rule in system.outputs),
         methods=tuple(
             _method(name, system)
             for name in SUMMARIES
@@ -103,15 +103,25 @@ def _in_unit(parameters: tuple[Parameter, ...], unit: str) -> tuple[Parameter, .
     return tuple(replace(each, unit=unit) if each.unit == "s" else each for each in parameters)
 
 
-def _output(rule: Rule) -> Output:
+def _output(rule: Rule, system: System) -> Output:
     return Output(
         name=rule.name,
         unit=rule.unit,
         long_name=rule.meaning,
         kind="count" if rule.kind == "count" else "real",
-        optional=rule.kind in ("event_mean", "event_maximum", "values"),  # without such an event
+        optional=_is_optional(rule, system),
         values=rule.keep or 0,
     )
+
+
+def _is_optional(rule: Rule, system: System) -> bool:
+    """Whether a point that is ok may lack it: without the event, or outside a function's range."""
+    if rule.kind in ("event_mean", "event_maximum", "values"):
+        return True
+    definitions = {each.name: each.value for each in system.definitions}
+    events = [event for event in system.events if event.name == rule.event]
+    parts = [rule.expression, *(part for e in events for part in (e.when, e.condition))]
+    return any(part is not None and is_ranged(part, definitions) for part in parts)
 
 
 def _method(name: str, system: System) -> Method:

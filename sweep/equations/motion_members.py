@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sweep.equations.derivatives import ONE, derivative
-from sweep.equations.expressions import Call, Name
+from sweep.equations.derivatives import ONE, ZERO, derivative
+from sweep.equations.expressions import Call, Expression, Name
 from sweep.equations.members import MOTION, TABLE, Writer, choice, flag, function
 from sweep.equations.output_members import samples
-from sweep.equations.system import Event, System
+from sweep.equations.sums import EventSum
+from sweep.equations.system import Event
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
@@ -50,8 +51,9 @@ def jacobian(writer: Writer) -> Iterable[str]:
 def outside(writer: Writer) -> str:
     """Where an argument has left the range of its function."""
     code = writer.code()
-    for name in writer.states:
-        code.outside(writer.by_mode(name))
+    for state in writer.system.states:
+        code.outside(writer.by_mode(state.name))
+        code.outside(state.scale)
     for event in writer.events[: writer.acting]:
         code.outside(event.when)
     ends = [
@@ -62,9 +64,10 @@ def outside(writer: Writer) -> str:
     return function(f"mask outside({MOTION}) const", lines)
 
 
-def event_rule(number: int, event: Event, system: System) -> str:
+def event_rule(writer: Writer, number: int) -> str:
     """What is known about an event when the kernel is compiled."""
-    modes = [mode.name for mode in system.modes]
+    event = writer.events[number]
+    modes = writer.modes
     fields = {
         "int direction": DIRECTIONS[event.direction],
         "int then": -1 if event.then is None else modes.index(event.then),
@@ -72,6 +75,8 @@ def event_rule(number: int, event: Event, system: System) -> str:
         "bool at_entry": flag(event.at_entry),
         "bool conditional": flag(event.condition is not None),
         "bool sets": flag(bool(event.sets)),
+        "bool ranged": flag(writer.is_ranged(event.when)),
+        "bool ranged_action": flag(writer.is_ranged(*_action(event))),
     }
     body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
     return f"template <> struct Rule<{number}> {{ {body} }};"
@@ -88,6 +93,8 @@ def event_members(writer: Writer) -> Iterable[str]:
     yield choice("mask active()", active, "return true;")
     conditions = [writer.returned(event.condition) for event in events]
     yield choice(f"mask condition({MOTION})", conditions, "return true;")
+    ranges = [_outside_action(writer, event) for event in events]
+    yield choice(f"mask outside_action({MOTION})", ranges, "return false;")
     after = [_after(writer, event) for event in events]
     yield choice(f"Vector<states> after({MOTION})", after, "return y;")
 
@@ -103,6 +110,34 @@ def record(writer: Writer) -> str:
     return choice(head, bodies, "", "class Sums")
 
 
+def forget(writer: Writer) -> str:
+    """Makes what is summed of an event NaN, where it cannot be said whether it happens."""
+    bodies = [
+        [f"{sum_} = select(here, missing(), {sum_});" for sum_ in _sums_of(writer, event)]
+        for event in writer.events
+    ]
+    return choice("void forget(Sums& sums, mask here)", bodies, "", "class Sums")
+
+
+def _action(event: Event) -> list[Expression]:
+    """What is computed when its expression crosses zero: the condition and `set`."""
+    return [*filter(None, [event.condition]), *event.sets.values()]
+
+
+def _outside_action(writer: Writer, event: Event) -> list[str]:
+    """Where an argument of its condition, or where that holds of its `set`, leaves its range."""
+    code = writer.code()
+    action = list(event.sets.values())
+    if event.condition is not None:
+        action = [event.condition]
+        action += [Call("where", (event.condition, each, ZERO)) for each in event.sets.values()]
+    if not writer.is_ranged(*action):
+        return []
+    for each in action:
+        code.outside(each)
+    return ["mask outside = false;", *code.lines, "return outside;"]
+
+
 def _after(writer: Writer, event: Event) -> list[str]:
     """The states right after the event, all from those right before."""
     code = writer.code()
@@ -111,18 +146,24 @@ def _after(writer: Writer, event: Event) -> list[str]:
     return [*code.lines, "auto next = y;", *sets, "return next;"] if sets else []
 
 
+def _sums_of(writer: Writer, event: Event) -> dict[str, EventSum | None]:
+    """What is summed of the event; None: how often it happens."""
+    counts = enumerate(writer.sums.counts)
+    sums = enumerate(writer.sums.of_events)
+    return {
+        **{f"sums.count[{i}]": None for i, name in counts if name == event.name},
+        **{f"sums.of_events[{i}]": each for i, each in sums if each.event == event.name},
+    }
+
+
 def _recorded(writer: Writer, event: Event) -> list[str]:
     code = writer.code()
-    new = {
-        f"sums.count[{i}]": "{0} + 1.0"
-        for i, name in enumerate(writer.sums.counts)
-        if name == event.name
-    }
-    for i, each in enumerate(writer.sums.of_events):
-        if each.event == event.name:
-            value = code.value(each.expression)
-            rule = f"greatest({value}, {{0}})" if each.maximum else f"{{0}} + {value}"
-            new[f"sums.of_events[{i}]"] = rule
-    sets = [f"{sum_} = select(here, {rule.format(sum_)}, {sum_});" for sum_, rule in new.items()]
+    sets: list[str] = []
+    for name, each in _sums_of(writer, event).items():
+        value = "1.0" if each is None else code.value(each.expression)
+        new = f"{name} + {value}"
+        if each is not None and each.maximum:
+            new = f"functions::max({value}, {name})"
+        sets.append(f"{name} = select(here, {new}, {name});")
     kept = samples(writer, event.name, code)  # adds to the lines of `code`
     return [*code.lines, *sets, *kept]

@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable
 import mpmath
 import numpy as np
 import pytest
+import xarray as xr
 from mpmath import mp, mpf
 from scipy.integrate import solve_ivp
 
-from sweep.spec import Status
+import sweep
+from sweep.spec import MISSING_COUNT, Status
 from tests.backends.kernel_probe import KERNELS, Entry, Probe, compile_probe
-from tests.equations.examples import points
+from tests.equations.examples import model, points
 from tests.models.test_elementary import DIGITS, POINTS, Column, errors, positive, spread
 
 ONE = ("sinh", "cosh", "tanh", "tan", "atan", "log", "sign", "floor", "sqrt", "asin", "acos")
@@ -225,6 +227,109 @@ def test_an_output_whose_argument_leaves_the_range_is_missing() -> None:
     assert int(dataset.status) == Status.ok
     assert float(dataset.y_end) == pytest.approx(3.0)
     assert [i for i in range(len(outputs)) if not math.isnan(float(dataset[f"other_{i}"]))] == []
+
+
+# x = 1 - t, so that roots of x end at t = 1.
+ENDING = """
+format = 1
+name = "ending"
+time_unit = "1"
+events = [{events}]
+[parameters]
+size = {{ unit = "1", default = 1, meaning = "of the argument of a scale" }}
+[states]
+x = {{ unit = "1", initial = "1", scale = "{scale}", meaning = "argument" }}
+y = {{ unit = "1", initial = "0", meaning = "integral" }}
+[derivatives]
+x = "-1"
+y = "{rate}"
+[outputs]
+y_end = {{ final = "y", unit = "1" }}
+{outputs}
+"""
+LATE = 'when = "x + 0.5"'  # at t = 1.5
+DECISIONS = {
+    "scale": {"scale": "sqrt(size - 2)"},
+    "branch": {"rate": "where(sqrt(x) > 0.5, 1, 0)"},
+    "no branch": {"rate": "where(not sqrt(x) > 0.5, 1, 0)"},
+    "crossing": {"event": 'when = "sqrt(x) - 2", set = { y = "1" }'},
+    "condition": {"event": LATE + ', if = "sqrt(x) > 1", set = { y = "1" }'},
+    "set": {"event": LATE + ', set = { y = "sqrt(x)" }'},
+}
+
+
+def ending(
+    method: str, *events: str, scale: str = "1", rate: str = "0", outputs: str = ""
+) -> xr.Dataset:
+    tables = (f'{{ name = "e{i}", direction = "both", {each} }}' for i, each in enumerate(events))
+    text = ENDING.format(scale=scale, rate=rate, events=", ".join(tables), outputs=outputs)
+    steps = {"step": 0.01} if method == "rk4" else {"maximum_steps": 1e5}
+    return points(text, method, window_end=2.0, **steps)
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize(
+    "method",
+    ["rk4", *(pytest.param(m, marks=pytest.mark.broad) for m in ("rk54", "dop853", "rodas4"))],
+)
+def test_no_motion_is_decided_by_an_argument_outside_its_range(method: str, decision: str) -> None:
+    """A comparison with NaN is false, and an event whose expression is NaN never crosses zero."""
+    parts = dict(DECISIONS[decision])
+    events = [event] if (event := parts.pop("event", "")) else []
+    assert ending(method, *events, **parts).status == Status.outside_validity
+
+
+def test_what_is_guarded_in_a_condition_may_be_outside_its_range() -> None:
+    set_y = 'set = { y = "1" }'
+    dataset = ending(
+        "rk4",
+        f'{LATE}, if = "x > 0 and sqrt(x) > 1", {set_y}',
+        f'{LATE}, if = "x < 0 or sqrt(x) > 1", {set_y}',
+        outputs='early = { share = "x > 0 and sqrt(x) > 0.5" }',
+    )
+    assert dataset.status == Status.ok
+    assert dataset.y_end == 1
+    assert float(dataset.early) == pytest.approx(0.375)
+
+
+def test_outputs_that_an_argument_outside_its_range_decides_are_missing() -> None:
+    dataset = ending(
+        "rk4",
+        'when = "sqrt(x) - 2"',
+        LATE + ', if = "sqrt(x) > 1"',
+        LATE,
+        outputs="""
+share = { share = "sqrt(x) > 0.5" }
+other_share = { share = "not sqrt(x) > 0.5" }
+mean = { mean = "where(sqrt(x) > 0.5, 1, 0)", unit = "1" }
+crossings = { count = "e0" }
+conditional = { count = "e1" }
+highest = { at = "e2", maximum = "sqrt(x)", unit = "1" }
+last = { at = "e2", maximum = "x", unit = "1" }
+""",
+    )
+    assert dataset.status == Status.ok
+    assert float(dataset["last"]) == pytest.approx(-0.5)
+    for name in ("share", "other_share", "mean", "highest"):
+        assert math.isnan(dataset[name]), name
+    for name in ("crossings", "conditional"):
+        assert dataset[name] == MISSING_COUNT, name
+
+
+def test_statistics_leave_out_points_that_lack_a_value() -> None:
+    """As they do points without an event."""
+    outputs = 'root = { final = "sqrt(size - 1)", unit = "1" }'
+    text = ENDING.format(scale="1", rate="0", events="", outputs=outputs)
+    config = {
+        "model": model(text), "method": "rk4", "outputs": ["root"],
+        "parameters": {"window_end": 1.0, "step": 0.5},
+        "sample": {"method": "sobol", "points": 64, "seed": 1, "size": {"uniform": [0, 2]}},
+    }  # fmt: skip
+    roots = sweep.run(config, store=None)["root"].values
+    assert 0 < np.isnan(roots).sum() < len(roots)
+    reduced = sweep.run(config | {"reduce": {"root": ["mean", "maximum"]}}, store=None)
+    assert float(reduced["root_mean"]) == pytest.approx(np.nanmean(roots), rel=1e-14)
+    assert float(reduced["root_maximum"]) == np.nanmax(roots)
 
 
 SINGULAR = """
