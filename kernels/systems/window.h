@@ -50,15 +50,24 @@ template <int order, class F> HD void gauss(real a, real b, F const& f) {
 template <class System, class Dense>
 HD real smooth_until(System const& system, Dense const& dense, real a, mask wanted) {
     real b = 1.0;
-    each<equations::kinks>([&](auto k) {
-        constexpr int number = decltype(k)::value;  // NVRTC takes no captured k for a constant
-        auto g = [&](real s) { return system.template kink<number>(dense.time(s), dense(s)); };
-        // Just inside, because a may be the root at which the last part ended.
-        real before = g(fma(1e-6, b - a, a)), after = g(b);
-        mask changes = wanted & (before * after < 0.0);
-        if (any(changes))
-            b = select(changes, root_between(g, a, b, before, after, changes, 1e-14), b);
-    });
+    mask here = wanted;
+    // An expression that is guarded has no value beyond the kink of its guard: once that is found, a
+    // second round looks at what lies before it.
+    for (int round = 0; round < 2 && any(here); ++round) {
+        mask undecided = false;
+        each<equations::kinks>([&](auto k) {
+            constexpr int number = decltype(k)::value;  // NVRTC takes no captured k for a constant
+            auto g = [&](real s) { return system.template kink<number>(dense.time(s), dense(s)); };
+            // Just inside, because a may be the root at which the last part ended.
+            real end = round == 0 ? b : fma(-1e-6, b - a, b);
+            real before = g(fma(1e-6, b - a, a)), after = g(end);
+            undecided = undecided | (here & ~(after == after));
+            mask changes = here & (before * after < 0.0);
+            if (any(changes))
+                b = select(changes, root_between(g, a, end, before, after, changes, 1e-14), b);
+        });
+        here = undecided;
+    }
     return b;
 }
 

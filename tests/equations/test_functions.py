@@ -292,6 +292,16 @@ def test_what_is_guarded_in_a_condition_may_be_outside_its_range() -> None:
     assert float(dataset.early) == pytest.approx(0.375)
 
 
+@pytest.mark.parametrize(
+    "method", ["rodas4", *(pytest.param(m, marks=pytest.mark.broad) for m in ("rk54", "dop853"))]
+)
+@pytest.mark.parametrize("share", ["x > 0 and sqrt(x) > 0.5", "not (x < 0 or sqrt(x) < 0.5)"])
+def test_shares_end_at_kinks_that_a_guard_hides(method: str, share: str) -> None:
+    """Until t = 0.75, though the step goes on to where the root has no value."""
+    dataset = ending(method, outputs=f'early = {{ share = "{share}" }}')
+    assert float(dataset.early) == pytest.approx(0.375, rel=1e-9)
+
+
 def test_outputs_that_an_argument_outside_its_range_decides_are_missing() -> None:
     dataset = ending(
         "rk4",
