@@ -14,11 +14,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sweep import wording
+from sweep.analysis.cuts import cut
 from sweep.analysis.figures import single_panel
 from sweep.analysis.labels import axis_label, quantities, with_unit
 from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly, scale
-from sweep.analysis.slices import cut, flag_names
+from sweep.analysis.slices import flag_names
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.store import open_results

@@ -10,11 +10,12 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sweep.analysis.cuts import output_name
 from sweep.analysis.figures import dot_size, new_figure, single_panel
 from sweep.analysis.kept_axes import by_number, check_names, cut_at, parameters_along
 from sweep.analysis.labels import axis_label, unit, with_unit
 from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spans_decades
-from sweep.analysis.slices import Slice, output_name
+from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import index_name

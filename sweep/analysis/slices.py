@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import xarray as xr
 
-from sweep import wording
-from sweep.analysis.kept_axes import (
-    by_number,
-    check_names,
-    cut_at,
-    drawn_over,
-    kept_axes,
-    kept_labels,
-    parameters_along,
-)
 from sweep.analysis.labels import (
     TITLE_WIDTH,
-    labels_of,
     point_text,
     readable,
-    with_codes,
-    with_symbols,
 )
-from sweep.analysis.refined import cells_of, is_refined, on_grid, refined_axes
 from sweep.analysis.view import View, factor
 from sweep.causes import theory_of
 from sweep.errors import SweepError
-from sweep.request import POINT
 from sweep.spec import Status, index_name, status_counts
-from sweep.summary import blocks
 from sweep.work import Values
-
-MAX_DRAWN_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
-MAX_COUNTED = 2**26  # points of which the statuses are counted where only some are drawn
-MAX_DRAWN_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # left on each axis, by the number of axes shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,172 +190,6 @@ class Slice:
         return values
 
 
-def cut(
-    dataset: xr.Dataset,
-    output: str | None,
-    at: Mapping[str, float],
-    over: Sequence[str] = (),
-    *,
-    computed: bool = False,
-    view: View | None = None,
-) -> Slice:
-    """The slice that shows `output`, by default the first real one.
-
-    `at` and `over` are as in `plots.draw`. The axes that `view` chooses are kept, and if these are
-    fewer than two the longest others that `at` does not name. Long axes are thinned evenly
-    (MAX_DRAWN_VALUES). A sample over one parameter has that as an axis. Refined points over several
-    axes become a grid (`on_grid`), except with `over` or if only `computed` points are to be shown:
-    then they are a sample. Points at infinity on an axis shown are left out, but an axis may be cut
-    at infinity. Without `output`, real ones that are infinite wherever they have a value are passed
-    over (`instead_of`).
-    """
-    _refuse_kinds(dataset, output, at, over)
-    dataset = with_symbols(with_codes(dataset))
-    names = _output_names(dataset, output)
-    view = view or View()
-    first = shown = _cut(dataset, names[0], at, over, view, computed=computed)
-    for i, name in enumerate(names[1:], start=1):
-        if not _is_infinite(shown):
-            break
-        shown = _cut(dataset, name, at, over, view, computed=computed)
-        shown = replace(shown, instead_of=tuple(names[:i]))
-    shown = first if _is_infinite(shown) else shown
-    view.check(shown.drawn)
-    return shown
-
-
-def output_name(dataset: xr.Dataset, output: str | None) -> str:
-    """The name of an output, by default of the first real one; SweepError if it is unknown."""
-    return _output_names(dataset, output)[0]
-
-
-def _is_infinite(shown: Slice) -> bool:
-    """Whether the output has values and none is finite."""
-    values = shown.values
-    return bool(np.isinf(values).any()) and not np.isfinite(values).any()
-
-
-def _cut(
-    dataset: xr.Dataset,
-    name: str,
-    at: Mapping[str, float],
-    over: Sequence[str],
-    view: View,
-    *,
-    computed: bool,
-) -> Slice:
-    """The slice that shows the output of this name."""
-    refined, inner = None, index_name(name)
-    most_axes = 1 if inner in dataset[name].dims else 2
-    single = dataset[name].ndim == 1  # a grid of refined points has no other outputs
-    if single and not (over or computed) and is_refined(dataset) and len(refined_axes(dataset)) > 1:
-        dataset, refined = _as_grid(dataset, name)
-    at = by_number(dataset, at)
-    inners = {index_name(str(each)) for each in dataset.data_vars} - {*dataset.coords}
-    check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
-    axes = {str(axis): size for axis, size in dataset[name].sizes.items() if axis != inner}
-    labels = [label for label in labels_of(dataset, name) if label in axes]
-    cells = {axis: size for axis, size in axes.items() if axis not in labels}
-    sampled = parameters_along(dataset, POINT)
-    over = over or [each for each in view.axes if each in sampled]
-    chosen = View() if over else replace(view, lines=None) if view.lines in labels else view
-    kept = kept_axes(cells, at, most_axes, dataset, chosen)
-    if kept and name.endswith("_histogram") and f"{name}_start" in dataset:
-        uncut = [axis for axis, size in cells.items() if size > 1 and axis not in at]
-        raise SweepError(
-            f"nothing to draw: every cell of {name} has bins of its own, so one cell is drawn; "
-            f"choose it by {' '.join(f'--at {axis}=VALUE' for axis in uncut)}"
-        )
-    kept += kept_labels({label: axes[label] for label in labels}, at, len(kept))
-    over = drawn_over(dataset, kept, over, most_axes)
-    scattered: set[str] = set()
-    if len(over) == 1:
-        scattered = set(over) if len(parameters_along(dataset, kept[0])) > 1 else set()
-        dataset = dataset.swap_dims({kept[0]: over[0]})
-        kept, over = [over[0]], ()
-    numbered = frozenset(map(str, dataset[name].dims)) - {*map(str, dataset.coords), inner}
-    others = [str(axis) for axis in dataset[name].dims if axis not in (*kept, inner)]
-    dataset, cuts = cut_at(dataset, others, at)
-    dataset = dataset.assign_coords({axis: dataset[axis] for axis in numbered if axis in kept})
-    most = MAX_DRAWN_VALUES[len(kept)]
-    steps = {axis: slice(None, None, -(-dataset.sizes[axis] // most)) for axis in kept}
-    shown = dataset.isel(steps).load()
-    thinned = any(shown.sizes[axis] < dataset.sizes[axis] for axis in kept)
-    shown, infinite = _without_infinite(shown, over or kept)
-    if view.axes and not over and not scattered:
-        shown = shown.transpose(*kept, ...)
-    return Slice(
-        dataset=shown.sortby(kept) if kept else shown,
-        view=view,
-        name=name,
-        cuts=cuts,
-        numbered=numbered | scattered,
-        over=over,
-        labels=frozenset(labels),
-        refined=refined,
-        infinite=infinite,
-        thinned=thinned,
-        counts=_all_statuses(dataset) if thinned and refined is None and not infinite else None,
-    )
-
-
-def _all_statuses(dataset: xr.Dataset) -> dict[Status, int] | None:
-    """The number of points by status, read block by block; None if that takes too long."""
-    if "status" not in dataset or dataset["status"].size > MAX_COUNTED:
-        return None
-    total: Counter[Status] = Counter()
-    for block in blocks(dataset[["status"]]):
-        total.update(status_counts(block["status"].values))
-    return dict(sorted(total.items()))
-
-
-def _refuse_kinds(dataset: object, output: object, at: object, over: object) -> None:
-    """SweepError for arguments of the wrong type."""
-    if not isinstance(dataset, xr.Dataset):
-        kind = type(dataset).__name__
-        raise SweepError(f"expected the xarray.Dataset of a sweep, not {kind}")
-    if not isinstance(output, str | None):
-        raise SweepError(f"output={wording.shown(output)} is not the name of an output")
-    if not isinstance(at, Mapping):
-        raise SweepError(f"at={wording.shown(at)} is not a mapping. Give values by name, as a dict")
-    if isinstance(over, str) or not isinstance(over, Sequence):
-        raise SweepError(f"over={wording.shown(over)} is not a list of names")
-
-
-def _without_infinite(
-    dataset: xr.Dataset, names: Sequence[str]
-) -> tuple[xr.Dataset, dict[str, int]]:
-    """The points at which these parameters are finite, and how many were not, by parameter."""
-    infinite: dict[str, int] = {}
-    for name in names:
-        if dataset[name].dtype.kind not in "iuf":
-            raise SweepError(f"{name} is not numeric, so it cannot be an axis: choose another")
-        finite = np.isfinite(dataset[name].values)
-        if finite.all():
-            continue
-        if not finite.any():
-            raise SweepError(
-                f"nothing to draw: {name} is infinite at every point; choose another parameter"
-            )
-        points = dataset["status"].size if "status" in dataset else finite.size
-        infinite[name] = points * int(np.count_nonzero(~finite)) // finite.size
-        dataset = dataset.isel({dataset[name].dims[0]: finite})
-    return dataset, infinite
-
-
-def _as_grid(dataset: xr.Dataset, name: str) -> tuple[xr.Dataset, Refined | None]:
-    """Refined points as a grid no finer than is shown; over two axes also their cells."""
-    dataset = dataset.load()
-    cells = cells_of(dataset)
-    shape, levels = cells.mesh.shape, cells.mesh.levels
-    while levels and (max(shape) > MAX_DRAWN_VALUES[2] or math.prod(shape) > MAX_DRAWN_POINTS):
-        shape, levels = tuple((n - 1) // 2 + 1 for n in shape), levels - 1
-    grid = on_grid(dataset, levels)
-    if len(cells.axes) > 2:
-        return grid, None
-    return grid, Refined(cells.outlines(), dataset["status"], dataset[name])
-
-
 def boundaries_of(model: str, parameters: Mapping[str, Values]) -> dict[str, Values]:
     """Fields that change sign at the borders known from theory, if they do so at these points.
 
@@ -401,15 +213,3 @@ def flag_names(flag: xr.DataArray) -> dict[int, str]:
     """The name of each class by its code (CF attributes flag_values and flag_meanings)."""
     codes: Iterable[int] = np.atleast_1d(flag.attrs["flag_values"]).tolist()
     return dict(zip(codes, str(flag.attrs["flag_meanings"]).split(), strict=True))
-
-
-def _output_names(dataset: xr.Dataset, output: str | None) -> list[str]:
-    """The output, or those that may be shown by default, the first choice first."""
-    names = [str(name) for name in dataset.data_vars if name != "status"]
-    if output is not None:
-        check_names("output", [output], [*names, "status"])
-        return [output]
-    real = [name for name in names if dataset[name].dtype.kind == "f"]
-    if not names:
-        raise SweepError("nothing to draw: the sweep has no output but its status; name that")
-    return real or names[:1]

@@ -14,12 +14,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from sweep.analysis import kept_axes
+from sweep.analysis.cuts import cut
 from sweep.analysis.figures import draw_legend, single_panel
 from sweep.analysis.labels import in_words, quantity
 from sweep.analysis.plots import draw_slice
 from sweep.analysis.refined import holds_refined_points
 from sweep.analysis.scales import evenly
-from sweep.analysis.slices import cut
 from sweep.analysis.wear_over_years import STATES, wear_of
 from sweep.errors import SweepError
 from sweep.request import POINT

@@ -97,11 +97,11 @@ def plot(
     a store of `sweep wear`, the depth is drawn over the years, and time_to_limit as a map in
     years.
     """
+    from sweep.analysis.cuts import output_name
     from sweep.analysis.labels import codes_of
     from sweep.analysis.plots import draw_panels, slices_of
     from sweep.analysis.sample_pictures import draw_as
     from sweep.analysis.saving import refuse_end, save
-    from sweep.analysis.slices import output_name
     from sweep.analysis.view import View
     from sweep.analysis.wear_over_years import wear_of
     from sweep.analysis.wear_pictures import default_output, draw_wear

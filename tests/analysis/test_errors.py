@@ -16,9 +16,9 @@ import xarray as xr
 import sweep
 from sweep.analysis import plots, saving
 from sweep.analysis.comparison import compare_slice, reference_sweep
+from sweep.analysis.cuts import cut
 from sweep.analysis.relative_errors import error, errors, spread
 from sweep.analysis.scales import decades
-from sweep.analysis.slices import cut
 from sweep.engine import run as run_engine
 from sweep.errors import SweepError
 from sweep.request import Axis

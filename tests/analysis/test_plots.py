@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import plots, slices
+from sweep.analysis import cuts, plots
 from sweep.analysis.comparison import compare_slice
 from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spans_decades
 from sweep.errors import SweepError
@@ -100,7 +100,7 @@ def test_labels_fit_on_the_figure(name):
     dataset = sweep.run(configs_folder() / "smoke" / f"{name}.toml", store=None)
     outputs = [output for output in dataset.data_vars if output != "status"]
     longest = max(outputs, key=lambda output: len(dataset[output].attrs["long_name"]))
-    shown = slices.cut(dataset, longest, {})
+    shown = cuts.cut(dataset, longest, {})
     model = models().get(dataset.attrs["model"])
     if model is not None and dataset.attrs["method"] != model.methods[0].name:
         shown = compare_slice(shown, model.methods[0].name)
@@ -342,7 +342,7 @@ def test_a_third_axis_is_cut_at_its_middle_and_the_title_says_so(volume):
 
 
 def test_axes_are_cut_at_the_nearest_value(volume):
-    shown = slices.cut(volume, None, {"mass": 4.2, "friction": 0.1})
+    shown = cuts.cut(volume, None, {"mass": 4.2, "friction": 0.1})
     assert shown.cuts == {"mass": "4 kg", "friction": "0.1"}
     assert np.array_equal(shown.values, volume["wear_power"].values[3, 0])
 
@@ -365,7 +365,7 @@ def test_a_cut_to_a_single_point_is_refused():
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_an_axis_is_cut_at_finite_values_only(surface, value):
     with pytest.raises(SweepError, match=f"friction cannot be cut at {value}; give a number"):
-        slices.cut(surface, None, {"friction": value})
+        cuts.cut(surface, None, {"friction": value})
 
 
 def test_points_at_infinity_are_left_out_and_counted():
@@ -381,7 +381,7 @@ def test_points_at_infinity_are_left_out_and_counted():
         assert left < endless[0] < endless[-2] < right < 1.5
         assert plots.draw(dataset.isel(friction=slice(0, -1))).axes[0].get_xlim() == (left, right)
     dataset = asymptotic_dataset({"friction": endless, **cases[0]})
-    cut_slice = slices.cut(dataset, "wear_power", {"friction": np.inf})
+    cut_slice = cuts.cut(dataset, "wear_power", {"friction": np.inf})
     assert cut_slice.cuts == {"friction": "inf"}
     assert not cut_slice.values.any()
 
@@ -411,7 +411,7 @@ def test_an_output_that_is_infinite_everywhere_is_not_the_default():
 
 
 def test_counts_of_a_thinned_picture_are_of_all_points(monkeypatch):
-    monkeypatch.setattr(slices, "MAX_DRAWN_VALUES", {0: 1, 1: 32, 2: 32})
+    monkeypatch.setattr(cuts, "MAX_DRAWN_VALUES", {0: 1, 1: 32, 2: 32})
     statuses = np.where(np.arange(90)[:, None] < 30, Status.failed, Status.ok)
     axes = {
         "friction": np.geomspace(0.01, 1.0, 90),
@@ -419,7 +419,7 @@ def test_counts_of_a_thinned_picture_are_of_all_points(monkeypatch):
     }
     dataset = asymptotic_dataset(axes, statuses)
     assert "no value: 3,000 failed" in legend_of(plots.draw(dataset, "wear_power"))
-    monkeypatch.setattr(slices, "MAX_COUNTED", 100)
+    monkeypatch.setattr(cuts, "MAX_COUNTED", 100)
     assert "no value: 250 failed of 750 points drawn" in legend_of(
         plots.draw(dataset, "wear_power")
     )
@@ -440,7 +440,7 @@ def test_a_status_is_drawn_by_name():
     assert [text.get_text() for text in line.get_yticklabels()] == ["ok", "failed"]
     np.testing.assert_array_equal(np.flatnonzero(line.get_lines()[0].get_ydata()), [20])
     with pytest.raises(SweepError, match="a status has no error"):
-        compare_slice(slices.cut(dataset, "status", {}), "euler")
+        compare_slice(cuts.cut(dataset, "status", {}), "euler")
 
 
 def test_a_map_over_many_decades_shows_whole_cells():
@@ -555,22 +555,22 @@ def test_a_sample_of_one_parameter_is_an_axis():
 
 def test_a_sample_cannot_be_cut(sample, surface):
     with pytest.raises(SweepError, match=r"friction is sampled.*over friction.*`sweep export`"):
-        slices.cut(sample, None, {"friction": 0.1})
+        cuts.cut(sample, None, {"friction": 0.1})
     with pytest.raises(SweepError, match="did you mean 'friction'"):
-        slices.cut(sample, None, {}, ["frction"])
+        cuts.cut(sample, None, {}, ["frction"])
     with pytest.raises(SweepError, match="one or two parameters"):
-        slices.cut(sample, None, {}, ["friction", "friction"])
+        cuts.cut(sample, None, {}, ["friction", "friction"])
     with pytest.raises(SweepError, match="leave it out"):
-        slices.cut(surface, None, {}, ["friction"])
+        cuts.cut(surface, None, {}, ["friction"])
 
 
 def test_a_sample_beside_axes_is_drawn_at_the_cell_where_these_are_cut(sample):
     grid = xr.concat([sample, sample.assign(wear_power=2 * sample["wear_power"])], "mass")
     grid = grid.assign_coords(mass=("mass", [1.0, 3.0], {"units": "kg"}))
-    shown = slices.cut(grid, None, {"mass": 1.2})
+    shown = cuts.cut(grid, None, {"mass": 1.2})
     assert shown.cuts == {"mass": "1 kg"}
     assert np.array_equal(shown.values, sample["wear_power"])
-    assert np.array_equal(slices.cut(grid, None, {}).values, 2 * sample["wear_power"])
+    assert np.array_equal(cuts.cut(grid, None, {}).values, 2 * sample["wear_power"])
 
 
 def test_axes_without_values_are_drawn_by_number(surface):
@@ -581,9 +581,9 @@ def test_axes_without_values_are_drawn_by_number(surface):
 
 
 def test_long_axes_are_thinned_and_unsorted_ones_sorted():
-    shown = slices.cut(asymptotic_dataset({"friction": np.linspace(1, 0, 70_000)}), None, {})
+    shown = cuts.cut(asymptotic_dataset({"friction": np.linspace(1, 0, 70_000)}), None, {})
     friction = shown.axes[0].values
-    assert friction.size <= slices.MAX_DRAWN_VALUES[1]
+    assert friction.size <= cuts.MAX_DRAWN_VALUES[1]
     assert np.all(np.diff(friction) > 0)
     assert np.array_equal(
         shown.values, theory.asymptotic_wear_power(1, 10, friction, 15, 2 * np.pi)

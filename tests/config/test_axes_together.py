@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import plots, slices
+from sweep.analysis import cuts, plots
 from sweep.config import load
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
@@ -100,14 +100,12 @@ def test_it_is_drawn_as_lines_and_cut_by_its_parameters(results: xr.Dataset) -> 
     labels = [str(line.get_label()) for line in plots.draw(results).axes[0].get_lines()]
     pairs = ((1, 0.3), (2, 0.2), (3, 0.1))
     assert labels == [f"friction = {mu}, mass = {mass} kg" for mass, mu in pairs]
-    shown = slices.cut(results, None, {"mass": 2.9})
+    shown = cuts.cut(results, None, {"mass": 2.9})
     assert shown.cuts == {"case": "2 (friction = 0.1, mass = 3 kg)"}
     np.testing.assert_array_equal(shown.values, results["wear_power"][:, 2])
-    assert slices.cut(results, None, {"case": 0}).cuts == {
-        "case": "0 (friction = 0.3, mass = 1 kg)"
-    }
+    assert cuts.cut(results, None, {"case": 0}).cuts == {"case": "0 (friction = 0.3, mass = 1 kg)"}
     with pytest.raises(SweepError, match="friction and mass are both along case: cut it by one"):
-        slices.cut(results, None, {"mass": 1, "friction": 0.3})
+        cuts.cut(results, None, {"mass": 1, "friction": 0.3})
 
 
 BROKEN: list[tuple[Mapping[str, object], str]] = [

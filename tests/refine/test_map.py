@@ -11,8 +11,8 @@ import xarray as xr
 
 import sweep
 from sweep.analysis import plots
+from sweep.analysis.cuts import cut
 from sweep.analysis.refined import cells_of, on_grid
-from sweep.analysis.slices import cut
 from sweep.config import load
 from sweep.errors import SweepError
 from sweep.shipped import configs_folder
