@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,15 +41,6 @@ def halved(values: Values, levels: int, *, geometric: bool) -> Values:
             finer[1::2] = left / 2 + right / 2
         values = finer
     return values
-
-
-@dataclass(frozen=True)
-class PointValues:
-    """What was computed at points: codes, which may not differ in a cell, and numbers."""
-
-    codes: tuple[NDArray[np.int64], ...]  # each (n_points,)
-    numbers: tuple[Values, ...]  # each (n_points,), NaN if missing
-    max_spans: tuple[float, ...]  # of each of the numbers: a cell with a larger span is halved
 
 
 class Mesh:
@@ -93,27 +83,24 @@ class Mesh:
         """The indices of cells in the grid of all cells of their level."""
         return np.stack(np.unravel_index(cells, self._grid(level)), axis=1)
 
-    def unlike(self, points: Keys, values: PointValues) -> list[Keys]:
+    def unlike(self, points: Keys, compared: Sequence[tuple[Values, float]]) -> list[Keys]:
         """The cells that have points which differ; one array per level, without the last.
 
-        A cell's points are its corners and, between them, the corners of finer neighbours.
+        What is compared are values at the points, NaN where missing, each with the largest span
+        that a cell may have. A cell's points are its corners and, between them, the corners of
+        finer neighbours.
         """
-        sizes = [len(cells) for cells in self.cells[:-1]]
-        compared = (*values.codes, *values.numbers)
-        lows = [[np.full(n, math.inf) for n in sizes] for _ in compared]
-        highs = [[np.full(n, -math.inf) for n in sizes] for _ in compared]
+        lows = [np.full((len(compared), len(cells)), math.inf) for cells in self.cells[:-1]]
+        highs = [-low for low in lows]
         for level, point, cell in self._holding(points):
-            for i, each in enumerate(compared):
-                np.fmin.at(lows[i][level], cell, each[point].astype(np.float64))
-                np.fmax.at(highs[i][level], cell, each[point].astype(np.float64))
-        spans = (*(0.0 for _ in values.codes), *values.max_spans)
-        chosen: list[Keys] = []
-        for level, cells in enumerate(self.cells[:-1]):
-            wide = np.zeros(len(cells), bool)
-            for low, high, span in zip(lows, highs, spans, strict=True):
-                wide |= high[level] - low[level] > span
-            chosen.append(cells[wide])
-        return chosen
+            for (values, _), low, high in zip(compared, lows[level], highs[level], strict=True):
+                np.fmin.at(low, cell, values[point])
+                np.fmax.at(high, cell, values[point])
+        max_spans = np.array([[max_span] for _, max_span in compared])
+        return [
+            cells[(high - low > max_spans).any(axis=0)]
+            for cells, low, high in zip(self.cells[:-1], lows, highs, strict=True)
+        ]
 
     def beside(self, chosen: Sequence[Keys]) -> list[Keys]:
         """The cells that touch a chosen cell and are no finer; arrays per level, as of `unlike`."""

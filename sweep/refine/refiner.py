@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import SweepError
 from sweep.plan.recipes import canonical
-from sweep.refine.mesh import Keys, Mesh, PointValues, halved, is_geometric
+from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
 from sweep.request import POINT, Axis, Refinement, Sweep
 from sweep.spec import Status
 from sweep.work import Values
@@ -64,7 +64,7 @@ class Refiner:
             self._lattice = self._values(results)
             self._spans = self._max_spans(arrays)
         self._take(arrays)
-        chosen = self._mesh.unlike(self._points, self._comparable())
+        chosen = self._mesh.unlike(self._points, self._compared())
         around = self._mesh.beside([*chosen[:-1], chosen[-1][:0]])
         self._mesh.halve([np.union1d(one, more) for one, more in zip(chosen, around, strict=True)])
         self._new = np.setdiff1d(self._mesh.points(), self._points, assume_unique=True)
@@ -122,16 +122,15 @@ class Refiner:
             spans.append(share * float(known.max() - known.min()) if known.size else 0.0)
         return tuple(spans)
 
-    def _comparable(self) -> PointValues:
-        """Flags and status as codes; infinite values as codes too, by their sign."""
-        status = self._arrays["status"].astype(np.int64)
+    def _compared(self) -> list[tuple[Values, float]]:
+        """What may not differ in a cell: status, flags, signs of infinite values; then numbers."""
         flags = [name for name in self._refinement.outputs if name not in self._measured]
-        codes = [status, *(self._arrays[name].astype(np.int64) for name in flags)]
+        codes = [self._arrays[name].astype(np.float64) for name in ("status", *flags)]
         for name in self._measured:
             values = self._arrays[name]
-            codes.append(np.isposinf(values).astype(np.int64) - np.isneginf(values))
-        numbers = tuple(_finite(self._arrays, name) for name in self._measured)
-        return PointValues(tuple(codes), numbers, self._spans)
+            codes.append(np.isposinf(values).astype(np.float64) - np.isneginf(values))
+        numbers = [_finite(self._arrays, name) for name in self._measured]
+        return [*((each, 0.0) for each in codes), *zip(numbers, self._spans, strict=True)]
 
 
 def refined_recipe(coarse: Sweep, refinement: Refinement) -> dict[str, object]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import sweep
 from sweep.analysis.refined import cells_of, on_grid
 from sweep.config import load
-from sweep.refine.mesh import Keys, Mesh, PointValues
+from sweep.refine.mesh import Keys, Mesh
 from tests.benchmarks.record import Figure
 
 FEWER = 20  # times, at least
@@ -107,7 +107,7 @@ def _corners(mesh: Mesh, codes: Codes) -> list[Keys]:
 
 def _edges(mesh: Mesh, codes: Codes) -> list[Keys]:
     points = mesh.points()
-    return mesh.unlike(points, PointValues((codes.ravel()[points],), (), ()))
+    return mesh.unlike(points, [(codes.ravel()[points].astype(np.float64), 0.0)])
 
 
 def _around(mesh: Mesh, codes: Codes) -> list[Keys]:

@@ -18,7 +18,7 @@ import sweep
 from sweep import forecast
 from sweep.config import load
 from sweep.errors import ConfigError
-from sweep.refine.mesh import Mesh, PointValues, halved
+from sweep.refine.mesh import Mesh, halved
 from sweep.request import Refinement
 from sweep.spec import Status
 from tests.command import Run
@@ -210,10 +210,8 @@ def refined_points(
     mesh = Mesh(counts, levels)
     while True:
         points = mesh.points()
-        values = PointValues(
-            (codes.ravel()[points].astype(np.int64),), (numbers.ravel()[points],), (span,)
-        )
-        split_cells = mesh.unlike(points, values)
+        compared = [(codes.ravel()[points], 0.0), (numbers.ravel()[points], span)]
+        split_cells = mesh.unlike(points, compared)
         if not any(cells.size for cells in split_cells):
             return {tuple(place) for place in mesh.positions(points).tolist()}
         around = mesh.beside([*split_cells[:-1], split_cells[-1][:0]])
