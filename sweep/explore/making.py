@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
+import json
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from sweep import wording
 from sweep.config import load
 from sweep.config.stored import is_store
 from sweep.errors import MachineError, SweepError
-from sweep.explore.html_file import document
 from sweep.explore.page_contents import contents
 from sweep.explore.preview import fitting
 from sweep.explore.subject import Subject
@@ -21,6 +27,20 @@ from sweep.store.derived_stores import BY
 from sweep.store.reading import settled
 
 DEFAULT_SIZE = 250
+FOLDER = Path(__file__).resolve().parent / "page"
+SCRIPTS = (
+    "data.js",
+    "colours.js",
+    "computing.js",
+    "map.js",
+    "motion.js",
+    "copying.js",
+    "page.js",
+    "drawing.js",
+    "point.js",
+    "controls.js",
+)
+WORKER = ("kernel.js", "worker.js")
 
 
 def explore(
@@ -39,7 +59,7 @@ def explore(
     """
     subject = _subject(source, outputs)
     page = contents(subject)
-    room = size * 1000 - len(document(page).encode())
+    room = size * 1000 - len(_document(page).encode())
     if room < 0:
         raise SweepError(
             f"without any map, an explorer of {str(source)!r} has {size * 1000 - room:,} "
@@ -49,7 +69,7 @@ def explore(
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(document(page).encode())
+        target.write_bytes(_document(page).encode())
     except OSError as error:
         raise MachineError(
             f"{str(target)!r} cannot be written ({error.strerror}); choose another path with -o"
@@ -86,3 +106,47 @@ def _refuse_unknown(outputs: Sequence[str], known: Sequence[str]) -> None:
     for name in outputs:
         if name not in known:
             raise SweepError(f"this sweep has no output {name!r}: {wording.nearest(name, known)}")
+
+
+def _document(page: Mapping[str, Any]) -> str:
+    """The page as text. Names and attributes appear in it as data only."""
+    scripts = [_text("uPlot.iife.min.js"), "\n".join(map(_short, SCRIPTS))]
+    styles = [_text("uPlot.min.css"), _text("page.css")]
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(map(_hash, scripts))} 'wasm-unsafe-eval'",
+            f"style-src {' '.join(map(_hash, styles))}",
+            "img-src data: blob:",
+            "worker-src blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    parts = {
+        "POLICY": html.escape(policy),
+        "TITLE": html.escape(f"{page['name']}: {page['title']}"),
+        "STYLES": "".join(f"<style>{style}</style>\n" for style in styles),
+        "WORKER": "\n".join(map(_short, WORKER)),
+        "CONTENTS": json.dumps(page, separators=(",", ":"), allow_nan=False).replace(
+            "<", "\\u003c"
+        ),
+        "LICENCE": _text("uPlot.LICENSE"),
+        "SCRIPTS": "".join(f"<script>{script}</script>\n" for script in scripts),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _text("page.html"))
+
+
+@cache
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _short(name: str) -> str:
+    """A script without indentation and lines that are comments."""
+    lines = (line.strip() for line in _text(name).splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

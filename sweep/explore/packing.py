@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 def packed(data: bytes) -> str:
     """Bytes as text: deflated, base64."""
-    squeezer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    return base64.b64encode(squeezer.compress(data) + squeezer.flush()).decode()
+    return base64.b64encode(zlib.compress(data, 9, wbits=-15)).decode()
 
 
 def shuffled(values: NDArray[Any]) -> bytes:
@@ -37,10 +36,3 @@ def packed_values(values: NDArray[np.float64]) -> dict[str, Any]:
         if even.tobytes() == values.tobytes():
             return {"linspace": [float(values[0]), float(values[-1]), n]}
     return {"doubles": packed(shuffled(values))}
-
-
-def every(size: int, most: int) -> NDArray[np.intp]:
-    """At most that many indices, evenly spread from the first to the last."""
-    if size <= most:
-        return np.arange(size)
-    return np.unique(np.round(np.linspace(0, size - 1, most)).astype(np.intp))

@@ -9,7 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.explore.packing import every, packed, packed_values, plain, shuffled
+from sweep.analysis.scales import evenly
+from sweep.explore.packing import packed, packed_values, plain, shuffled
 from sweep.explore.page_contents import Subject, whole_size
 from sweep.request import POINT
 from sweep.spec import Status
@@ -21,31 +22,23 @@ LEAST = 2  # values along an axis
 
 def fitting(subject: Subject, room: int) -> dict[str, Any]:
     """The entries of the page with the stored map, in at most `room` bytes of text."""
-    sizes = _first_sizes(subject)
     if subject.grid is None and not subject.is_sample:
         return {"preview": None}
-    while True:
-        kept = {name: every(subject.size(name), most) for name, most in sizes.items()}
-        entries = _entries(subject, kept)
-        if len(repr(entries)) <= room:
-            return entries
-        longest = max(sizes, key=lambda name: sizes[name])
-        if sizes[longest] <= LEAST:
-            return {"preview": None}
-        sizes[longest] = max(int(sizes[longest] * SHRINK), LEAST)
-
-
-def _first_sizes(subject: Subject) -> dict[str, int]:
-    """All values of each axis, or as many as can be read."""
     sizes = {name: subject.size(name) for name in subject.dimensions}
     outputs = 1
     if subject.grid is not None:
         inner = [subject.grid[n].size for n in subject.outputs if n in subject.grid]
         outputs = max(sum(inner) // max(math.prod(sizes.values()), 1), 1)
-    while math.prod(sizes.values()) * outputs > MAX_PREVIEW_VALUES:
-        longest = max(sizes, key=lambda name: sizes[name])
-        sizes[longest] = int(sizes[longest] * SHRINK)
-    return sizes
+    while True:
+        if math.prod(sizes.values()) * outputs <= MAX_PREVIEW_VALUES:
+            kept = {name: evenly(subject.size(name), most) for name, most in sizes.items()}
+            entries = _entries(subject, kept)
+            if len(repr(entries)) <= room:
+                return entries
+        longest = max(sizes, key=lambda name: sizes[name], default="")
+        if sizes.get(longest, 0) <= LEAST:
+            return {"preview": None}
+        sizes[longest] = max(int(sizes[longest] * SHRINK), LEAST)
 
 
 def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]]) -> dict[str, Any]:

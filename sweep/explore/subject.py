@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.analysis.refined import is_refined, on_grid
-from sweep.explore.packing import every
+from sweep.analysis.scales import evenly
 from sweep.request import POINT, Axis, LongValues, Sweep, is_array
 from sweep.statistics.reduction import Reduction
 
@@ -42,7 +42,7 @@ class Subject:
         inner = {str(d) for name in grid.data_vars for d in grid[name].dims} - set(_dims(grid))
         along = [d for d in map(str, grid.dims) if d in grid.coords and d not in inner]
         grid = grid.sortby([d for d in along if grid[d].dtype.kind in "iuf"])
-        return grid.isel({d: every(grid.sizes[d], MAX_PAGE_VALUES) for d in along})
+        return grid.isel({d: evenly(grid.sizes[d], MAX_PAGE_VALUES) for d in along})
 
     @property
     def is_sample(self) -> bool:
@@ -107,7 +107,7 @@ def _columns(axis: Axis) -> Columns:
 def _thinned(axis: Axis, values: LongValues) -> NDArray[np.float64]:
     """The values along an axis that is not run; MAX_PAGE_VALUES of a long one, or the first."""
     if is_array(values) and axis.name != POINT:
-        return np.asarray(values[:], np.float64)[every(len(values), MAX_PAGE_VALUES)]
+        return np.asarray(values[:], np.float64)[evenly(len(values), MAX_PAGE_VALUES)]
     return _first(values, MAX_SAMPLE if axis.name == POINT else MAX_PAGE_VALUES)
 
 

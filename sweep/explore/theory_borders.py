@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.scales import evenly
 from sweep.analysis.slices import boundaries_of
 from sweep.explore.packing import packed, shuffled
 from sweep.request import Sweep
 
 Values = NDArray[np.float64]
+Indices = NDArray[np.intp]
 MAX_BORDER_VALUES = 256  # of an axis on which a border is looked for
 MAX_SLICES = 16  # of the other axes that have borders
 LAST = 2**16 - 1  # the number that stands for the last value of an axis
@@ -38,13 +40,11 @@ def segments(
     x, y = (dimensions[name][name] for name in names[:2])
     if min(x.size, y.size) < 2:
         return []
-    columns, rows = (
-        np.unique(np.linspace(0, v.size - 1, MAX_BORDER_VALUES).round()) for v in (x, y)
-    )
+    columns, rows = (evenly(values.size, MAX_BORDER_VALUES) for values in (x, y))
     borders: list[dict[str, Any]] = []
     for at in itertools.product(*others):
         place = {n: dimensions[n][n][i] for n, i in zip(names[2:], at, strict=True)}
-        grid = np.meshgrid(x[columns.astype(int)], y[rows.astype(int)], indexing="ij")
+        grid = np.meshgrid(x[columns], y[rows], indexing="ij")
         like = {name: np.broadcast_to(v, grid[0].shape) for name, v in {**single, **place}.items()}
         values = {**like, names[0]: grid[0], names[1]: grid[1]}
         for label, field in boundaries_of(sweep.model.name, values).items():
@@ -54,7 +54,7 @@ def segments(
     return borders
 
 
-def _zero_lines(field: Values, columns: Values, rows: Values) -> Iterator[float]:
+def _zero_lines(field: Values, columns: Indices, rows: Indices) -> Iterator[float]:
     """Marching squares: the ends of the line on which the field is 0 within each cell."""
     with np.errstate(invalid="ignore"):
         signs = field >= 0
