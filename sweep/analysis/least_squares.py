@@ -21,7 +21,6 @@ Mask = NDArray[np.bool_]
 Errors = Callable[[Values], tuple[Values, Values]]  # of coefficients; and their derivatives
 
 DEPENDENT = 1e-14  # part of a column that others leave, relative: below it the column adds nothing
-MAX_ITERATIONS, SETTLED = 100, 1e-15  # of inverse iteration; largest change of an entry
 DESCENT = 1e-10  # cosine between errors and a column, up to which its coefficient stays 0
 ACTIVE_SET_ROUNDS = 50
 MAX_STEPS = 500  # of Levenberg and Marquardt
@@ -173,27 +172,6 @@ def _non_negative(
         if not slopes.min() < 0:
             break
         free[np.argmin(slopes)] = True
-    return x
-
-
-def smallest_direction(columns: Values) -> Values:
-    """The x of least |Σ x_k column_k| over |x|, by inverse iteration."""
-    n, factor = len(columns), triangle(columns, np.zeros_like(columns[0]), 0.0)
-    if len(factor.kept) < n:  # one column is a combination of others
-        missing = next(k for k in range(n) if k not in factor.kept)
-        x = np.zeros(n)
-        x[factor.kept] = -solved(columns[factor.kept], columns[missing])
-        x[missing] = 1.0
-        return x
-    rows, direction = factor.rows * factor.sizes, np.full(n, 1.0)
-    for _ in range(MAX_ITERATIONS):
-        before = direction
-        direction = back_substituted(rows, forward_substituted(rows, before))
-        direction = direction / direction[np.argmax(np.abs(direction))]
-        if np.max(np.abs(direction - before)) <= SETTLED:
-            break
-    x = np.empty(n)
-    x[factor.kept] = direction
     return x
 
 

@@ -1,4 +1,4 @@
-"""How values lie on an axis: its scale, and the cells around the values."""
+"""How values lie on an axis: its scale, cells around the values, and which values are the same."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from sweep.work import Values
 
+ROUNDING = 1e-9  # relative difference of values that count as equal
 LOG_DECADES = 3.0  # a positive output that spans more decades is drawn on a logarithmic scale
 MAX_UNEVENNESS_RATIO = 0.6  # unevenness of steps on a logarithmic scale over that on a linear one
 ROUNDING_SHARE = 1e-6  # share of the values that is not drawn over the whole height of a picture
@@ -37,6 +38,33 @@ def edges(values: Values, kind: str | None = None) -> Values:
 def evenly(count: int, most: int) -> NDArray[np.intp]:
     """Indices of at most `most` of `count` values, evenly spread, both ends included."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
+def merged(column: Values, period: float | None = None) -> Values:
+    """The column with values that differ by rounding, or by whole periods, made equal.
+
+    Each group takes its value of smallest magnitude. NaN stays.
+    """
+    values, place = np.unique(column, return_inverse=True)
+    size = float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))
+    folded = difference(values, 0.0, period)
+    allowed = 0.0 if period is None else 8 * np.finfo(float).eps * max(size, period)
+    if period is not None:  # both ends of a period are the same
+        folded = np.where(folded < allowed - 0.5 * period, 0.5 * period, folded)
+    order = np.argsort(folded, kind="stable")
+    with np.errstate(invalid="ignore"):
+        same = np.diff(folded[order]) <= np.maximum(ROUNDING * np.abs(folded[order][1:]), allowed)
+    group = np.concatenate([np.zeros(min(values.size, 1), dtype=int), np.cumsum(~same)])
+    by_size = order[np.lexsort((np.abs(values[order]), group))]
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    values[order] = values[by_size][first][group]
+    return values[place.reshape(-1)]
+
+
+def difference(column: Values, value: float, period: float | None = None) -> Values:
+    """The column minus the value; with a period, at most half of it in magnitude."""
+    deviation = column - value
+    return deviation if period is None else deviation - period * np.round(deviation / period)
 
 
 def spans_decades(values: Values) -> bool:

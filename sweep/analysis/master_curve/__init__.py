@@ -6,18 +6,19 @@ curve([0.5, 2.0]), curve.error.greatest
 write(curve, Path("fits"))           # coefficients as JSON, a function as Python
 """
 
-from sweep.analysis.master_curve.curve import (
-    VARIABLES,
-    Choices,
-    Distance,
-    MasterCurve,
-    Piece,
-    distance,
-)
 from sweep.analysis.master_curve.fit import fit
-from sweep.analysis.master_curve.points import UNITS, Points, Reading, from_dataset, load, read_csv
-from sweep.analysis.master_curve.rational import Degrees, Quotient
+from sweep.analysis.master_curve.points import (
+    UNITS,
+    VARIABLES,
+    Points,
+    Reading,
+    from_dataset,
+    load,
+    read_csv,
+)
+from sweep.analysis.master_curve.rational import Choices, Distance, MasterCurve, Piece, distance
 from sweep.analysis.master_curve.write import as_json, write
+from sweep.analysis.quotients import Degrees, Quotient
 
 __all__ = [
     "UNITS", "VARIABLES", "Choices", "Degrees", "Distance", "MasterCurve", "Piece", "Points",

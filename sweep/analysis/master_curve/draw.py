@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from sweep.analysis.figures import new_figure
-from sweep.analysis.master_curve.curve import MasterCurve
 from sweep.analysis.master_curve.points import Points
+from sweep.analysis.master_curve.rational import MasterCurve
 from sweep.analysis.scales import evenly
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
 from sweep.work import Values
@@ -121,8 +122,9 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     label = f"fit, {curve.n_coefficients} coefficients"
     upper.plot(grid, curve(grid), linewidth=1.2, color="C1", label=label)
     difference = _relative_difference(curve(curve.x), curve.energy)
-    is_parted = 1 < len(curve.branches) <= MAX_CURVES
-    branches = curve.branches if is_parted else {"": np.ones(x.size, dtype=bool)}
+    branches = _branches(curve.points)
+    if not 1 < len(branches) <= MAX_CURVES:
+        branches = {"": np.ones(x.size, dtype=bool)}
     for (name, some), colour in zip(branches.items(), BRANCH_COLOURS, strict=False):
         label = f"fit − points, {name}" if name else "fit − points"
         lower.plot(curve.x[some], difference[some], ".", color=colour, label=label, markersize=2.5)
@@ -134,6 +136,16 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     name, scale = curve.variable.symbol, "log" if x[-1] > 100 * x[0] > 0 else "linear"
     upper.set(xscale=scale, ylabel=curve.variable.energy)
     lower.set(yscale="log", xlabel=name, ylabel="relative difference")
+
+
+def _branches(points: Points) -> dict[str, NDArray[np.bool_]]:
+    """The points of each value of δ or φ, by "δ = 0.01"; none unless one of the two varies."""
+    known = {"δ": points.delta, "φ": points.phase}
+    varied = {symbol: np.unique(each) for symbol, each in known.items() if np.ptp(each) > 0}
+    if len(varied) != 1:
+        return {}
+    ((symbol, values),) = varied.items()
+    return {f"{symbol} = {value:.4g}": known[symbol] == value for value in values}
 
 
 def _relative_difference(energy: Values, reference: Values) -> Values:

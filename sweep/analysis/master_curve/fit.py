@@ -1,54 +1,41 @@
-"""Fit master curves: piece by piece, with degrees that the points determine."""
+"""Fit master curves: which points and pieces, and warnings about the result."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.least_squares import smallest_direction, triangle
-from sweep.analysis.master_curve.curve import (
-    CORE_APPEARS,
-    VARIABLES,
-    Choices,
-    MasterCurve,
-    Piece,
-    Stretch,
-    Variable,
-    notes_on,
-)
+from sweep.analysis.barycentric import Barycentric, adaptive, has_pole, is_near
 from sweep.analysis.master_curve.points import (
+    PERIODS,
+    VARIABLES,
     Points,
+    Variable,
     from_dataset,
     load,
     positive,
     refuse_exponent,
 )
 from sweep.analysis.master_curve.rational import (
-    Barycentric,
-    Degrees,
-    Ends,
-    Quotient,
-    Rational,
-    Target,
-    least_squares,
-    met,
-    minimax,
-    poles_within,
+    CORE_APPEARS,
+    Choices,
+    MasterCurve,
+    Piece,
+    Stretch,
+    determined,
+    raised,
 )
+from sweep.analysis.quotients import Degrees, Ends, Target, met
+from sweep.analysis.scales import difference
 from sweep.errors import SweepError
 from sweep.wording import nearest
 from sweep.work import Values
 
-NO_SCATTER = 1e-4  # rms scatter over the largest value, up to which AAA is used
-MAX_TERMS = 30  # of AAA
-MAX_ERROR = 2.0  # largest standard error of a curve, over that of the points
-MAX_SCATTER_RATIO = 1.5  # scatter about a curve over that about one of higher degrees
-MAX_RAISE = 3  # of both degrees, where AAA does not give a curve
 MAX_GAP = 0.02  # of √(1 − 1/ξ) from ξ = 1 to the first point, bridged by the end of the piece below
 MAX_X, MAX_ENERGY = 1e15, 1e50  # larger values, and smaller than their inverses, overflow in powers
 WITHOUT_CORE = Degrees(1, 0)  # below ξ = 1
@@ -56,7 +43,16 @@ WITHOUT_CORE = Degrees(1, 0)  # below ξ = 1
 # those of other profiles are not.
 WITH_CORE, WITH_CORE_OF_OTHERS = Degrees(1, 2), Degrees(3, 4)
 PLAIN_PROFILES = (1.0, 2.0)  # exponents
-FITTERS: dict[str, Callable[..., Quotient]] = {"least_squares": least_squares, "minimax": minimax}
+
+SMALL_DELTA = 0.1  # δ up to which energies collapse within some per cent
+MAX_SPREAD = 0.01  # relative difference allowed between points of one x
+MAX_RMS = 0.02  # relative error of a curve that is never reported
+SIGNIFICANT = 6.0  # difference between curves over the scatter along them
+MEDIAN_SIZE = 0.6745  # median size of a normal variate, in standard deviations
+MAX_COMPARED_CURVES = 25
+NEAR_ZERO = 0.01  # share of the upper end up to which the first point stands for 0
+IN_PHASE = 0.3  # rad, phase up to which W̄ over β drops too steeply at β = 1 for a quotient
+STEEP_RANGE = (0.9, 1.2)  # of β
 
 
 def fit(
@@ -202,165 +198,141 @@ def _piece(
         energies = Target(*(np.append(each, end) for each, end in zip(columns, ends, strict=True)))
     low, high = plan.argument(np.array([plan.low, plan.high])).tolist()
     piece = _fitted(plan, (low, high), variable, choices, energies)
-    if poles_within(piece.rational, low, high):
+    if has_pole(piece.rational, low, high):
         raise SweepError(f"every fit over {where} has a pole: narrow --range to the points")
     return piece
 
 
 def _fitted(plan: Stretch, ends: Ends, variable: str, choices: Choices, energies: Target) -> Piece:
     """Fit by the chosen method; by least squares where AAA does not predict half of the points."""
-    (target, size), method = _scaled(plan, energies), choices.method
-    scattered = is_met = False
-    rational: Rational | None
-    if method == "aaa":
-        # AAA's tolerance is relative to the largest value, so over β it fits W̄ itself.
-        whole = replace(plan, power=0) if variable == "beta" else plan
-        whole_target, whole_size = _scaled(whole, energies)
-        rational = adaptive(whole_target, choices.tolerance, ends)
-        if rational is not None:
-            plan, size = whole, whole_size
-        else:
-            rational, method = _raised(target, plan.degrees, ends), "least_squares"
-            scattered = not _is_near(rational, target.t, target.g, choices.tolerance)
-    else:
-        rational = _determined(method, target, plan.degrees, ends)
-        is_met = met(rational, target)
-    return Piece(
-        **vars(plan), rational=rational.times(size), method=method, scattered=scattered, met=is_met
-    )
-
-
-def _scaled(plan: Stretch, energies: Target) -> tuple[Target, float]:
-    """Values of about 1 in t, and the power of two by which to multiply the function."""
-    x, energy = energies.t, energies.g
-    factor = 1 / x if plan.power == 1 else x if plan.power == -1 else np.ones(x.size)
-    size = 2.0 ** round(math.log2(float(np.median(energy * factor))))
-    return Target(plan.argument(x), energy * factor / size, energies.unit * factor / size), size
-
-
-def _determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Quotient:
-    """Fit with these degrees or, where the points do not determine the curve, with lower ones.
-
-    The curve is determined if it has no pole between the ends, nor near them within half the
-    distance of points there, and if its standard error is nowhere above MAX_ERROR of that of the
-    points. Degrees fall one by one, unless the points then scatter more about the curve. A curve
-    that meets its points but for rounding has the lowest degrees that do: in any higher ones,
-    numerator and denominator share factors that rounding would choose.
-    """
-    kept: Quotient | None = None
-    while True:
-        quotient = FITTERS[method](target, degrees)
-        if not met(quotient, target) and not _sound(quotient, target, ends):
-            quotient = FITTERS[method](target, degrees, bounded=True)
-        is_met = met(quotient, target)
-        if kept is not None and not is_met:
-            limit = MAX_SCATTER_RATIO * _scatter(kept, target)
-            if not _scatter(quotient, target) <= limit:
-                return kept
-        if degrees.n_coefficients == 1 or (not is_met and _sound(quotient, target, ends)):
-            return quotient
-        if not poles_within(quotient, *ends):
-            kept = quotient
-        if degrees.numerator >= degrees.denominator:  # the larger degree falls
-            degrees = replace(degrees, numerator=degrees.numerator - 1)
-        else:
-            degrees = replace(degrees, denominator=degrees.denominator - 1)
-
-
-def _raised(target: Target, degrees: Degrees, ends: Ends) -> Quotient:
-    """Fit by least squares with these degrees, or with up to MAX_RAISE higher ones if needed.
-
-    Higher ones are needed if the points determine them and scatter less about the curve.
-    """
-    best = _determined("least_squares", target, degrees, ends)
-    n_distinct = np.unique(target.t).size
-    for more in range(1, MAX_RAISE + 1):
-        higher = Degrees(degrees.numerator + more, degrees.denominator + more)
-        if higher.n_coefficients >= n_distinct or met(best, target):
-            break
-        with np.errstate(all="ignore"):  # a curve that is not determined overflows
-            quotient = _determined("least_squares", target, higher, ends)
-            needed = MAX_SCATTER_RATIO * _scatter(quotient, target) < _scatter(best, target)
-        if quotient.degrees != higher or not needed:
-            break
-        best = quotient
-    return best
-
-
-def _scatter(quotient: Quotient, target: Target) -> float:
-    """Standard deviation of the points about the curve, in their units."""
-    with np.errstate(all="ignore"):
-        residuals = (quotient(target.t) - target.g) / target.unit
-    free = max(target.t.size - quotient.n_coefficients, 1)
-    return float(np.sqrt(np.sum(residuals * residuals) / free))
-
-
-def _sound(quotient: Quotient, target: Target, ends: Ends) -> bool:
-    """Whether the points determine the curve, as `_determined` says."""
-    places = np.unique(np.clip(np.append(target.t, ends), *ends))
-    poles = quotient.poles()
-    nearest_place = np.clip(poles.real, *ends)
-    i = np.clip(np.searchsorted(places, nearest_place), 1, places.size - 1)
-    if np.any(np.abs(poles - nearest_place) <= 0.5 * (places[i] - places[i - 1])):
-        return False
-    grid = np.unique(np.concatenate([places, 0.5 * (places[1:] + places[:-1])]))
-    order = np.argsort(target.t)
-    unit = quotient(grid) * np.interp(grid, target.t[order], (target.unit / target.g)[order])
-    at_points, over_range = quotient.slopes(target.t) / target.unit, quotient.slopes(grid) / unit
-    if not (np.all(np.isfinite(over_range)) and np.all(np.any(at_points != 0, axis=1))):
-        return False
-    errors = triangle(at_points, np.zeros(target.t.size)).leverage(over_range)
-    return bool(np.max(errors) <= MAX_ERROR)
-
-
-def adaptive(target: Target, tolerance: float, ends: Ends) -> Barycentric | None:
-    """Fit by AAA with the degrees that the tolerance needs, relative to the largest g.
-
-    Points of equal t count by their mean. Terms are removed until there is no pole between the
-    ends. None for points that scatter by more than the tolerance, as the curve goes through some of
-    them: then every other point does not predict the rest.
-    """
-    t, place = np.unique(target.t, return_inverse=True)
-    g = np.bincount(place, target.g) / np.bincount(place)
-    shown = np.arange(t.size) % 2 == 0
-    shown[-1] = True
-    if not any(
-        not poles_within(half, *ends) and _is_near(half, t[~shown], g[~shown], tolerance)
-        for half in _approximants(t[shown], g[shown])
-    ):
-        return None
-    without_poles: Barycentric | None = None
-    for approximant in _approximants(t, g):
-        if not poles_within(approximant, *ends):
-            without_poles = approximant
-        if np.max(np.abs(approximant(t) - g)) <= tolerance * np.max(g):
-            break
-    return without_poles
-
-
-def _is_near(rational: Rational, t: Values, g: Values, tolerance: float) -> bool:
-    """Whether a function is as near to values as AAA has to be."""
-    residuals = (rational(t) - g) / np.max(g)
-    return float(np.sqrt(np.mean(residuals * residuals))) <= max(tolerance, NO_SCATTER)
-
-
-def _approximants(t: Values, g: Values) -> Iterator[Barycentric]:
-    """Functions of 1, 2 ... terms through more points.
-
-    Each interpolates where the one before is farthest off; its weights minimise the linearised
-    error at the other points.
-    """
-    used = np.zeros(t.size, dtype=bool)
-    support: list[int] = []
-    values = np.full(t.size, np.mean(g))
-    for _ in range(min(MAX_TERMS, t.size // 2)):
-        support.append(int(np.argmax(np.where(used, -1.0, np.abs(g - values)))))
-        used[support[-1]] = True
-        rest = ~used
-        columns = np.stack([(g[rest] - g[k]) / (t[rest] - t[k]) for k in support])
-        weights = smallest_direction(columns)
-        approximant = Barycentric(
-            tuple(t[support].tolist()), tuple(g[support].tolist()), tuple(weights.tolist())
+    target = plan.target(energies)
+    if choices.method != "aaa":
+        rational = determined(choices.method, target, plan.degrees, ends)
+        return Piece(
+            **vars(plan), rational=rational, method=choices.method, met=met(rational, target)
         )
-        yield approximant
-        values = approximant(t)
+    # AAA's tolerance is relative to the largest value, so over β it fits W̄ itself.
+    whole = replace(plan, power=0) if variable == "beta" else plan
+    values = whole.target(energies)
+    barycentric = adaptive(values.t, values.g, choices.tolerance, ends)
+    if barycentric is not None:
+        return Piece(**vars(whole), rational=barycentric, method="aaa")
+    rational = raised(target, plan.degrees, ends)
+    scattered = not is_near(rational, target.t, target.g, choices.tolerance)
+    return Piece(**vars(plan), rational=rational, method="least_squares", scattered=scattered)
+
+
+def notes_on(curve: MasterCurve) -> Iterator[str]:
+    """Warnings about a curve."""
+    name, x, points, error = curve.variable.name, curve.x, curve.points, curve.error
+    absolute = curve.choices.weights == "absolute"
+    allowed = math.inf if absolute else _scatter_error(x, curve.energy)
+    if curve.choices.limits is not None and _extrapolates(*curve.choices.limits, x):
+        yield (
+            f"the range goes beyond the points, which lie at {name} from {x.min():.4g} to "
+            f"{x.max():.4g}: elsewhere the curve is extrapolated"
+        )
+    for piece in curve.pieces:
+        yield from _lowered(name, curve.choices, piece, explained=error.rms <= allowed)
+    if error.rms > max(allowed, MAX_RMS):
+        yield _mismatch(curve)
+    largest = float(points.delta.max(initial=0.0))
+    if largest > SMALL_DELTA:
+        yield (
+            f"delta is up to {largest:.4g}, and energies collapse for small delta only: choose "
+            f"points below {SMALL_DELTA:g} with --at delta=..."
+        )
+    spread = _spread(points, x, curve.energy / curve(x))
+    if spread > MAX_SPREAD:
+        varied = [name for name in ("delta", "phase") if np.unique(getattr(points, name)).size > 1]
+        cuts = " or ".join(f"--at {name}=..." for name in varied)
+        yield (
+            f"the points do not collapse: at nearly equal {name} they differ by up to "
+            f"{100 * spread:.2g} %, because {' and '.join(varied)} vary: choose one value, {cuts}"
+        )
+
+
+def _extrapolates(low: float, high: float, x: Values) -> bool:
+    """Whether a range goes beyond the points by more than the distance of the last two."""
+    places = np.unique(x)
+    first, last = np.diff(places)[[0, -1]] if places.size > 1 else (0.0, 0.0)
+    from_start = low >= places[0] - first or (low == 0 and places[0] <= NEAR_ZERO * high)
+    return not (from_start and high <= places[-1] + last)
+
+
+def _lowered(variable: str, choices: Choices, piece: Piece, *, explained: bool) -> Iterator[str]:
+    """A note on a piece fitted by another method or with other degrees than chosen.
+
+    One of lower degrees than the default ones needs no note where it meets its points.
+    """
+    if isinstance(piece.rational, Barycentric):
+        return
+    used, where = piece.rational.degrees, f"{variable} from {piece.low:.4g} to {piece.high:.4g}"
+    if choices.method == "aaa":
+        cause = (
+            "the points scatter by more than the tolerance, and aaa goes through points"
+            if piece.scattered and explained
+            else "the points are too far apart for aaa: half of them do not predict the others"
+        )
+        yield f"{where}: {cause}: fitted by least_squares of degrees {used}"
+    elif used != piece.degrees and not (piece.met and not choices.degrees):
+        cause = f"the points do not determine a curve of degrees {piece.degrees}"
+        if not explained:
+            cause = f"a curve of degrees {piece.degrees} has a pole or wavers between the points"
+        yield f"{where}: {cause}: fitted with degrees {used}"
+
+
+def _scatter_error(x: Values, energy: Values) -> float:
+    """Relative error of a curve that the scatter of its points explains.
+
+    The scatter is what neighbours differ by, less a straight line on logarithmic scales; its median
+    is taken, since at a sharp bend of the curve the difference is that bend.
+    """
+    bends = np.abs(np.diff(np.log(energy[np.argsort(x)]), 2))
+    if not bends.size:
+        return math.inf
+    return SIGNIFICANT * float(np.median(bends)) / math.sqrt(6) / MEDIAN_SIZE
+
+
+def _mismatch(curve: MasterCurve) -> str:
+    """A note on a curve that is farther from its points than they scatter."""
+    mismatch = (
+        f"the curve misses the points by {100 * curve.error.rms:.2g} % rms, more than they scatter"
+    )
+    (low, high), (below, above) = curve.limits, STEEP_RANGE
+    phases = np.abs(difference(curve.points.phase, 0.0, PERIODS["phase"]))
+    steep = curve.variable.name == "beta" and low < below and above < high
+    if steep and np.all(phases <= IN_PHASE):
+        return (
+            f"{mismatch}; nearly in phase, slip ends at beta = 1, too steeply for one quotient: "
+            f"fit both sides, --range {low:g} {below:g} and --range {above:g} {high:g}"
+        )
+    return f"{mismatch}: narrow --range, raise --degrees, or use --method aaa"
+
+
+def _spread(points: Points, x: Values, share: Values) -> float:
+    """How far curves of one amplitude and phase each are apart; 0 if their scatter explains it.
+
+    `share` is the energy over the fitted one.
+    """
+    kinds = np.stack([np.nan_to_num(points.delta), np.nan_to_num(points.phase)], axis=1)
+    kinds, kind = np.unique(kinds, axis=0, return_inverse=True)
+    kind = kind.reshape(-1)
+    if len(kinds) < 2:
+        return 0.0
+    order = np.argsort(x)
+    if 4 * len(kinds) > x.size:  # no curves: nearly every point has its own amplitude and phase
+        return float(np.sqrt(np.mean(np.diff(share[order]) ** 2)))
+    grid = np.quantile(np.log(x), np.linspace(0, 1, 101))
+    some = np.unique(
+        np.linspace(0, len(kinds) - 1, min(len(kinds), MAX_COMPARED_CURVES)).astype(int)
+    )
+    least, greatest, steps = np.full(101, np.inf), np.full(101, -np.inf), np.empty(0)
+    for k in some:
+        own = order[kind[order] == k]
+        at = np.interp(grid, np.log(x[own]), share[own], left=np.nan, right=np.nan)
+        least, greatest = np.fmin(least, at), np.fmax(greatest, at)
+        steps = np.append(steps, np.diff(share[own], 2))
+    scatter = float(np.sqrt(np.mean(steps**2) / 6)) if steps.size else 0.0
+    spread = float(np.max(np.where(greatest > least, greatest - least, 0.0)))
+    return spread if spread > SIGNIFICANT * scatter else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cache, partial
 from numbers import Real
 from pathlib import Path
 from typing import cast
@@ -14,6 +14,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from sweep.analysis.quotients import Degrees
+from sweep.analysis.scales import ROUNDING, difference, merged
 from sweep.config.columns import read_csv as read_cells
 from sweep.config.problems import UnreadableError
 from sweep.errors import SweepError
@@ -27,12 +29,10 @@ from sweep.work import Values
 MODEL = "mdr_contact"
 MIN_EXPONENT = 0.5  # of a profile; itself excluded
 SPHERE = 2.0  # exponent of its profile
-ROUNDING = 1e-9  # relative difference of values that count as equal
 UNITS = {"delta": "1", "phase": "rad", "profile_exponent": "1", "beta": "1"}  # of what `at` cuts
 PERIODS = {"phase": math.pi}  # with which the energies repeat
 ABSCISSAE = ("beta", "friction", "mu")
 ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
-Columns = dict[str, Values | Callable[[], Values]]  # a function reads a column when it is used
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,36 +137,35 @@ class Points:
         return replace(self, profile_exponent=np.where(np.isnan(n), SPHERE, n))
 
 
+@dataclass(frozen=True)
+class Variable:
+    """One of the paper's two ways to collapse the energies on one curve."""
+
+    name: str  # "beta" or "xi"
+    symbol: str
+    energy: str  # symbol of the ordinate
+    limits: tuple[float, float]  # the paper's; an infinite end is that of the points
+    power: int  # W grows as x to this power at the lower end
+    degrees: Degrees  # of a single piece
+
+    def collapse(self, points: Points) -> tuple[Values, Values]:
+        """x and the energy; SweepError for ξ without δ."""
+        if self.name == "beta":
+            return points.beta, points.energy
+        if np.isnan(points.delta).any():
+            raise SweepError(
+                f"{points.source!r} has no delta, needed for xi = beta/delta: give --at delta=..."
+            )
+        return points.xi, points.xi_energy
+
+
+VARIABLES = {
+    "xi": Variable("xi", "ξ = β/δ", "W̄δ", (0.0, 4.0), 1, Degrees(4, 5)),
+    "beta": Variable("beta", "β", "W̄", (0.1, math.inf), -1, Degrees(4, 3)),
+}
 KNOWN = ("delta", "phase", "profile_exponent")  # of a contact; NaN where unknown
 OPTIONAL = (*KNOWN, "sigma")  # columns that may be unknown
 COLUMNS = tuple(f.name for f in fields(Points) if f.name not in ("source", "dropped", "notes"))
-
-
-def merged(column: Values, period: float | None = None) -> Values:
-    """The column with values that differ by rounding, or by whole periods, made equal.
-
-    Each group takes its value of smallest magnitude. NaN stays.
-    """
-    values, place = np.unique(column, return_inverse=True)
-    size = float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))
-    folded = difference(values, 0.0, period)
-    allowed = 0.0 if period is None else 8 * np.finfo(float).eps * max(size, period)
-    if period is not None:  # both ends of a period are the same
-        folded = np.where(folded < allowed - 0.5 * period, 0.5 * period, folded)
-    order = np.argsort(folded, kind="stable")
-    with np.errstate(invalid="ignore"):
-        same = np.diff(folded[order]) <= np.maximum(ROUNDING * np.abs(folded[order][1:]), allowed)
-    group = np.concatenate([np.zeros(min(values.size, 1), dtype=int), np.cumsum(~same)])
-    by_size = order[np.lexsort((np.abs(values[order]), group))]
-    first = np.flatnonzero(np.diff(group, prepend=-1))
-    values[order] = values[by_size][first][group]
-    return values[place.reshape(-1)]
-
-
-def difference(column: Values, value: float, period: float | None = None) -> Values:
-    """The column minus the value; with a period, at most half of it in magnitude."""
-    deviation = column - value
-    return deviation if period is None else deviation - period * np.round(deviation / period)
 
 
 def nearest_value(column: Values, name: str, value: float) -> tuple[float, tuple[str, ...]]:
@@ -240,13 +239,15 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
     outputs = [name for name in ENERGIES if name in dataset.data_vars]
     if not outputs:
         raise SweepError(f"{source!r} has no energy: add 'normalized_energy' to its outputs")
+
+    def column(name: str) -> Values:
+        along = dataset[name].broadcast_like(status).transpose(*status.dims)
+        return along.values.ravel().astype(np.float64)
+
     names = [*map(str, dataset.coords), *outputs, "status"]
-    columns: Columns = {
-        name: dataset[name].broadcast_like(status).transpose(*status.dims).values.ravel()
-        .astype(np.float64)
-        for name in names
-        if dataset[name].dtype.kind in "iuf"
-    }  # fmt: skip
+    columns = {
+        name: cache(partial(column, name)) for name in names if dataset[name].dtype.kind in "iuf"
+    }
     return _points(_Table(source, columns), Reading())
 
 
@@ -270,32 +271,29 @@ def read_csv(path: Path, reading: Reading) -> Points:
     if not file.rows:
         raise SweepError(f"{str(path)!r} has no points: write a line of names and a row per point")
     words = {each.name: float(each) for each in Status}
-    columns: Columns = {
-        name: partial(file.numbers, name, words if name == "status" else {})
+    columns = {
+        name: cache(partial(file.numbers, name, words if name == "status" else {}))
         for name in file.header
         if not name.endswith("_name")
     }
     for name, number in file.constants().items():
-        columns.setdefault(name, np.full(len(file.rows), number))
+        columns.setdefault(name, cache(partial(np.full, len(file.rows), number)))
     return _points(_Table(str(path), columns, [line for line, _ in file.rows]), reading)
 
 
 @dataclass(frozen=True)
 class _Table(Mapping[str, Values]):
-    """Columns of numbers, NaN in empty cells; those of a file are converted when first used."""
+    """Columns of numbers, NaN in empty cells, each of which is read when it is used."""
 
     place: str  # path of the file or store
-    columns: Columns
+    columns: Mapping[str, Callable[[], Values]]
     lines: Sequence[int] = ()  # line number of each row
 
     def __getitem__(self, name: str) -> Values:
-        column = self.columns[name]
-        if callable(column):
-            try:
-                column = self.columns[name] = column()
-            except UnreadableError as error:
-                raise SweepError(str(error)) from error
-        return column
+        try:
+            return self.columns[name]()
+        except UnreadableError as error:
+            raise SweepError(str(error)) from error
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)

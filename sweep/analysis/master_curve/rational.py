@@ -1,392 +1,273 @@
-"""Rational functions of one variable, and fits of given degrees: least squares and minimax.
-
-The basis of the fits is C(K, k) uᵏ/(1 + u)ᴷ with u = t/c, where c is the median of
-the points: Bernstein's on the half line, well scaled however many decades the points span.
-"""
+"""Master curves: pieces of rational functions, of degrees that the points determine."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import Any, cast
+from functools import cached_property
 
 import numpy as np
-from numpy.polynomial import polynomial
-from numpy.typing import ArrayLike, NDArray
-from scipy import linalg, optimize
+from numpy.typing import ArrayLike
 
-from sweep.analysis.least_squares import (
-    Mask,
-    combination,
-    minimised,
-    solved,
-    solved_bounded,
-    triangle,
-)
+from sweep.analysis.barycentric import has_pole
+from sweep.analysis.least_squares import triangle
+from sweep.analysis.master_curve.points import KNOWN, Points, Variable
+from sweep.analysis.quotients import FITTERS, Degrees, Ends, Quotient, Rational, Target, met
 from sweep.errors import SweepError
+from sweep.theory.mdr_contact import constant_load_energy, universal_surface
+from sweep.wording import nearest
 from sweep.work import Values
 
-NEGLIGIBLE = 1e-290  # coefficient of the denominator, relative to the largest
-REAL = 1e-6  # imaginary part of a pole over its size, up to which it counts as real
-MET = 1e-12  # rms relative error up to which the points lie on a curve but for rounding
-MAX_PROGRAM_POINTS = 2000  # points in a linear program
-LINEAR_ROUNDS, BOUNDED_ROUNDS, CORRECTION_ROUNDS = 20, 5, 60
-PIN_RATIO = 1e6  # largest term of a denominator over its constant term, at the smallest t > 0
-Ends = tuple[float, float]  # of a range
-MIN_BELOW = 1e-3  # bounded coefficient of the denominator, relative to that of the previous round
+METHODS = (*FITTERS, "aaa")
+WEIGHTS = ("relative", "absolute", "sigma")
+N_COMPARED = 4001  # places at which a curve is compared with theory
+MAX_ERROR = 2.0  # largest standard error of a curve, over that of the points
+MAX_SCATTER_RATIO = 1.5  # scatter about a curve over that about one of higher degrees
+MAX_RAISE = 3  # of both degrees, where AAA does not give a curve
+CORE_APPEARS = 1.0  # ξ at which, under constant load, part of the contact begins to stick
 
-
-@dataclass(frozen=True, eq=False)
-class Target:
-    """Values g > 0 at t ≥ 0, and the unit in which the error at each point is measured."""
-
-    t: Values
-    g: Values
-    unit: Values
-
-    def where(self, kept: Mask | NDArray[np.intp]) -> Target:
-        """Some of the points."""
-        return Target(self.t[kept], self.g[kept], self.unit[kept])
+Curve = Callable[[Values], Values]
 
 
 @dataclass(frozen=True)
-class Degrees:
-    """Degrees of the numerator and of the denominator."""
+class Choices:
+    """How a curve is fitted."""
 
-    numerator: int
-    denominator: int
+    method: str = "least_squares"  # one of METHODS
+    degrees: tuple[Degrees, ...] = ()  # of each piece; empty: the variable's own
+    limits: tuple[float, float] | None = None
+    weights: str = "relative"  # one of WEIGHTS
+    whole: bool = False  # one piece, even where a stick core appears within the range
+    tolerance: float = 1e-6  # of AAA
 
     def __post_init__(self) -> None:
-        if min(self.numerator, self.denominator) < 0:
-            raise SweepError(f"degrees {self} are negative: use whole numbers of 0 or above")
-
-    @property
-    def n_coefficients(self) -> int:
-        return self.numerator + self.denominator + 1
-
-    def __str__(self) -> str:
-        return f"{self.numerator}/{self.denominator}"
-
-
-@dataclass(frozen=True)
-class Quotient:
-    """P(t)/Q(t), coefficients in ascending powers; one of Q, normally the constant, is 1.
-
-    Errors are standard errors of the coefficients, from the scatter of the points about the curve
-    as if points were independent; a minimax fit has none. The covariance is that of the free
-    coefficients, numerator first.
-    """
-
-    numerator: tuple[float, ...]
-    denominator: tuple[float, ...]
-    numerator_errors: tuple[float, ...] = ()
-    denominator_errors: tuple[float, ...] = ()
-    covariance: tuple[tuple[float, ...], ...] = ()
-    pinned: int = 0  # index of the coefficient of Q that is 1
-
-    @property
-    def n_coefficients(self) -> int:
-        """Number of free coefficients, without the 1 in the denominator."""
-        return len(self.numerator) + len(self.denominator) - 1
-
-    @property
-    def degrees(self) -> Degrees:
-        return Degrees(len(self.numerator) - 1, len(self.denominator) - 1)
-
-    def __call__(self, t: ArrayLike) -> Values:
-        t = np.asarray(t, dtype=np.float64)
-        return polynomial.polyval(t, self.numerator) / polynomial.polyval(t, self.denominator)
-
-    def times(self, factor: float) -> Quotient:
-        """The function multiplied by a factor."""
-        scale = np.ones(self.n_coefficients)
-        scale[: len(self.numerator)] = factor
-        covariance = scale[:, None] * scale * np.array(self.covariance) if self.covariance else ()
-        return replace(
-            self,
-            numerator=tuple(factor * each for each in self.numerator),
-            numerator_errors=tuple(factor * each for each in self.numerator_errors),
-            covariance=tuple(tuple(map(float, row)) for row in covariance),
-        )
-
-    def slopes(self, t: Values) -> Values:
-        """Derivatives by each free coefficient, shape (n_coefficients, n_points)."""
-        below = polynomial.polyval(t, self.denominator)
-        powers = np.vander(t, max(len(self.numerator), len(self.denominator)), increasing=True).T
-        beneath = np.delete(powers[: len(self.denominator)], self.pinned, axis=0)
-        above = powers[: len(self.numerator)] / below
-        return np.concatenate([above, -beneath * (self(t) / below)])
-
-    def standard_error(self, t: Values) -> Values | None:
-        """Standard error of the value, from the covariance; None without one."""
-        if not self.covariance:
-            return None
-        slopes = self.slopes(t)
-        products = np.array(self.covariance)[:, :, None] * slopes[:, None, :]
-        variance = np.add.reduce(slopes * np.add.reduce(products, axis=0), axis=0)
-        return np.sqrt(np.maximum(variance, 0.0))
-
-    def poles(self) -> NDArray[np.inexact]:
-        """All poles, also where the numerator vanishes too.
-
-        Terms below NEGLIGIBLE are dropped: their poles are far beyond any range.
-        """
-        sizes = np.abs(np.array(self.denominator))
-        k = int(np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())[-1])
-        first = sizes[0] if sizes[0] > 0 else sizes.max()
-        scale = 1.0 if k == 0 else float(np.exp(-np.log(sizes[k] / first) / k))
-        scaled = np.array(self.denominator)[: k + 1] * scale ** np.arange(k + 1)
-        return polynomial.polyroots(scaled) * scale
+        for kind, choice, known in (
+            ("method", self.method, METHODS), ("weights", self.weights, WEIGHTS)
+        ):  # fmt: skip
+            if choice not in known:
+                raise SweepError(f"unknown {kind} {choice!r}; {nearest(str(choice), known)}")
+        if self.limits is not None and not 0 <= self.limits[0] < self.limits[1]:
+            raise SweepError(
+                f"invalid range {self.limits}: give two numbers of 0 or above, the lower first"
+            )
+        if not self.tolerance > 0:
+            raise SweepError(f"the tolerance has to be above 0, not {self.tolerance!r}")
 
 
 @dataclass(frozen=True)
-class Barycentric:
-    """Σ w_j f_j/(t − t_j) over Σ w_j/(t − t_j), the form used by the AAA algorithm."""
+class Stretch:
+    """A range of x that one function fits, xᵖ R(t) with R of these degrees.
 
-    support: tuple[float, ...]
-    values: tuple[float, ...]
-    weights: tuple[float, ...]
-
-    @property
-    def n_coefficients(self) -> int:
-        """Number of free coefficients as a quotient of two polynomials."""
-        return 2 * len(self.support) - 1
-
-    def __call__(self, t: ArrayLike) -> Values:
-        t = np.asarray(t, dtype=np.float64)
-        above, below, at_support = np.zeros(t.shape), np.zeros(t.shape), np.full(t.shape, np.nan)
-        for support, value, weight in zip(self.support, self.values, self.weights, strict=True):
-            offset = t - support
-            share = weight / np.where(offset == 0, 1.0, offset)
-            above += share * value
-            below += share
-            at_support = np.where(offset == 0, value, at_support)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(np.isnan(at_support), above / below, at_support)
-
-    def times(self, factor: float) -> Barycentric:
-        """The function multiplied by a factor."""
-        return replace(self, values=tuple(factor * each for each in self.values))
-
-    def poles(self) -> NDArray[np.inexact]:
-        """All poles: the finite eigenvalues of an arrow matrix."""
-        n = len(self.support)
-        arrow, unit = np.diag([0.0, *self.support]), np.diag([0.0] + [1.0] * n)
-        arrow[0, 1:], arrow[1:, 0] = self.weights, 1.0
-        poles = cast("NDArray[np.complex128]", linalg.eigvals(arrow, unit))
-        return poles[np.isfinite(poles)]
-
-
-Rational = Quotient | Barycentric
-
-
-def poles_within(rational: Rational, low: float, high: float) -> list[float]:
-    """The real poles from `low` to `high`, ends included."""
-    poles = rational.poles()
-    real = np.abs(poles.imag) <= REAL * np.abs(poles)
-    inside = real & (poles.real >= low) & (poles.real <= high)
-    return sorted(poles.real[inside].tolist())
-
-
-def met(rational: Rational, target: Target) -> bool:
-    """Whether the points lie on the curve but for rounding."""
-    with np.errstate(all="ignore"):
-        residuals = rational(target.t) / target.g - 1
-    return float(np.sqrt(np.mean(residuals * residuals))) <= MET
-
-
-def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
-    """Minimise the sum of squared errors: Levenberg–Marquardt from a linearised start.
-
-    Where the result has a pole among the points, start again from a minimax fit. If `bounded`, no
-    coefficient of the denominator is negative in the basis, so there is no pole at any t ≥ 0.
+    t is x itself or √(1 − 1/x), in which the curve of any profile is smooth above x = 1: for a
+    sphere it is the radius of the stick core under constant load over the contact radius.
     """
-    problem = _problem(target, degrees)
-    quotient = _refined(problem, *_linearised(problem, bounded), bounded=bounded)
-    fails = poles_within(quotient, target.t.min(), target.t.max()) and not met(quotient, target)
-    if fails and not bounded:
-        quotient = _refined(problem, *_corrected(problem))
-    return quotient
+
+    low: float
+    high: float
+    power: int
+    degrees: Degrees  # chosen; those of the function may be others
+    has_core: bool  # t is √(1 − 1/x)
+
+    def argument(self, x: Values) -> Values:
+        """t at x."""
+        return np.sqrt(np.maximum(x - CORE_APPEARS, 0.0) / x) if self.has_core else x
+
+    def target(self, energies: Target) -> Target:
+        """The values that R has to have."""
+        factor = energies.t ** float(-self.power)
+        t, g, unit = self.argument(energies.t), energies.g, energies.unit
+        return Target(t, g * factor, unit * factor)
 
 
-def minimax(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
-    """Minimise the largest error, without a pole at the points; `bounded` as for least squares.
+@dataclass(frozen=True)
+class Piece(Stretch):
+    """A stretch with its function."""
 
-    Differential correction, a linear program per round (Barrodale, Powell, Roberts 1972), converges
-    from any start. At most MAX_PROGRAM_POINTS points are used, evenly picked.
-    """
-    order = np.argsort(target.t)[:: -(-target.t.size // MAX_PROGRAM_POINTS)]
-    problem = _problem(target.where(order), degrees)
-    a, b = _corrected(problem, MIN_BELOW if bounded else -1.0)
-    return problem.quotient(a, b, problem.pinned(b))
+    rational: Rational
+    method: str  # by which it was fitted
+    scattered: bool = False  # the points scatter about it by more than AAA tolerates
+    met: bool = False  # the points lie on it but for rounding
+
+    def __call__(self, x: ArrayLike) -> Values:
+        x = np.asarray(x, dtype=np.float64)
+        value = self.rational(self.argument(x))
+        return value * x if self.power == 1 else value / x if self.power == -1 else value
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Relative difference of a curve or of points from another curve."""
+
+    greatest: float
+    rms: float
+    where: float  # x of the greatest
+    n_points: int
+
+
+def distance(values: Values, expected: Values, x: Values) -> Distance:
+    """Relative difference of `values`; all of shape (n_points,), `expected` nonzero everywhere."""
+    errors = np.abs(values / expected - 1)
+    worst = int(np.argmax(errors))
+    return Distance(
+        float(errors[worst]), float(np.sqrt(np.mean(errors * errors))), float(x[worst]), int(x.size)
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
-    """A target and the basis functions of both polynomials at its points: g = A a / B b, b₀ = 1."""
+class MasterCurve:
+    """A curve through the energies over one variable; NaN outside its range."""
 
-    target: Target
-    above: Values  # (numerator + 1, n_points)
-    below: Values  # (denominator + 1, n_points)
-    scale: float  # c
+    variable: Variable
+    choices: Choices
+    pieces: tuple[Piece, ...]
+    points: Points  # in the range
+    x: Values  # the variable at the points
+    energy: Values  # the ordinate at the points
+    notes: tuple[str, ...] = ()  # warnings to read before the curve is used
 
-    def split(self, x: Values) -> tuple[Values, Values]:
-        """a, and b with its leading 1, from the free coefficients."""
-        return x[: len(self.above)], np.concatenate([[1.0], x[len(self.above) :]])
+    def __call__(self, x: ArrayLike) -> Values:
+        """The pieces at x, the upper one where two meet."""
+        x = np.asarray(x, dtype=np.float64)
+        values = np.full(x.shape, np.nan)
+        for piece in self.pieces:
+            inside = (x >= piece.low) & (x <= piece.high)
+            values[inside] = piece(x[inside])
+        return values
 
-    def residuals(self, a: Values, b: Values) -> Values:
-        """The errors in their units."""
-        value = combination(a, self.above) / combination(b, self.below)
-        return (value - self.target.g) / self.target.unit
+    @property
+    def limits(self) -> tuple[float, float]:
+        return self.pieces[0].low, self.pieces[-1].high
 
-    def errors(self, x: Values) -> tuple[Values, Values]:
-        """The errors in their units, and their derivatives by the coefficients."""
-        a, b = self.split(x)
-        with np.errstate(all="ignore"):  # a step across a pole is not finite, and not taken
-            return self.residuals(a, b), self.slopes(a, b, 0)
+    @property
+    def method(self) -> str:
+        """The methods its pieces were fitted by, which may differ from the one chosen."""
+        return " and ".join(dict.fromkeys(piece.method for piece in self.pieces))
 
-    def slopes(self, a: Values, b: Values, pinned: int) -> Values:
-        """The derivatives of the errors where coefficient `pinned` of the denominator is fixed."""
-        below = combination(b, self.below)
-        share = 1 / (below * self.target.unit)
-        lever = combination(a, self.above) / below * share
-        return np.concatenate([self.above * share, -np.delete(self.below, pinned, axis=0) * lever])
+    @property
+    def n_coefficients(self) -> int:
+        """Number of free coefficients of all pieces; the places where they meet do not count."""
+        return sum(piece.rational.n_coefficients for piece in self.pieces)
 
-    def pinned(self, b: Values) -> int:
-        """Index of the coefficient to make 1: the constant one unless it is negligible."""
-        least = float(np.min(self.target.t[self.target.t > 0], initial=self.scale))
-        shares = np.abs(b * self._units(len(b)) * _powers(least, len(b)))
-        return int(np.argmax(np.abs(b))) if shares.max() > PIN_RATIO * shares[0] else 0
+    @property
+    def constants(self) -> dict[str, tuple[float, float]]:
+        """Smallest and largest value of each known column."""
+        columns = {name: getattr(self.points, name) for name in KNOWN}
+        return {
+            name: (float(column.min()), float(column.max()))
+            for name, column in columns.items()
+            if not np.isnan(column).any()
+        }
 
-    def quotient(
-        self, a: Values, b: Values, pinned: int, covariance: Values | None = None
-    ) -> Quotient:
-        """The function in powers of t; `covariance` is of a and b over the pinned coefficient."""
-        above, below = (self._units(len(each)) for each in (a, b))
-        unit = below[pinned]
-        numerator = tuple((a / b[pinned] * above / unit).tolist())
-        denominator = (b / b[pinned] * below / unit).tolist()
-        denominator[pinned] = 1.0
-        quotient = Quotient(numerator, tuple(denominator), pinned=pinned)
-        if covariance is None:
-            return quotient
-        units = np.concatenate([above, np.delete(below, pinned)]) / unit
-        spread: Values = covariance * units[:, None] * units
-        errors: Values = np.sqrt(np.diag(spread))
-        return replace(
-            quotient,
-            numerator_errors=tuple(errors[: len(a)].tolist()),
-            denominator_errors=tuple(np.insert(errors[len(a) :], pinned, 0.0).tolist()),
-            covariance=tuple(tuple(map(float, row)) for row in spread),
+    @cached_property
+    def error(self) -> Distance:
+        """Distance of the curve from the points."""
+        return distance(self(self.x), self.energy, self.x)
+
+    @property
+    def theory(self) -> Curve | None:
+        """Closed form for vanishing normal amplitude, where it is known."""
+        exponent, phase = float(self.points.profile_exponent[0]), float(self.points.phase[0])
+        if self.variable.name == "xi":
+            return lambda x: 3 * exponent / 16 * constant_load_energy(x, exponent)
+        return None if math.isnan(phase) else lambda x: universal_surface(x, phase)
+
+    @cached_property
+    def from_theory(self) -> Distance | None:
+        """Distance of the curve from theory, over the whole range or from the first point on."""
+        least, high = self.limits[0] or float(self.x.min()), self.limits[1]
+        even, logarithmic = (
+            space(least, high, N_COMPARED) for space in (np.linspace, np.geomspace)
         )
+        grid = np.clip(np.unique(np.concatenate([even, logarithmic])), least, high)
+        return self._from_theory(self(grid), grid)
 
-    def _units(self, length: int) -> Values:
-        """The factors between coefficients in the basis and in powers of t."""
-        choices = [math.comb(length - 1, k) for k in range(length)]
-        return np.array(choices, dtype=np.float64) * _powers(1 / self.scale, length)
+    @cached_property
+    def points_from_theory(self) -> Distance | None:
+        """Distance of the points from theory."""
+        return self._from_theory(self.energy, self.x)
 
-
-def _powers(base: float, length: int) -> Values:
-    """1, base, base² ...; np.power rounds differently on different processors."""
-    return np.multiply.accumulate(np.array([1.0, *[base] * (length - 1)]))
-
-
-def _problem(target: Target, degrees: Degrees) -> _Problem:
-    scale = float(np.median(target.t[target.t > 0])) if np.any(target.t > 0) else 1.0
-    u = target.t / scale
-    above, below = (_basis(u, degree) for degree in (degrees.numerator, degrees.denominator))
-    for _ in range(abs(degrees.numerator - degrees.denominator)):
-        above = above * (1 + u) if degrees.numerator > degrees.denominator else above / (1 + u)
-    return _Problem(target, above, below, scale)
+    def _from_theory(self, values: Values, x: Values) -> Distance | None:
+        """Distance where the closed form has an energy: in phase it has none from β = 1 on."""
+        if self.theory is None:
+            return None
+        expected = self.theory(x)
+        positive = expected > 0
+        if not positive.any():
+            return None
+        return distance(values[positive], expected[positive], x[positive])
 
 
-def _basis(u: Values, degree: int) -> Values:
-    share, rest, one = u / (1 + u), 1 / (1 + u), np.ones(u.shape)
-    factors = enumerate([share] * k + [rest] * (degree - k) for k in range(degree + 1))
-    return np.stack([reduce(np.multiply, each, math.comb(degree, k) * one) for k, each in factors])
+def determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Quotient:
+    """Fit with these degrees or, where the points do not determine the curve, with lower ones.
 
-
-def _linearised(problem: _Problem, bounded: bool = False) -> tuple[Values, Values]:
-    """The best of several rounds of A a − g (B b) over the previous B b, each linear."""
-    t, g, unit = problem.target.t, problem.target.g, problem.target.unit
-    n_above = len(problem.above)
-    best, least = (np.ones(n_above), np.eye(1, len(problem.below))[0]), math.inf
-    below, columns = np.ones(t.size), np.concatenate([problem.above, -g * problem.below[1:]])
-    for _ in range(BOUNDED_ROUNDS if bounded else LINEAR_ROUNDS):
-        weight = 1 / (unit * below)
-        weighted, right = columns * weight, g * problem.below[0] * weight
-        x = solved_bounded(weighted, right, n_above) if bounded else solved(weighted, right)
-        a, b = problem.split(x)
-        below = combination(b, problem.below)
-        if not np.all(np.isfinite(below)) or np.any(below == 0):
-            break
-        error = float(np.sum(problem.residuals(a, b) ** 2))
-        if error < least:
-            best, least = (a, b), error
-    return best
-
-
-def _refined(problem: _Problem, a: Values, b: Values, *, bounded: bool = False) -> Quotient:
-    """Levenberg–Marquardt from a start; coefficients at their bound have no standard error."""
-    x = np.concatenate([a, b[1:]]) / b[0]
-    x = minimised(problem.errors, x, len(a) if bounded else x.size)
-    a, b = problem.split(x)
-    pinned = problem.pinned(b)
-    a, b = a / b[pinned], b / b[pinned]
-    with np.errstate(all="ignore"):
-        residuals, columns = problem.errors(x)[0], problem.slopes(a, b, pinned)
-    free = np.ones(x.size, dtype=bool)
-    if bounded:
-        free[len(a) :] = np.delete(b, pinned) != 0
-    covariance = np.zeros((x.size, x.size))
-    variance = float(np.sum(residuals * residuals)) / max(residuals.size - int(free.sum()), 1)
-    covariance[np.ix_(free, free)] = variance * triangle(columns[free], residuals).covariance()
-    return problem.quotient(a, b, pinned, covariance)
-
-
-def _corrected(problem: _Problem, min_below: float = -1.0) -> tuple[Values, Values]:
-    """Differential correction from a linearised start; b is from `min_below` to 1.
-
-    Each linear program lowers the largest error, or ends the rounds.
+    The curve is determined if it has no pole between the ends, nor near them within half the
+    distance of points there, and if its standard error is nowhere above MAX_ERROR of that of the
+    points. Degrees fall one by one, unless the points then scatter more about the curve. A curve
+    that meets its points but for rounding has the lowest degrees that do: in any higher ones,
+    numerator and denominator share factors that rounding would choose.
     """
-    target = problem.target
-    unit = target.unit * np.max(target.g / target.unit)
-    above, level = problem.above / unit, target.g / unit
-    a, b = _linearised(problem)
-    if np.any(combination(b, problem.below) <= 0) or min_below > 0:
-        b = np.ones(len(problem.below))
-        a = solved(above, level * combination(b, problem.below))
-    best, least = (a, b), math.inf
-    for _ in range(CORRECTION_ROUNDS):
-        below = combination(b, problem.below)
-        errors = np.abs(combination(a, above) / below - level)
-        largest = float(np.max(errors)) if below.min() > 0 else math.inf
-        if largest >= least * (1 - 1e-7):
+    kept: Quotient | None = None
+    while True:
+        quotient = FITTERS[method](target, degrees)
+        if not met(quotient, target) and not _sound(quotient, target, ends):
+            quotient = FITTERS[method](target, degrees, bounded=True)
+        is_met = met(quotient, target)
+        if kept is not None and not is_met:
+            limit = MAX_SCATTER_RATIO * _scatter(kept, target)
+            if not _scatter(quotient, target) <= limit:
+                return kept
+        if degrees.n_coefficients == 1 or (not is_met and _sound(quotient, target, ends)):
+            return quotient
+        if not has_pole(quotient, *ends):
+            kept = quotient
+        if degrees.numerator >= degrees.denominator:  # the larger degree falls
+            degrees = replace(degrees, numerator=degrees.numerator - 1)
+        else:
+            degrees = replace(degrees, denominator=degrees.denominator - 1)
+
+
+def raised(target: Target, degrees: Degrees, ends: Ends) -> Quotient:
+    """Fit by least squares with these degrees, or with up to MAX_RAISE higher ones if needed.
+
+    Higher ones are needed if the points determine them and scatter less about the curve.
+    """
+    best = determined("least_squares", target, degrees, ends)
+    n_distinct = np.unique(target.t).size
+    for more in range(1, MAX_RAISE + 1):
+        higher = Degrees(degrees.numerator + more, degrees.denominator + more)
+        if higher.n_coefficients >= n_distinct or met(best, target):
             break
-        best, least = (a, b), largest
-        share = 1 / below
-        upper = np.concatenate([above * share, -(level + largest) * problem.below * share])
-        lower = np.concatenate([-above * share, (level - largest) * problem.below * share])
-        rows = np.concatenate([upper, lower], axis=1).T
-        coefficients = _program(rows, np.concatenate([a, b]), len(a), min_below)
-        if coefficients is None:
+        with np.errstate(all="ignore"):  # a curve that is not determined overflows
+            quotient = determined("least_squares", target, higher, ends)
+            needed = MAX_SCATTER_RATIO * _scatter(quotient, target) < _scatter(best, target)
+        if quotient.degrees != higher or not needed:
             break
-        a, b = np.split(coefficients, [len(a)])
+        best = quotient
     return best
 
 
-def _program(rows: Values, sizes: Values, n_above: int, min_below: float) -> Values | None:
-    """The coefficients that lower the values of all rows most; None at the optimum."""
-    # They are scaled by their sizes, because the solver's tolerances are absolute.
-    sizes = np.maximum(np.abs(sizes), 1e-9 * np.max(np.abs(sizes)))
-    cost = np.append(np.zeros(sizes.size), 1.0)
-    left = np.hstack([rows * sizes, -np.ones((len(rows), 1))])
-    bounds = [(None, None)] * n_above + [(min_below, 1.0)] * (sizes.size - n_above)
-    bounds.append((None, None))
-    scipy = cast("Any", optimize)  # typed too narrowly
-    result = scipy.linprog(cost, left, np.zeros(len(rows)), bounds=bounds, method="highs")
-    if result.x is None or result.x[-1] > -1e-14 or np.max(np.abs(result.x[n_above:-1])) < 1e-9:
-        return None
-    coefficients: Values = result.x[:-1] * sizes
-    return coefficients / np.max(np.abs(coefficients[n_above:]))
+def _scatter(quotient: Quotient, target: Target) -> float:
+    """Standard deviation of the points about the curve, in their units."""
+    with np.errstate(all="ignore"):
+        residuals = (quotient(target.t) - target.g) / target.unit
+    free = max(target.t.size - quotient.n_coefficients, 1)
+    return float(np.sqrt(np.sum(residuals * residuals) / free))
+
+
+def _sound(quotient: Quotient, target: Target, ends: Ends) -> bool:
+    """Whether the points determine the curve, as `determined` says."""
+    places = np.unique(np.clip(np.append(target.t, ends), *ends))
+    poles = quotient.poles()
+    nearest_place = np.clip(poles.real, *ends)
+    i = np.clip(np.searchsorted(places, nearest_place), 1, places.size - 1)
+    if np.any(np.abs(poles - nearest_place) <= 0.5 * (places[i] - places[i - 1])):
+        return False
+    grid = np.unique(np.concatenate([places, 0.5 * (places[1:] + places[:-1])]))
+    order = np.argsort(target.t)
+    unit = quotient(grid) * np.interp(grid, target.t[order], (target.unit / target.g)[order])
+    at_points, over_range = quotient.slopes(target.t) / target.unit, quotient.slopes(grid) / unit
+    if not (np.all(np.isfinite(over_range)) and np.all(np.any(at_points != 0, axis=1))):
+        return False
+    errors = triangle(at_points, np.zeros(target.t.size)).leverage(over_range)
+    return bool(np.max(errors) <= MAX_ERROR)

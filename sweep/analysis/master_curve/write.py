@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.master_curve.curve import VARIABLES, MasterCurve, Piece
-from sweep.analysis.master_curve.points import Points
-from sweep.analysis.master_curve.rational import Barycentric, Quotient, Rational
+from sweep.analysis.barycentric import Barycentric
+from sweep.analysis.master_curve.points import VARIABLES, Points
+from sweep.analysis.master_curve.rational import MasterCurve, Piece
+from sweep.analysis.quotients import Quotient, Rational
 from sweep.analysis.saving import save, write_texts
 from sweep.work import Values
 
