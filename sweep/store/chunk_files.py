@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import re
-from collections.abc import Collection, Iterable, Mapping
-from operator import index
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,8 +21,6 @@ from sweep.store.files import Files
 from sweep.work import Chunk
 
 MAX_FOLDERS = 1000  # for the chunks of one array
-INDEX = "(?:0|[1-9][0-9]{0,8})"
-NAME_SEPARATOR = "\0"  # no file name contains it
 NOTE = "damaged.json"  # of damaged chunks, next to the store
 
 
@@ -52,20 +48,17 @@ class ChunkFiles:
             raise faults.gone(self._files)
         return listed
 
-    def indices(self, places: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The indices of the chunks that are marked, in C order, one row each."""
-        return np.argwhere(places.reshape(self.counts))
-
     def chunks(self, places: NDArray[np.bool_]) -> list[Chunk]:
         """The chunks that are marked, in C order."""
-        return chunks_at(self.indices(places), self._arrays["status"].shape, self._shape)
+        indices = np.argwhere(places.reshape(self.counts))
+        return chunks_at(indices, self._arrays["status"].shape, self._shape)
 
     def torn(self) -> list[Chunk]:
         """The done chunks known to be damaged: those that lack a file, and those noted.
 
         Reads names, and the content of chunks that may be damaged.
         """
-        suspect = marked(self._noted(), self.counts)
+        suspect = named(self._noted(), self.counts, self._separator)
         done = self._listed("status")  # first: a chunk done in the meantime has its other files
         for name in self._arrays.keys() - {"status"}:
             suspect |= ~self._listed(name)
@@ -96,13 +89,13 @@ class ChunkFiles:
             if indices or log.exists(NOTE):
                 log.put(NOTE, [f"{json.dumps(indices)}\n".encode()])
 
-    def _noted(self) -> set[tuple[int, ...]]:
-        """The indices in the note; none if there is no note or it cannot be read."""
+    def _noted(self) -> list[str]:
+        """The names of the chunks in the note; none if there is no note or it cannot be read."""
         try:
             rows = json.loads(self._files.beside("log").read(NOTE) or b"[]")
-            return {tuple(map(index, row)) for row in rows}
+            return [key(row, self._separator) for row in rows]
         except (OSError, ValueError, TypeError, RecursionError):
-            return set()
+            return []
 
     def _listed(self, name: str) -> NDArray[np.bool_]:
         """Whether each chunk of an array has a file, in C order."""
@@ -136,31 +129,17 @@ def separator(counts: tuple[int, ...]) -> str:
     return "/" if math.prod(counts[:-1]) <= MAX_FOLDERS else "."
 
 
-def key(index: tuple[int, ...], separator: str) -> str:
+def key(index: Iterable[int], separator: str) -> str:
     """The name of a chunk's file in zarr's default encoding: c/3/0 or c.3.0."""
     return separator.join(("c", *map(str, index)))
 
 
-def named(names: Collection[str], counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
+def named(names: Iterable[str], counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
     """Whether each chunk, in C order, has its name among these; other names are ignored."""
-    if not counts:
-        return np.array([key((), separator) in names])
-    # One expression finds all names; looking up the name of each chunk takes twice as long.
-    prefix = re.escape(key((), separator) + separator)
-    indices = re.escape(separator).join([INDEX] * len(counts))
-    text = NAME_SEPARATOR.join(("", *names, ""))
-    index_texts = re.findall(f"{NAME_SEPARATOR}{prefix}({indices})(?={NAME_SEPARATOR})", text)
-    flat = np.fromstring(" ".join(index_texts).replace(separator, " "), np.intp, sep=" ")
-    places = flat.reshape(-1, len(counts))
-    is_named = np.zeros(counts, np.bool_)
-    is_named[tuple(places[(places < counts).all(axis=1)].T)] = True
-    return is_named.ravel()
-
-
-def marked(indices: Collection[tuple[int, ...]], counts: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Whether each chunk, in C order, has its index among these."""
+    names = set(names)
     every = itertools.product(*map(range, counts))
-    return np.fromiter(map(indices.__contains__, every), np.bool_, math.prod(counts))
+    is_named = (key(index, separator) in names for index in every)
+    return np.fromiter(is_named, np.bool_, math.prod(counts))
 
 
 def separator_of(status: Mapping[str, Any]) -> str:

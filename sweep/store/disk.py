@@ -391,7 +391,6 @@ class Store:
 
         Others belong to chunks that are pending again, or to an earlier store in this place.
         """
-        rows: list[list[int]] = self._chunks.indices(self._chunks.done()).tolist()
-        done = {tuple(row) for row in rows}
+        done = {chunk.index for chunk in self.done()}
         ndim = len(self.chunk_shape)  # the chunks of stretches have one index more
         return [r for r in receipts if "chunk" in r and tuple(r["chunk"][:ndim]) in done]

@@ -176,9 +176,3 @@ def test_nothing_is_listed_where_nothing_lies(separator: str, tmp_path: Path) ->
     assert LocalFiles(tmp_path).list() == ["c"]
     assert LocalFiles(tmp_path).list("c") == []
     assert not chunk_files.named(["c"], (3, 2), separator).any()
-
-
-def test_marked_are_those_of_the_grid() -> None:
-    indices = {(0, 1), (2, 0), (9, 9), (-1, 0), (1,), (), (1, 1, 1)}
-    assert np.flatnonzero(chunk_files.marked(indices, (3, 2))).tolist() == [1, 4]
-    assert chunk_files.marked({()}, ()).tolist() == [True]
