@@ -35,8 +35,8 @@ from sweep.request import Sweep
 from sweep.sampling.drawing import columns_of
 from sweep.spec import Status
 from sweep.statistics.partial import Kept
-from sweep.statistics.piece_file import to_bytes
 from sweep.store import MemoryResults, Store, in_stretches
+from sweep.store.pieces import to_bytes
 from sweep.summary import state
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend

@@ -63,7 +63,7 @@ def run_in_store(
     options = request.options
     shard = options.shard
     try:
-        with store.lock(shard, clean=store.clean):
+        with store.lock(shard):
             store.refuse_what_has_grown()
             if shard is None:  # no other run can be at work
                 store.clean()

@@ -270,15 +270,15 @@ def failed_arrays(sweep: Sweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
 
     With a reduction, what is kept of such points.
     """
-    if sweep.reduction is not None:
-        cells = math.prod(chunk.shape[:-1])
-        return dict(Kept(sweep.reduction).failed(cells, chunk.start[-1], chunk.shape[-1]))
     arrays: dict[str, NDArray[Any]] = {
         output.name: np.full(chunk.n_points, MISSING[output.kind], DTYPES[output.kind])
-        for output in planes(sweep.outputs)
+        for output in planes(sweep.of_points.outputs)
     }
     arrays["status"] = np.full(chunk.n_points, Status.failed, np.uint8)
-    return arrays
+    if sweep.reduction is None:
+        return arrays
+    cells = math.prod(chunk.shape[:-1])
+    return dict(Kept(sweep.reduction).of(arrays, cells, chunk.start[-1]))
 
 
 def _points(chunks: Iterable[Chunk]) -> int:

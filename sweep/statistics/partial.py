@@ -117,16 +117,6 @@ class Kept:
         """The number of computed points by status, in the order of `counts.STATUSES`."""
         return partial["status/computed/status"].sum(axis=0)
 
-    def failed(self, cells: int, first: int, n_points: int) -> Partial:
-        """What is kept of stretches of points that could not be computed."""
-        size = cells * n_points
-        arrays: dict[str, NDArray[Any]] = {
-            plane.name: np.full(size, MISSING[plane.kind], DTYPES[plane.kind])
-            for plane in planes(self.reduction.outputs)
-        }
-        status = np.full(size, Status.failed, np.uint8)
-        return self.of({**arrays, "status": status}, cells, first)
-
     def planes(self) -> Iterator[tuple[Wanted, Output, dict[str, Kind]]]:
         """What is wanted of each plane of the outputs, and what is kept of it."""
         for each in wanted(self.reduction):

@@ -11,7 +11,7 @@ import zarr
 
 from sweep.errors import StoreError
 from sweep.store.faults import damaged_coordinate, intact
-from sweep.store.files import GROUP, Files
+from sweep.store.place import GROUP, Files
 from sweep.work import Values
 
 

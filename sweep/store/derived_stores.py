@@ -15,8 +15,7 @@ import xarray as xr
 
 from sweep.errors import StoreError
 from sweep.store.faults import ORIGIN
-from sweep.store.files import Files, attributes_of
-from sweep.store.place import files_of
+from sweep.store.place import Files, attributes_of, files_of
 
 BY = "derived_by"
 NAMES = "variables"  # an attribute with their order, which zarr does not keep

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from itertools import product
 from operator import index
@@ -34,10 +34,9 @@ from sweep.store.chunk_files import ChunkFiles, key
 from sweep.store.coordinates import damaged_metadata
 from sweep.store.creation import build
 from sweep.store.differences import differences
-from sweep.store.files import Files
 from sweep.store.group import array_of, file_shape, open_group, sweep_of
 from sweep.store.pieces import NODES, PIECES, InFiles
-from sweep.store.place import files_of, local
+from sweep.store.place import Files, files_of, local
 from sweep.store.reading import open_results, refuse_unreadable
 from sweep.store.receipts import Receipts
 from sweep.work import Chunk
@@ -366,17 +365,15 @@ class Store:
                     self.pieces.remove(name)
 
     @contextmanager
-    def lock(
-        self, shard: tuple[int, int] | None = None, clean: Callable[[], None] | None = None
-    ) -> Generator[None]:
-        """Within, hold the store, or shard i of n.
+    def lock(self, shard: tuple[int, int] | None = None) -> Generator[None]:
+        """Within, hold the store, or shard i of n, for which `clean` is called if no other is held.
 
         Raises StoreError at once, naming the holder, if it is held, or if a shard is wanted and the
-        whole store is held. For a shard, `clean` is called if no other shard is held. A URL cannot
-        be held: two runs may then compute the same chunks, to the same bytes.
+        whole store is held. A URL cannot be held: two runs may then compute the same chunks, to the
+        same bytes.
         """
         name = None if shard is None else "shard-{}-of-{}".format(*shard)
-        with self._files.lock(name, clean):
+        with self._files.lock(name, self.clean):
             try:
                 yield
             finally:

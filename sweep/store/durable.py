@@ -1,11 +1,19 @@
-"""Files that are written whole or not at all, and survive a power cut if that is requested."""
+"""Files that are written whole or not at all, and survive a power cut if that is requested.
+
+Until they are whole, files and folders have scratch names, by which leftovers are found.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import re
+import shutil
 import sys
-from collections.abc import Callable, Sequence
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -15,6 +23,9 @@ if TYPE_CHECKING:
     from sweep.store.encoding import Piece
 
 MIN_RESERVED_BYTES = 2**16
+WRITER_ACTIVE = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT)  # somebody writes into the folder
+MAX_WAIT_SECONDS = 2.0  # for such a writer
+_SCRATCH_FILE = re.compile(r".*\.[0-9a-f]{32}\.partial")  # zarr's scratch files are named so, too
 
 
 def write(
@@ -24,7 +35,6 @@ def write(
 
     Missing folders are made, unless the file `required` is missing: FileNotFoundError then.
     """
-    # zarr names its scratch files so, too; clean() finds both.
     scratch = f"{path}.{os.urandom(16).hex()}.partial"
     views = [view.cast("B") for view in map(memoryview, pieces) if view.nbytes]
     opened, changed_folders = _created(scratch, required)
@@ -45,6 +55,42 @@ def write(
     if durable:
         for folder in (Path(path).parent, *changed_folders):
             sync_folder(folder)
+
+
+def scratch_beside(path: Path) -> Path:
+    """A new scratch name next to a path."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+
+
+def scratch_stores(path: Path) -> Iterator[Path]:
+    """Scratch folders that killed processes have left next to a store, also of its passes."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
+    yield from (each for each in path.parent.glob(".*.partial") if pattern.fullmatch(each.name))
+
+
+def scratch_files(store: Path) -> Iterator[Path]:
+    """Scratch files in a store that were not renamed."""
+    for folder, _, names in os.walk(store):
+        for name in names:
+            if name.endswith(".partial") and _SCRATCH_FILE.fullmatch(name):
+                yield Path(folder, name)
+
+
+def discard(folder: Path) -> None:
+    """Remove a folder as far as possible.
+
+    zarr writes several files at once and raises the first error while others are still written. So
+    a file may appear in a folder that is being removed; removing is then tried again.
+    """
+    end = time.monotonic() + MAX_WAIT_SECONDS
+    while folder.exists():
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            if error.errno not in WRITER_ACTIVE or time.monotonic() > end:
+                shutil.rmtree(folder, ignore_errors=True)
+                return
+            time.sleep(0.01)
 
 
 def sync_tree(folder: Path) -> None:

@@ -21,7 +21,7 @@ from sweep.request import Axis, LongValues, Sweep
 from sweep.store.chunk_files import key, separator_of
 from sweep.store.creation import build
 from sweep.store.differences import differences, reduced_axes, unlike_values
-from sweep.store.files import GROUP, STATUS, Files, attributes_of, in_order
+from sweep.store.place import GROUP, STATUS, Files, attributes_of, in_order
 from sweep.work import Values
 
 

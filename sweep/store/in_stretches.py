@@ -35,10 +35,9 @@ from sweep.spec import Status
 from sweep.statistics.again import Again, OtherValuesError, next_pass
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.partial import Kept, Partial
-from sweep.statistics.piece_file import from_bytes, to_bytes
 from sweep.statistics.reduction import Reduction
 from sweep.store.chunk_files import key
-from sweep.store.pieces import Known, Pieces, Place, known_cells, name_of
+from sweep.store.pieces import Known, Pieces, Place, from_bytes, known_cells, name_of, to_bytes
 from sweep.work import Chunk, Points
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from zarr.storage import LocalStore, WrapperStore
 
-from sweep.store import faults, lock, scratch
-from sweep.store.durable import sync_folder, sync_tree, write
+from sweep.store import durable, faults, lock
 from sweep.store.encoding import Piece
-from sweep.store.files import GROUP
+from sweep.store.place import GROUP
 from sweep.store.receipts import is_alive
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class LocalFiles:
         """Write a file whole or not at all; an existing one is replaced."""
         file = f"{self.path}/{key}"
         try:
-            write(file, pieces, durable=self._durable, required=self._required)
+            durable.write(file, pieces, durable=self._durable, required=self._required)
         except FileNotFoundError as error:
             raise faults.gone(self.path) from error
         except OSError:
@@ -67,7 +66,7 @@ class LocalFiles:
             faults.refuse_folder(file)
             raise
         if self._durable:
-            sync_folder(Path(file).parent)
+            durable.sync_folder(Path(file).parent)
 
     def list(self, folder: str = "") -> list[str]:
         """The keys of all files in a folder and those below it, relative to the folder."""
@@ -93,29 +92,29 @@ class LocalFiles:
         published in the meantime, theirs are kept.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        begun = scratch.beside(self.path)
+        begun = durable.scratch_beside(self.path)
         try:
             yield begun
             if self._durable:
-                sync_tree(begun)
+                durable.sync_tree(begun)
             begun.rename(self.path)
             if self._durable:
-                sync_folder(self.path.parent)
+                durable.sync_folder(self.path.parent)
         except OSError:
             if not self.path.exists():
                 raise
         finally:
-            scratch.discard(begun)
+            durable.discard(begun)
 
     def discard(self) -> None:
         """Remove everything below the root, at once or at a URL with the group's metadata last."""
         if self.path.exists():
-            leftover = scratch.beside(self.path)
+            leftover = durable.scratch_beside(self.path)
             with self.writing():
                 self.path.rename(leftover)
                 if self._durable:
-                    sync_folder(self.path.parent)
-            scratch.discard(leftover)
+                    durable.sync_folder(self.path.parent)
+            durable.discard(leftover)
 
     def lock(
         self, shard: str | None = None, clean: Callable[[], None] | None = None
@@ -142,10 +141,10 @@ class LocalFiles:
 
     def clean(self) -> None:
         """Remove the scratch files that killed processes have left."""
-        for file in scratch.files(self.path):
+        for file in durable.scratch_files(self.path):
             file.unlink(missing_ok=True)
-        for folder in scratch.stores(self.path):
-            scratch.discard(folder)
+        for folder in durable.scratch_stores(self.path):
+            durable.discard(folder)
 
     def beside(self, suffix: str, *, hidden: bool = False) -> LocalFiles:
         """The files next to the root, where NAME.suffix is. What is hidden is always durable."""

@@ -40,6 +40,7 @@ class MemoryResults:
         self._variables = layout.results(sweep)
         _refuse_what_does_not_fit(sweep, self._variables)
         self.sweep = _in_memory(sweep)
+        self.grid = sweep.shape  # of what is stored
         self.chunk_shape = chunk_shape(sweep, chunk_points)
         self.n_chunks = math.prod(chunk_counts(sweep.shape, self.chunk_shape))
         self._provenance = provenance or {}
@@ -50,11 +51,6 @@ class MemoryResults:
         self._done: set[tuple[int, ...]] = set()
         self.stretch = work_shape(sweep, chunk_points)[-1] if sweep.reduction else 1
         self.pieces, self.nodes = InMemory(), None
-
-    @property
-    def grid(self) -> tuple[int, ...]:
-        """The shape of what is stored."""
-        return self.sweep.shape
 
     def pending(self) -> list[Chunk]:
         """The chunks not yet written, in C order."""

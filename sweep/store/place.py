@@ -1,17 +1,32 @@
-"""Where a store is, in a folder of this machine or at a URL, and its passes if it is refined."""
+"""Where a store is, in a folder of this machine or at a URL, and its passes if it is refined.
+
+Everything about a store is written once, on the operations of its `Files`, the only ones that
+differ. `LocalFiles` says what each of them does. A key is the path of a file relative to the root,
+with slashes.
+"""
 
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from stat import S_ISLNK
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sweep.errors import MachineError, StoreError
-from sweep.store.files import Files
 
+if TYPE_CHECKING:
+    from sweep.store.local import LocalFiles
+    from sweep.store.remote import RemoteFiles
+
+Files: TypeAlias = "LocalFiles | RemoteFiles"
+
+GROUP = "zarr.json"  # metadata of the store
+STATUS = "status/zarr.json"
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:{1,2}/?/")
 LOCAL_URL = re.compile("(file|local):(//|(?=/))")  # as fsspec defines it
 MIN_MEMORY = 1_000_000_000  # bytes of addresses: 0.7e9 was too little for zarr, 0.9e9 enough
@@ -45,6 +60,21 @@ def files_of(path: str | Path, *, durable: bool = False) -> Files:
     from sweep.store.local import LocalFiles
 
     return LocalFiles(local(path), durable=durable)
+
+
+def attributes_of(files: Files) -> Mapping[str, Any]:
+    """The attributes of a store; none without metadata. Raises ValueError if that is damaged."""
+    return json.loads(files.read(GROUP) or b"{}").get("attributes", {})
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Keys in the order in which files are put in place: metadata of status and group last.
+
+    The shape of the status tells whether an extension still has to remove cut chunks; the group
+    tells whether there is a store.
+    """
+    last = (STATUS, GROUP)
+    return sorted(keys, key=lambda key: (last.index(key) if key in last else -1, key))
 
 
 def refuse_little_memory() -> None:
@@ -133,17 +163,14 @@ class PassFolder:
         """The path or URL of a pass."""
         return f"{self._path}/{number}.zarr"
 
-    def exists(self) -> bool:
-        """Whether the first pass has begun."""
-        return files_of(self[0]).exists()
+    def exists(self, number: int = 0) -> bool:
+        """Whether a pass has begun, by default the first."""
+        return files_of(self[number]).exists()
 
     def last(self) -> str | None:
         """The path or URL of the last pass that has begun, if there is one."""
-        begun = itertools.takewhile(self._has, itertools.count())
+        begun = itertools.takewhile(self.exists, itertools.count())
         return next((self[number] for number in reversed(list(begun))), None)
-
-    def _has(self, number: int) -> bool:
-        return files_of(self[number]).exists()
 
     def lock(self) -> AbstractContextManager[None]:
         """Within, hold the store and its passes. Raises StoreError at once if they are held."""
@@ -154,7 +181,7 @@ class PassFolder:
         if start == 0:
             files_of(self._path).discard()
             return
-        begun = list(itertools.takewhile(self._has, itertools.count(start)))
+        begun = list(itertools.takewhile(self.exists, itertools.count(start)))
         for number in reversed(begun):
             files_of(self[number]).discard()
 

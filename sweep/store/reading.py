@@ -21,10 +21,9 @@ from sweep.store.coordinates import read_dimensions, refuse_damaged_metadata
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
 from sweep.store.faults import damaged_coordinate, intact
-from sweep.store.files import Files
 from sweep.store.group import open_group, recipe_of
 from sweep.store.layout import MISSING_LEVEL, ordered
-from sweep.store.place import PassFolder, files_of, is_url
+from sweep.store.place import Files, PassFolder, files_of, is_url
 
 
 def open_results(path: str | Path) -> xr.Dataset:

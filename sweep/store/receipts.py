@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any, cast
 
 from sweep.spec import Status
-from sweep.store.files import Files
+from sweep.store.place import Files
 
 MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
 WINDOW_IN_CHUNKS = 3.0  # or this many times the slowest of the recent chunks, if that is longer

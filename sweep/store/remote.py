@@ -21,7 +21,7 @@ from zarr.storage import FsspecStore
 from sweep.errors import StoreError
 from sweep.store import faults
 from sweep.store.encoding import Piece
-from sweep.store.files import GROUP, in_order
+from sweep.store.place import GROUP, in_order
 
 WITH_BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss")  # fsspec's protocols
 

@@ -24,8 +24,8 @@ from sweep.statistics.brackets import rank
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import statistic_outputs
 from sweep.statistics.partial import Kept
-from sweep.statistics.piece_file import from_bytes, to_bytes
 from sweep.statistics.reduction import Reduction
+from sweep.store.pieces import from_bytes, to_bytes
 from tests.backends.device_arrays import DeviceArray, Library
 from tests.gpu.twin import TwinDevice
 from tests.oracles import statistics as oracle

@@ -41,10 +41,7 @@ def test_a_store_is_held_under_all_of_its_names(link: Path) -> None:
     store = create(link.resolve())
     with store.lock(), pytest.raises(StoreError, match="is held by process"):
         Store.open(link).lock().__enter__()
-    with (
-        Store.open(link).lock((1, 2), clean=_nothing),
-        pytest.raises(StoreError, match="is held"),
-    ):
+    with Store.open(link).lock((1, 2)), pytest.raises(StoreError, match="is held"):
         store.lock().__enter__()
     assert {entry.name for entry in link.parent.iterdir()} == {"disk", "map.zarr"}
 
@@ -203,7 +200,3 @@ def test_a_sweep_in_a_folder_of_any_name(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.chdir(tmp_path)
         assert api.run_in_store(store, request).points == 24
         assert store.path == folder / f"{name}.zarr"
-
-
-def _nothing() -> None:
-    """Is cleaned."""

@@ -17,7 +17,7 @@ import pytest
 
 from sweep.errors import MachineError, StoreError
 from sweep.plan import chunking
-from sweep.store import Store, durable, scratch
+from sweep.store import Store, durable
 from sweep.work import Chunk
 from tests.command import CHECKOUT, environment
 from tests.forked import PIPE, Forked
@@ -275,7 +275,7 @@ def test_what_is_written_in_the_background_goes_with_the_folder(tmp_path: Path) 
     writer = threading.Thread(target=write)
     writer.start()
     began.wait()
-    scratch.discard(folder)
+    durable.discard(folder)
     writer.join()
     assert not folder.exists()
 
@@ -290,6 +290,6 @@ def test_what_cannot_be_removed_is_left_at_once(
     folder.mkdir()
     monkeypatch.setattr(os, "rmdir", refuse)
     began = time.monotonic()
-    scratch.discard(folder)
-    assert time.monotonic() - began < scratch.MAX_WAIT_SECONDS / 2
+    durable.discard(folder)
+    assert time.monotonic() - began < durable.MAX_WAIT_SECONDS / 2
     assert folder.exists()
