@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.ranges import outside
-from sweep.spec import Method, Model, NotAllZero, Status, parameter_tables
+from sweep.spec import Method, Model, NotAllZero, Status, every_parameter
 from sweep.work import Values
 
 # In a module of sweep.theory named after a model: by sentence, where the cause applies.
@@ -63,7 +63,7 @@ def _of_tables(
         elif {relation.lesser, relation.greater} <= parameters.keys():
             words = f"{relation.reason}: {relation.lesser} must be below {relation.greater}"
             known[words] = parameters[relation.lesser] >= parameters[relation.greater]
-    for parameter in (p for table in parameter_tables(model, [method]) for p in table.parameters):
+    for parameter in every_parameter(model, [method]):
         if parameter.name in parameters:
             values = parameters[parameter.name]
             known.setdefault(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,10 @@ from sweep.options import RunOptions
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, inputs_of, parameters_of
 from sweep.work import Values
 
-if TYPE_CHECKING:
-    from sweep.statistics.reduction import Reduction
-
 POINT = "point"  # the dimension of points that form no grid: samples and refined points
 LEVEL = "level"  # the name of the levels of refined points in results
 STRETCH = 2**20  # values along an axis that are in memory at once
+FOR_INDICES = "sobol_indices"  # the key of a sample's recipe whose points are in rows
 
 
 class LongValues(Protocol):
@@ -64,6 +62,37 @@ class Axis:
     def is_refined(self) -> bool:
         """Whether these are points of a refined grid, whose recipe has the refinement."""
         return "refine" in self.recipe
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reduction:
+    """What is kept of the points of each cell, in place of them: statistics."""
+
+    axes: tuple[Axis, ...]  # along which points are reduced, in the order of the sweep
+    outputs: tuple[Output, ...]  # of each point
+    statistics: Mapping[str, tuple[str, ...]]  # by output, as `statistics.outputs` writes them
+    exact_quantiles: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of points of a cell."""
+        return math.prod(axis.size for axis in self.axes)
+
+    @property
+    def scramblings(self) -> int:
+        """Of the sample: a cell's point i belongs to scrambling i modulo this number."""
+        return int(cast("Any", self.axes[-1].recipe.get("scramblings", 1)))
+
+    @property
+    def row(self) -> int:
+        """The points of a row: for Sobol' indices A, B and one for each parameter; else 1."""
+        last = self.axes[-1]
+        return 2 + len(last.columns) if FOR_INDICES in last.recipe else 1
+
+    @property
+    def unit(self) -> int:
+        """The number of points that a stretch has a multiple of, except the last."""
+        return self.row * self.scramblings
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

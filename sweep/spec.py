@@ -287,8 +287,8 @@ def inputs_of(model: Model, parameter_set: ParameterSet, method: Method) -> tupl
     return (*parameters_of(model, parameter_set, method), *others.values())
 
 
-def parameter_tables(
-    model: Model, methods: Iterable[Method]
-) -> tuple[Model | ParameterSet | Substitute | Method, ...]:
-    """Everything with parameters of a model, of any set."""
-    return (model, *model.parameter_sets, *methods, *model.substitutes)
+def every_parameter(model: Model, methods: Iterable[Method] | None = None) -> list[Parameter]:
+    """The parameters of a model, of any set, with those of these methods, by default of all."""
+    methods = model.methods if methods is None else methods
+    tables = (model, *model.parameter_sets, *methods, *model.substitutes)
+    return [parameter for table in tables for parameter in table.parameters]

@@ -12,7 +12,7 @@ import xarray as xr
 from sweep.analysis.scales import spans_decades
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
-from sweep.spec import Model, Parameter, parameter_tables
+from sweep.spec import every_parameter
 from sweep.wording import nearest
 from sweep.work import Values
 
@@ -51,7 +51,8 @@ def axis_label(variable: xr.DataArray) -> str:
 def with_symbols(dataset: xr.Dataset) -> xr.Dataset:
     """The Dataset with the symbols of its model's parameters as attributes."""
     dataset = dataset.copy(deep=False)
-    for parameter in _parameters(model_in(dataset.attrs)):
+    model = model_in(dataset.attrs)
+    for parameter in every_parameter(model) if model else ():
         text = symbol_text(parameter.symbol)
         if parameter.definition:
             text += f" = {formula_text(parameter.definition)}"
@@ -63,11 +64,6 @@ def with_symbols(dataset: xr.Dataset) -> xr.Dataset:
 def _letters(text: str) -> str:
     """What is left without underscores and typesetting: "beltspeed" of "belt_speed" both ways."""
     return re.sub(r"\\mathrm|\W|_", "", text)
-
-
-def _parameters(model: Model | None) -> list[Parameter]:
-    tables = () if model is None else parameter_tables(model, model.methods)
-    return [parameter for table in tables for parameter in table.parameters]
 
 
 def symbol_text(symbol: str) -> str:
@@ -118,7 +114,7 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = ()) -> str:
     Those without effect, and controls of the method that have their default, are left out.
     """
     model = model_in(dataset.attrs)
-    tables = _parameters(model)
+    tables = every_parameter(model) if model else []
     controls = [] if model is None else [p.name for m in model.methods for p in m.parameters]
     defaults = {p.name: p.default for p in tables if p.neutral or p.name in controls}
     names = [str(name) for name in dataset.coords if name not in {*without}]

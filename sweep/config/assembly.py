@@ -25,7 +25,7 @@ from sweep.config.substitutes import (
 from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
 from sweep.request import Sweep
-from sweep.spec import Method, Model, NotAllZero, Output, Parameter, ParameterSet, parameter_tables
+from sweep.spec import Method, Model, NotAllZero, Output, Parameter, ParameterSet, every_parameter
 from sweep.wording import listed, nearest, shown
 
 
@@ -152,8 +152,7 @@ def _outputs(
 
 def _known_parameters(model: Model, method: Method | None) -> dict[str, Parameter]:
     """Every parameter that may occur, in any set; if the method is unknown, those of all."""
-    tables = parameter_tables(model, model.methods if method is None else (method,))
-    return {parameter.name: parameter for table in tables for parameter in table.parameters}
+    return {each.name: each for each in every_parameter(model, method and [method])}
 
 
 def _sample(

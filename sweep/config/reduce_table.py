@@ -16,10 +16,9 @@ from sweep.config.problems import (
 )
 from sweep.config.quantities import as_written, number
 from sweep.config.schema import ReduceTable, TopLevel, checked
-from sweep.request import POINT, Axis, Sweep
+from sweep.request import FOR_INDICES, POINT, Axis, Reduction, Sweep
 from sweep.spec import Output, Parameter
 from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, statistic_outputs
-from sweep.statistics.reduction import FOR_INDICES, Reduction
 from sweep.wording import listed, nearest, shown
 
 INDICES = "sobol_indices"

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
-from sweep.request import POINT, Axis, Sweep
-from sweep.statistics.reduction import FOR_INDICES, Reduction
+from sweep.request import FOR_INDICES, POINT, Axis, Reduction, Sweep
 
 
 def is_store(source: str | Path) -> bool:

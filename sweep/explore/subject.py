@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.refined import is_refined, on_grid
 from sweep.analysis.scales import evenly
-from sweep.request import POINT, Axis, LongValues, Sweep, is_array
-from sweep.statistics.reduction import Reduction
+from sweep.request import POINT, Axis, LongValues, Reduction, Sweep, is_array
 
 MAX_PAGE_VALUES = 4096  # of an axis in the page
 MAX_SAMPLE = 2**14  # points of a sample that is not run

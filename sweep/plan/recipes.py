@@ -14,10 +14,9 @@ import numpy as np
 from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
-from sweep.request import LEVEL, Axis, LongValues, Sweep, Table
+from sweep.request import LEVEL, Axis, LongValues, Reduction, Sweep, Table
 from sweep.spec import Model, Output, Parameter, inputs_of, parameters_of
 from sweep.statistics.outputs import statistic_outputs
-from sweep.statistics.reduction import Reduction
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
 Named = TypeVar("Named")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from sweep.request import Reduction
 from sweep.spec import Labels, Output
 from sweep.statistics.counts import STATUSES
-from sweep.statistics.reduction import Reduction
 
 PLAIN = ("mean", "standard_deviation", "minimum", "maximum", "sobol_indices")
 WITH_NUMBER = ("quantile", "share above", "share below", "histogram")

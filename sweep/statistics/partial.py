@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.request import Reduction
 from sweep.spec import DTYPES, MISSING, Output, Status, planes
 from sweep.statistics.bins import EqualBins
 from sweep.statistics.brackets import Brackets
@@ -17,7 +18,6 @@ from sweep.statistics.indices import Indices
 from sweep.statistics.moments import Array, Moments, State
 from sweep.statistics.outputs import POINTS_BY_STATUS, Wanted, statistic_outputs, wanted
 from sweep.statistics.quantiles import SHIFT, LeadingBits, summed
-from sweep.statistics.reduction import Reduction
 
 Partial = Mapping[str, NDArray[Any]]  # by "output/kind/part"
 Arrays = Mapping[str, NDArray[Any]]

@@ -12,8 +12,7 @@ import numpy as np
 import zarr
 
 from sweep.plan.chunking import chunk_counts
-from sweep.request import STRETCH, Sweep
-from sweep.statistics.reduction import Reduction
+from sweep.request import STRETCH, Reduction, Sweep
 from sweep.store import chunk_files, layout
 from sweep.store.encoding import codecs
 from sweep.work import Values

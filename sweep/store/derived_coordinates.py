@@ -17,7 +17,7 @@ from sweep.equations.derived import in_order, inputs, value_of
 from sweep.plan.derived_parameters import derived_dimensions, derived_values
 from sweep.plan.recipes import model_in
 from sweep.request import STRETCH, LongValues, Sweep
-from sweep.spec import parameter_tables
+from sweep.spec import every_parameter
 from sweep.work import Values
 
 
@@ -85,8 +85,7 @@ def _value(text: str, names: Iterable[str], *values: NDArray[np.float64]) -> NDA
 def _attributes(name: str, attributes: Mapping[str, Any]) -> dict[str, str]:
     """Meaning and unit of a parameter, from the table of the model."""
     model = model_in(attributes)
-    tables = parameter_tables(model, model.methods) if model else ()
-    for each in (parameter for table in tables for parameter in table.parameters):
+    for each in every_parameter(model) if model else ():
         if each.name == name:
             return {"long_name": each.meaning, "units": each.unit}
     return {}

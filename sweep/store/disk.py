@@ -31,10 +31,9 @@ from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import encoding, extension, faults, layout
 from sweep.store.chunk_files import ChunkFiles, key
-from sweep.store.coordinates import damaged_metadata
 from sweep.store.creation import build
 from sweep.store.differences import differences
-from sweep.store.group import array_of, file_shape, open_group, sweep_of
+from sweep.store.group import array_of, damaged_metadata, file_shape, open_group, sweep_of
 from sweep.store.pieces import NODES, PIECES, InFiles
 from sweep.store.place import Files, files_of, local
 from sweep.store.reading import open_results, refuse_unreadable

@@ -1,23 +1,44 @@
-"""The zarr group of a store: its sweep, its arrays, and the shape of their files."""
+"""The zarr group of a store: its sweep, its arrays and coordinates, checked for damage."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import zarr
 
+from sweep.errors import StoreError
 from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.request import STRETCH, LongValues, Sweep
 from sweep.sampling.drawing import columns_of
-from sweep.spec import parameter_tables
-from sweep.store.coordinates import Stored
+from sweep.spec import every_parameter
 from sweep.store.creation import REDUCED
-from sweep.store.faults import refuse_foreign_group
+from sweep.store.faults import damaged_coordinate, intact, refuse_foreign_group
+from sweep.store.place import GROUP, Files
+from sweep.work import Values
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store as ZarrStore
+
+
+class Stored:
+    """A stored coordinate whose values are read on demand."""
+
+    def __init__(self, array: zarr.Array[Any], name: str) -> None:
+        self._array, self._name = array, name
+
+    def __len__(self) -> int:
+        return self._array.shape[0]
+
+    def __getitem__(self, part: slice, /) -> Values:
+        with intact(self._name, is_coordinate=True):
+            values = np.asarray(self._array[part], dtype=np.float64)
+        missing = self._array.fill_value  # zarr returns it for a missing file
+        if np.isnan(values).any() or (values == missing).any():
+            raise damaged_coordinate(self._name, "lacks a file")
+        return values
 
 
 def open_group(files: ZarrStore) -> zarr.Group:
@@ -58,6 +79,40 @@ def recipe_of(group: zarr.Group) -> Mapping[str, Any]:
     return made_from
 
 
+def read_dimensions(group: zarr.Group, recipe: Mapping[str, Any]) -> None:
+    """Read the values of all dimensions, as xarray does on opening. StoreError if one is damaged.
+
+    A dimension with several parameters, for example that of a sample, has no values itself.
+    """
+    for axis in recipe["axes"]:
+        name = axis["name"]
+        if name in axis["parameters"]:
+            Stored(array_of(group, name), name)[:]
+
+
+def damaged_metadata(files: Files, names: Iterable[str]) -> Mapping[str, bytes]:
+    """The metadata files of these parameters that are missing or damaged, with what they held.
+
+    The group's metadata repeats it.
+    """
+    group = json.loads(files.read(GROUP) or b"{}")
+    held = group.get("consolidated_metadata", {}).get("metadata", {})
+    return {
+        key: json.dumps(held[name], indent=2).encode()
+        for name in names
+        if name in held and _content(files, key := f"{name}/zarr.json") != held[name]
+    }
+
+
+def refuse_damaged_metadata(files: Files, recipe: Mapping[str, Any]) -> None:
+    """Raise StoreError if the metadata of a constant parameter is missing or damaged."""
+    for key in damaged_metadata(files, recipe["constants"]):
+        raise StoreError(
+            f"{f'{files}/{key}'!r} is missing or damaged, so the value of this parameter cannot be "
+            "read; run its sweep again to rebuild it"
+        )
+
+
 def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongValues]:
     """The values along reduced axes: kept ones, or those of a sample, which are drawn."""
     columns: dict[str, LongValues] = {}
@@ -67,11 +122,7 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
             for name, place in places.items():
                 columns[name] = Stored(array_of(group, place), name)[:]
         else:
-            model = model_of(recipe)
-            tables = parameter_tables(model, model.methods)
-            whole_numbers = [
-                each.name for table in tables for each in table.parameters if each.whole
-            ]
+            whole_numbers = [p.name for p in every_parameter(model_of(recipe)) if p.whole]
             columns |= columns_of(plain(axis["recipe"]), whole_numbers)
     return columns
 
@@ -79,3 +130,10 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
 def _coordinate(group: zarr.Group, name: str) -> LongValues:
     stored = Stored(array_of(group, name), name)
     return stored if len(stored) > STRETCH else stored[:]
+
+
+def _content(files: Files, key: str) -> object:
+    try:
+        return json.loads(files.read(key) or b"")
+    except ValueError:
+        return None

@@ -30,12 +30,11 @@ import numpy as np
 from sweep.errors import MachineError, memory_error
 from sweep.plan.chunking import chunk_counts
 from sweep.plan.point_columns import points
-from sweep.request import Sweep
+from sweep.request import Reduction, Sweep
 from sweep.spec import Status
 from sweep.statistics.again import Again, OtherValuesError, next_pass
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.partial import Kept, Partial
-from sweep.statistics.reduction import Reduction
 from sweep.store.chunk_files import key
 from sweep.store.pieces import Known, Pieces, Place, from_bytes, known_cells, name_of, to_bytes
 from sweep.work import Chunk, Points

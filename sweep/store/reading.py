@@ -17,11 +17,10 @@ from sweep.plan.recipes import outputs_in
 from sweep.request import LEVEL, STRETCH
 from sweep.spec import MISSING, Status
 from sweep.store import extension, faults
-from sweep.store.coordinates import read_dimensions, refuse_damaged_metadata
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
 from sweep.store.faults import damaged_coordinate, intact
-from sweep.store.group import open_group, recipe_of
+from sweep.store.group import open_group, read_dimensions, recipe_of, refuse_damaged_metadata
 from sweep.store.layout import MISSING_LEVEL, ordered
 from sweep.store.place import Files, PassFolder, files_of, is_url
 

@@ -29,7 +29,7 @@ from sweep.sampling import drawing, sequences
 from sweep.sampling.drawing import Drawn
 from sweep.sampling.sequences import MORE_BITS, sequence
 from sweep.spec import Status
-from sweep.store import Store, coordinates
+from sweep.store import Store, group
 from tests.command import CHECKOUT, environment
 from tests.config.test_sample import RANGES, SOBOL, document
 from tests.forked import Forked
@@ -141,7 +141,7 @@ def test_a_long_sample_gives_the_results_of_a_short_one(
     request = document({**SOBOL, "method": method, "points": LONG}, run={"chunk_points": 300})
     dataset = sweep.run(request, store=tmp_path / "a.zarr")
     store = Store.open(tmp_path / "a.zarr")
-    assert isinstance(columns(store.sweep)["friction"], coordinates.Stored)
+    assert isinstance(columns(store.sweep)["friction"], group.Stored)
     assert {file.name for file in (tmp_path / "a.zarr" / "friction" / "c").iterdir()} == {
         *map(str, range(-(-LONG // 900)))  # whole chunks of results
     }

@@ -24,7 +24,7 @@ from sweep.models import models
 from sweep.models.friction_oscillator import EXACT, MODEL, STEP
 from sweep.shipped import configs_folder, kernels_folder, shipped_configs
 from sweep.source import flat_text
-from sweep.spec import Method, Model, Parameter, Status, parameter_tables
+from sweep.spec import Method, Model, Status, every_parameter
 from tests.points import case_of, compute, fixed_points, methods
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,15 +126,10 @@ def test_oracles_import_nothing_of_what_they_judge(model: Model) -> None:
 # The table.
 
 
-def parameters_of(model: Model) -> list[Parameter]:
-    """The parameters of the model, of all its sets, methods and substitutes."""
-    return [p for table in parameter_tables(model, model.methods) for p in table.parameters]
-
-
 @every_model
 def test_names_are_valid_in_python_toml_and_cpp(model: Model) -> None:
     variants = [variant for method in model.methods for variant in method.variants]
-    tables = (parameters_of(model), variants)
+    tables = (every_parameter(model), variants)
     kinds = (model.parameter_sets, model.methods, model.outputs)
     for each in [model, *(each for table in (*tables, *kinds) for each in table)]:
         assert re.fullmatch(r"[a-z][a-z0-9_]*", each.name), each.name
@@ -164,7 +159,7 @@ def test_names_are_unique_where_they_meet(model: Model) -> None:
             # An output and a parameter of one name would be one variable of a Dataset.
             twice = [name for name, n in Counter(names + outputs).items() if n > 1]
             assert twice == []
-        known = {p.name for p in parameters_of(model)}
+        known = {p.name for p in every_parameter(model)}
         assert {name for v in method.variants for name in v.parameters} <= known
     for kind in (model.methods, model.parameter_sets):
         assert len({each.name for each in kind}) == len(kind)
@@ -174,7 +169,7 @@ def test_names_are_unique_where_they_meet(model: Model) -> None:
 def test_one_name_means_one_thing_in_all_methods_and_sets(model: Model) -> None:
     """A name has one unit, symbol and meaning, because it is one field of the struct."""
     properties: dict[str, tuple[str, str, str]] = {}
-    for p in parameters_of(model):
+    for p in every_parameter(model):
         assert properties.setdefault(p.name, (p.unit, p.symbol, p.meaning)) == (
             p.unit,
             p.symbol,
@@ -184,14 +179,14 @@ def test_one_name_means_one_thing_in_all_methods_and_sets(model: Model) -> None:
 
 @every_model
 def test_units_are_known_and_si(model: Model) -> None:
-    for each in (*parameters_of(model), *model.outputs):
+    for each in (*every_parameter(model), *model.outputs):
         factor = UNITS.Quantity(1.0, each.unit).to_base_units().magnitude
         assert factor == 1.0, f"{each.name}: {each.unit!r} is not an SI unit without a prefix"
 
 
 @every_model
 def test_every_parameter_has_a_meaning_and_a_default_within_its_range(model: Model) -> None:
-    for p in parameters_of(model):
+    for p in every_parameter(model):
         assert p.symbol, p.name
         assert p.meaning, p.name
         assert p.minimum < p.maximum or p.infinite

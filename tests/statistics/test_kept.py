@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 from SALib.analyze.sobol import first_order, total_order
 from scipy.stats import qmc, sobol_indices, uniform
 
-from sweep.request import Axis
+from sweep.request import Axis, Reduction
 from sweep.spec import Output, Status
 from sweep.statistics.again import next_pass
 from sweep.statistics.brackets import rank
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import statistic_outputs
 from sweep.statistics.partial import Kept
-from sweep.statistics.reduction import Reduction
 from sweep.store.pieces import from_bytes, to_bytes
 from tests.backends.device_arrays import DeviceArray, Library
 from tests.gpu.twin import TwinDevice
