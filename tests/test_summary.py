@@ -13,7 +13,7 @@ import pytest
 
 import sweep.summary
 from sweep.cli.contents import print_outputs
-from sweep.cli.watching import Look
+from sweep.cli.status_command import flow_json, flow_of
 from sweep.spec import Status
 from sweep.store import Store, remaining
 from sweep.summary import blocks, contents, coordinates, state
@@ -233,9 +233,9 @@ def test_status_and_watch_report_the_same_rate(
         store.append_receipt(each)
     with store.lock():  # without a run that holds it, nobody is writing
         shown = state(store)
-        watched = Look.of(store, remaining(store))
-    assert shown.points_per_second == watched.flow.points_per_second == pytest.approx(159 / 20)
-    assert shown.seconds_left == watched.seconds_left
+        watched = flow_json(remaining(store), flow_of(store), {})
+    assert shown.points_per_second == watched["points_per_second"] == pytest.approx(159 / 20)
+    assert shown.seconds_left == watched["seconds_left"]
 
 
 def test_the_rate_of_an_idle_store_is_that_of_the_last_minute_of_writing(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,15 +22,22 @@ from sweep.cli.contents import (
     print_errors,
     print_statuses,
 )
-from sweep.cli.printing import counted, print_json, print_object
+from sweep.cli.printing import counted, print_first, print_json, print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 from sweep.wording import duration, rate, share
 
 if TYPE_CHECKING:
     from sweep.request import Sweep
-    from sweep.store import Store
+    from sweep.spec import Status
+    from sweep.store import Remaining, Store
+    from sweep.store.receipts import Flow
     from sweep.summary import State
+
+SECONDS_BETWEEN_LOOKS = 2.0  # with --watch
+SLICE_SECONDS = 0.05  # between two looks whether to stop
+MAX_LOOKING_SHARE = 0.2  # of the time, if a look takes long
+CLEAR = "\x1b[2J\x1b[H"
 
 
 @command("sweep status results/wear_power.zarr --verify")
@@ -45,7 +55,6 @@ def status(
     cluster; if there is none, of the last minute of writing. The exit status is 1 if points have
     failed or, with --verify, chunks are damaged; the next `sweep run` computes these again.
     """
-    from sweep.cli.watching import watch as watch_store
     from sweep.spec import Status
     from sweep.store import Store
     from sweep.summary import state
@@ -150,3 +159,69 @@ def _after(store: str, sweep: Sweep, store_state: State, damaged: list[Damage]) 
     folders = [each.file for each in damaged if each.is_folder]
     place = folders[0] if len(folders) == 1 else "these folders"
     return f"move {place} out of the store; then {then}" if folders else then
+
+
+def watch_store(store: Store, stop: Event, *, as_json: bool) -> None:
+    """Print rate, time left, failures and workers until all is done, or `stop` is set."""
+    from sweep.store import remaining
+
+    sentences = store.sweep.model.sentences
+    while (left := remaining(store := store.refreshed())).points_left and not stop.is_set():
+        began = time.monotonic()
+        flow = flow_of(store)
+        if as_json:
+            print_object("status", **flow_json(left, flow, sentences))
+        else:
+            _print_flow(left, flow, sentences)
+        looked = time.monotonic()
+        pause = max(SECONDS_BETWEEN_LOOKS, (looked - began) / MAX_LOOKING_SHARE)
+        # Not in `stop.wait`: a signal that sets `stop` would wait there for itself for ever.
+        while time.monotonic() < looked + pause and not stop.is_set():
+            time.sleep(SLICE_SECONDS)
+
+
+def flow_of(store: Store) -> Flow:
+    """What its processes are writing at this moment, and the points of chunks that are done."""
+    from sweep.store.receipts import flow, is_writing
+
+    receipts = store.receipts()
+    done = store.done_receipts(receipts)
+    return flow(receipts, time.time(), done, is_writing(store.holders()))
+
+
+def flow_json(left: Remaining, flow: Flow, sentences: Mapping[Status, str]) -> dict[str, Any]:
+    """What `--watch` prints of a store."""
+    pace = flow.points_per_second
+    return {
+        "points_done": left.points_total - left.points_left,
+        "points_total": left.points_total,
+        "points_per_second": pace,
+        "seconds_left": left.points_left / pace if pace else None,
+        "workers": len(flow.writers),
+        "writers": [vars(writer) for writer in flow.writers],
+        "status": counts_json(flow.counts, sentences),
+        "errors": flow.errors,
+    }
+
+
+def _print_flow(left: Remaining, flow: Flow, sentences: Mapping[Status, str]) -> None:
+    """Print the state of a store; on a terminal it replaces the last one."""
+    if sys.stdout.isatty():
+        print(CLEAR, end="")
+    total, pace = left.points_total, flow.points_per_second
+    done = total - left.points_left
+    words = "no process is writing"
+    if pace:
+        writers = "1 process" if len(flow.writers) == 1 else f"{len(flow.writers)} processes"
+        words = f"{rate(pace)} by {writers}, {duration(left.points_left / pace)} left"
+    print(f"{done:,} of {total:,} points done ({share(done / total)}); {words}")
+    lines: list[str] = []
+    for each in flow.writers:
+        own_pace = f"{rate(each.points_per_second)}, " if each.points_per_second else ""
+        ago = f"last chunk {duration(each.seconds_ago)} ago"
+        lines.append(f"process {each.pid} on {each.host}: {own_pace}{ago}")
+    print_first(lines, "processes")
+    if flow.counts:
+        print_statuses(flow.counts, sentences, total=total)
+    print_errors(flow.errors)
+    sys.stdout.flush()

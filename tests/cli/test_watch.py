@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from sweep import api
-from sweep.cli.watching import Look, watch
+from sweep.cli.status_command import flow_of, watch_store
 from sweep.config import load
 from sweep.engine.ledger import failed_arrays
 from sweep.spec import Status
-from sweep.store import Store, remaining
+from sweep.store import Store
 from sweep.store.receipts import flow, is_alive
 from tests.cli.test_faults import CONFIG
 from tests.command import Run, environment, json_lines, with_backend
@@ -97,9 +97,9 @@ def test_a_process_that_has_left_a_store_is_not_writing_to_it(run: Run, tmp_path
     (tmp_path / "map.zarr" / "status" / "c" / "0" / "0").unlink()
     assert "no run is live" in run("status", "map.zarr")[1]
     store = store.refreshed()
-    assert Look.of(store, remaining(store)).flow.writers == []
+    assert flow_of(store).writers == []
     with store.lock():  # by another thread of the process, perhaps
-        assert len(Look.of(store, remaining(store)).flow.writers) == 1
+        assert len(flow_of(store).writers) == 1
         assert "running now" in run("status", "map.zarr")[1]
 
 
@@ -112,8 +112,7 @@ def test_after_a_kill_nothing_is_writing(run: Run, tmp_path: Path) -> None:
     )
     done = run_python(["-c", code, str(path)], cwd=tmp_path, env=environment())
     assert done.returncode == 0, done.stderr
-    look = Look.of(store.refreshed(), remaining(store))
-    assert look.flow.writers == []
+    assert flow_of(store.refreshed()).writers == []
     assert "no run is live" in run("status", str(path))[1]
 
 
@@ -144,7 +143,7 @@ def test_failures_are_counted_by_error_until_they_are_computed_again() -> None:
 def test_it_shows_failures_and_ends_when_all_is_done(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sweep.cli.watching.SECONDS", 0.05)
+    monkeypatch.setattr("sweep.cli.status_command.SECONDS_BETWEEN_LOOKS", 0.05)
     path = tmp_path / "map.zarr"
     store = api.open_store(load(REQUEST), path)
     compute_shard(path, 1)
@@ -181,7 +180,7 @@ def test_receipts_of_an_earlier_store_are_not_counted(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor those of chunks that are to be computed anew."""
-    monkeypatch.setattr("sweep.cli.watching.SECONDS", 0.05)
+    monkeypatch.setattr("sweep.cli.status_command.SECONDS_BETWEEN_LOOKS", 0.05)
     path = tmp_path / "map.zarr"
     removed = api.open_store(load(REQUEST), path)
     for chunk in removed.pending():
@@ -197,11 +196,11 @@ def test_receipts_of_an_earlier_store_are_not_counted(
     assert json.loads(run("status", str(path), "--json")[1])["errors"] == {
         "ValueError: a fault": 16
     }
-    looked = Look.of(store, remaining(store)).flow
+    looked = flow_of(store)
     assert looked.counts == {Status.ok: 320, Status.failed: 16}
     assert looked.errors == {"ValueError: a fault": 16}
     store.reopen(store.failed())
-    assert Look.of(store, remaining(store)).flow.counts == {Status.ok: 320}
+    assert flow_of(store).counts == {Status.ok: 320}
 
 
 def test_every_line_of_json_is_an_object(run: Run, tmp_path: Path) -> None:
@@ -242,7 +241,7 @@ def test_it_does_not_wait_where_a_signal_that_stops_it_would(tmp_path: Path) -> 
     api.open_store(load(REQUEST), path)
     timer = threading.Timer(0.2, stop.set)
     timer.start()
-    watch(Store.open(path), stop, as_json=True)
+    watch_store(Store.open(path), stop, as_json=True)
     assert stop.is_set()
     timer.join()
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sweep import api
-from sweep.cli.watching import watch
+from sweep.cli.status_command import watch_store
 from sweep.config import load
 from sweep.engine import Summary, driver
 from sweep.errors import MachineError, StoreError
@@ -155,11 +155,11 @@ def test_a_store_that_is_watched_may_grow_or_go(
 ) -> None:
     store = create(tmp_path / "map.zarr", grid(4, 2), 2)
     finish(grow(store, grid(6, 2)))
-    watch(store, threading.Event(), as_json=False)  # as it is now, all is done
+    watch_store(store, threading.Event(), as_json=False)  # as it is now, all is done
     store.reopen(store.done())
     shutil.rmtree(store.path)
     with pytest.raises(StoreError, match="no store"):
-        watch(store, threading.Event(), as_json=False)
+        watch_store(store, threading.Event(), as_json=False)
     assert capsys.readouterr().out == ""
 
 
