@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from sweep import __version__
 from sweep.errors import SweepError
+from sweep.options import OPTIONS, Option
 from sweep.wording import nearest
 
 if TYPE_CHECKING:
@@ -64,6 +66,11 @@ def output_option(metavar: str, meaning: str) -> Any:
     return typer.Option("--output", "-o", parser=_output_path, metavar=metavar, help=meaning)
 
 
+def store_option(meaning: str) -> Any:
+    """The option --store, for the store that a command makes."""
+    return typer.Option("--store", "-o", metavar="STORE", help=meaning, callback=filled)
+
+
 Json = Annotated[bool, flag("--json", "Print JSON.")]
 StorePath = Annotated[str, argument("STORE", "A store made by `sweep run`.")]
 ConfigPath = Annotated[str, argument("CONFIG", "A sweep file, or the name of a shipped one.")]
@@ -102,6 +109,49 @@ def command(*examples: str, name: str | None = None) -> Callable[[Command], Comm
     """A decorator of a command, with examples at the end of its help."""
     lines = "".join(f"  {example}\n" for example in examples)
     return app.command(name, epilog=f"\b\nExamples:\n{lines}")
+
+
+def takes_run_options(*names: str) -> Callable[[Command], Command]:
+    """A decorator for a command with `**options`: it takes these; one not given is None."""
+    return takes({name: _run_option(name, OPTIONS[name]) for name in names})
+
+
+def takes(options: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """A decorator for a command with `**others`: it takes these too, as flags without a metavar."""
+    added = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[(str if each.metavar else bool) | None, each],
+        )
+        for name, each in options.items()
+    ]
+
+    def extended(command: Command) -> Command:
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        before = [each for each in own if each.kind is each.POSITIONAL_OR_KEYWORD]
+        behind = [each for each in own if each.kind is each.KEYWORD_ONLY]
+        parameters = [*before, *added, *behind]
+        vars(command)["__signature__"] = inspect.Signature(parameters)
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        return command
+
+    return extended
+
+
+def _run_option(name: str, row: Option) -> Any:
+    """A row of the table of run options as typer has it."""
+
+    def parsed(text: str) -> Any:
+        try:
+            return row.read_text(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    parser = parsed if row.metavar else None
+    names = f"--{name.replace('_', '-')}"
+    return typer.Option(names, help=row.meaning, metavar=row.metavar or None, parser=parser)
 
 
 def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from sweep.cli.app import Json, command, option
+from sweep.cli.app import Json, command, option, takes_run_options
 from sweep.cli.printing import counted, print_json, print_table
-from sweep.cli.run_options import takes_run_options
 from sweep.cli.stopping import interruptible
 from sweep.options import RunKeywords
 from sweep.wording import rate, share

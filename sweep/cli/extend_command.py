@@ -5,10 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import Annotated, Unpack
 
-from sweep.cli.app import Json, Overrides, StorePath, argument, command
+from sweep.cli.app import Json, Overrides, StorePath, argument, command, takes_run_options
 from sweep.cli.contents import look_command
 from sweep.cli.printing import counted, print_json
-from sweep.cli.run_options import takes_run_options
 from sweep.errors import SweepError
 from sweep.options import RunKeywords
 

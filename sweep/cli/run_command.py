@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from sweep.cli.app import ConfigPath, Invocation, Json, Overrides, command, filled, flag
+from sweep.cli.app import (
+    ConfigPath,
+    Invocation,
+    Json,
+    Overrides,
+    command,
+    flag,
+    store_option,
+    takes_run_options,
+)
 from sweep.cli.endings import Ended, print_ending
 from sweep.cli.printing import print_object
-from sweep.cli.run_options import takes_run_options
 from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError
 from sweep.options import OPTIONS, RunKeywords
@@ -42,12 +50,7 @@ def run(
     config: ConfigPath,
     store: Annotated[
         str | None,
-        typer.Option(
-            *("--store", "-o"),
-            metavar="STORE",
-            help="Path or URL of the store; default: results/NAME.zarr.",
-            callback=filled,
-        ),
+        store_option("Path or URL of the store; default: results/NAME.zarr."),
     ] = None,
     overrides: Overrides = None,
     *,

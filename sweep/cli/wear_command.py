@@ -5,12 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
-from sweep.cli.app import Json, StorePath, as_number, command, filled, flag, option
+from sweep.cli.app import Json, StorePath, as_number, command, flag, option, store_option, takes
 from sweep.cli.contents import next_command, print_summary, summary_json
 from sweep.cli.printing import print_json
-from sweep.cli.run_options import takes
 from sweep.cli.stopping import interruptible
 from sweep.wording import listed
 
@@ -56,12 +53,7 @@ def wear(
     *,
     place: Annotated[
         str | None,
-        typer.Option(
-            *("--store", "-o"),
-            metavar="STORE",
-            help="Path or URL of the new store; default: NAME_wear.zarr beside the other.",
-            callback=filled,
-        ),
+        store_option("Path or URL of the new store; default: NAME_wear.zarr beside the other."),
     ] = None,
     as_json: Json = False,
     **options: str | bool | None,
