@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from sweep.cli.app import Invocation, app
 from sweep.cli.printing import print_object
 from sweep.cli.streams import discard_output, prepare_streams
-from sweep.dask_settings import unreadable_settings
 from sweep.errors import (
     ConfigError,
     MachineError,
     SweepError,
     SweepWarning,
     command,
-    memory_error,
+    machine_error,
 )
 from sweep.wording import escaped
 
@@ -90,7 +89,7 @@ def _run(invocation: Invocation) -> int:
     except SweepError as error:
         return _print_error(invocation, error)
     except Exception as error:  # a bug, perhaps
-        sweep_error = memory_error(error) or unreadable_settings(error)
+        sweep_error = machine_error(error)
         if sweep_error is None:
             from sweep.backends.visible import kernel_cache_error  # brings NumPy
 

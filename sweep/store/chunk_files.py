@@ -13,7 +13,7 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
-from sweep.errors import memory_error
+from sweep.errors import machine_error
 from sweep.plan.chunking import chunk_counts, chunks_at
 from sweep.spec import Status
 from sweep.store import faults
@@ -114,8 +114,8 @@ class ChunkFiles:
         try:
             part = np.asarray(self._arrays[name][chunk.slices])
         except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
-            if machine_error := memory_error(error):
-                raise machine_error from error
+            if known_error := machine_error(error):
+                raise known_error from error
             return False
         return name != "status" or not np.any(part == Status.pending)
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from fsspec.registry import known_implementations
 
-from sweep.dask_settings import unreadable_settings
-from sweep.errors import MachineError, StoreError, SweepError, memory_error
+from sweep.errors import MachineError, StoreError, SweepError, machine_error
 from sweep.wording import install
 
 CURES = {
@@ -164,7 +163,7 @@ def opening(path: object) -> Generator[None]:
     except SweepError as error:
         raise StoreError(f"{str(path)!r}: {error}") from error
     except Exception as error:  # zarr raises many kinds on a damaged zarr.json
-        if known_error := memory_error(error) or unreadable_settings(error):  # xarray imports Dask
+        if known_error := machine_error(error):
             raise known_error from error
         raise StoreError(
             f"{str(path)!r} cannot be read as a store ({type(error).__name__}: {error}). If this "
@@ -186,7 +185,7 @@ def intact(name: str, *, is_coordinate: bool = False) -> Generator[None]:
                 f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
                 "then running its sweep computes it again"
             )
-        raise memory_error(error) or store_error from error
+        raise machine_error(error) or store_error from error
 
 
 def damaged_coordinate(name: str, what: str) -> StoreError:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from sweep.errors import MachineError, memory_error
+from sweep.errors import MachineError, machine_error
 from sweep.plan.chunking import chunk_counts
 from sweep.plan.point_columns import points
 from sweep.request import Reduction, Sweep
@@ -282,8 +282,8 @@ class InStretches:
         try:
             return None if content is None else self._kept.current(from_bytes(content))
         except Exception as error:  # whatever zipfile and NumPy make of it
-            if machine_error := memory_error(error):
-                raise machine_error from error
+            if known_error := machine_error(error):
+                raise known_error from error
             pieces.remove(name)
             return None
 
