@@ -14,7 +14,9 @@ from sweep.equations.expressions import (
     Expression,
     Name,
     Number,
+    names_in,
     rational,
+    walk,
     whole_power,
 )
 
@@ -28,10 +30,10 @@ RANGES = ("sin", "cos", "tan", "asin", "acos", "log", "sqrt")
 class Code:
     """Statements that compute expressions, in order.
 
-    `spell` gives the C++ of a name, `definitions` the expressions of others. Parts for which
-    `constant` holds are computed by `outer`, once per point, if there is one. With `phases`, sine
-    and cosine of what grows evenly with time are taken from `now.waves`, and their arguments are
-    added to `phases`.
+    `spell` gives the C++ of a name, `definitions` the expressions of others. Parts that have only
+    `constants` are computed by `outer`, once per point, if there is one. With `phases`, sine and
+    cosine of what grows evenly with time are taken from `now.waves`, and their arguments are added
+    to `phases`.
     """
 
     def __init__(
@@ -72,15 +74,7 @@ class Code:
 
     def is_constant(self, expression: Expression) -> bool:
         """Whether the expression is the same throughout a motion."""
-        match expression:
-            case Number():
-                return True
-            case Name(name) if name in self._definitions:
-                return self.is_constant(self._definitions[name])
-            case Name(name):
-                return name in self._constants
-            case Call(_, arguments):
-                return all(self.is_constant(argument) for argument in arguments)
+        return names_in(expression).keys() <= self._constants
 
     def _grows_evenly(self, part: Expression) -> bool:
         """Whether it is linear in time, with a slope that is constant per point."""
@@ -257,14 +251,9 @@ class Code:
 
 def is_ranged(expression: Expression, definitions: Mapping[str, Expression]) -> bool:
     """Whether an argument in the expression may leave its function's range."""
-    match expression:
-        case Name(name) if name in definitions:
-            return is_ranged(definitions[name], definitions)
-        case Call(_, arguments):
-            inner = (is_ranged(each, definitions) for each in arguments)
-            return _has_range(expression) or any(inner)
-        case _:
-            return False
+    calls = (part for part in walk(expression) if isinstance(part, Call))
+    used = (definitions[name] for name in names_in(expression) if name in definitions)
+    return any(map(_has_range, calls)) or any(is_ranged(each, definitions) for each in used)
 
 
 def _has_range(call: Call) -> bool:

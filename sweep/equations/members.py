@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sweep.equations.code import SIGNAL, Code, is_ranged
 from sweep.equations.derivatives import ONE, derivative
-from sweep.equations.expressions import Call, Expression, Name
+from sweep.equations.expressions import Call, Expression, Name, names_in
 from sweep.equations.sums import Sums
 from sweep.equations.system import Rule, System
 
@@ -40,7 +40,11 @@ class Writer:
         self.modes = [mode.name for mode in system.modes]
         constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
         self.once = Code({**constants, "pi": "pi"}, self.definitions, "c")
-        self._constants = frozenset((*constants, "pi"))
+        unvarying = {*constants, "pi"}
+        for name, value in self.definitions.items():  # each follows those that it uses
+            if names_in(value).keys() <= unvarying:
+                unvarying.add(name)
+        self._constants = frozenset(unvarying)
         self._spelling = {
             **constants,
             "pi": "pi",
