@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from sweep.equations.canonical import assignments
 from sweep.errors import ConfigError, Fault
 from sweep.request import FOR_INDICES, POINT, Axis, Reduction, Sweep
 
@@ -54,29 +54,11 @@ def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
 def text_of(tables: Mapping[str, object]) -> str:
     """The tables as the text of a sweep file, without empty ones."""
     single = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
-    lines = [f"{_key(key)} = {_toml(value)}" for key, value in single.items()]
+    lines = [*assignments(single)]
     for name, table in tables.items():
         if isinstance(table, Mapping) and table:
-            entries = cast("Mapping[str, object]", table)
-            lines += ["", f"[{_key(name)}]"]
-            lines += [f"{_key(key)} = {_toml(value)}" for key, value in entries.items()]
+            lines += ["", f"[{name}]", *assignments(cast("Mapping[str, object]", table))]
     return "\n".join(lines) + "\n"
-
-
-def _toml(value: object) -> str:
-    """A value as TOML writes it, tables in one line."""
-    if isinstance(value, Mapping):
-        entries = cast("Mapping[str, object]", value).items()
-        return "{ " + ", ".join(f"{_key(key)} = {_toml(each)}" for key, each in entries) + " }"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml, cast("list[object]", value))) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
 
 
 def _excitation(sweep: Sweep) -> dict[str, object]:
@@ -101,7 +83,7 @@ def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:
     """[axes], [sample] or [refine] with its axes."""
     tables: dict[str, object] = {}
     for axis in axes:
-        recipe = cast("dict[str, Any]", _whole(axis.recipe))
+        recipe: dict[str, Any] = json.loads(json.dumps(axis.recipe), parse_float=_number)
         if any(isinstance(each.get("file"), dict) for each in _tables_in(recipe)):
             message = f"the values of {axis.name} were read from a file"
             raise ConfigError(source, [Fault("", f"{message}; name the sweep file instead")])
@@ -121,11 +103,7 @@ def _tables_in(recipe: dict[str, Any]) -> list[dict[str, Any]]:
     return [recipe, *(each for each in recipe.values() if isinstance(each, dict))]
 
 
-def _whole(value: object) -> object:
-    """The same value, in which whole numbers are integers: a recipe has floats alone."""
-    if isinstance(value, Mapping):
-        entries = cast("Mapping[str, object]", value)
-        return {key: _whole(entry) for key, entry in entries.items()}
-    if isinstance(value, (list, tuple)):
-        return [_whole(entry) for entry in cast("list[object]", value)]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _number(text: str) -> float:
+    """The number, an integer if it is whole: the recipe of a store has floats alone."""
+    number = float(text)
+    return int(number) if number.is_integer() else number

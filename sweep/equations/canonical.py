@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from sweep.equations.expressions import Call, Name, Number, text_of
@@ -34,17 +34,17 @@ def _lines(system: System) -> Iterator[str]:
         "time_unit": system.time_unit,
         "start_mode": system.start_mode or None,
     }
-    yield from _assignments(top)
+    yield from assignments(top)
     yield from _section("parameters", ((p.name, _parameter(p)) for p in system.parameters))
     yield from _section("states", ((s.name, _own(s)) for s in system.states))
     yield from _section("definitions", ((d.name, _own(d)) for d in system.definitions))
     yield from _section("signals", ((s.name, _own(s)) for s in system.signals))
     for mode in system.modes:
         yield f"[modes.{mode.name}]" if mode.name else "[derivatives]"
-        yield from _assignments(mode.derivatives)
+        yield from assignments(mode.derivatives)
     for event in system.events:
         yield "[[events]]"
-        yield from _assignments(_event(event))
+        yield from assignments(_event(event))
     yield from _section("outputs", ((rule.name, _rule(rule)) for rule in system.outputs))
 
 
@@ -56,7 +56,8 @@ def _section(name: str, entries: Iterable[tuple[str, Entries]]) -> Iterator[str]
         yield from lines
 
 
-def _assignments(table: Entries) -> Iterator[str]:
+def assignments(table: Entries) -> Iterator[str]:
+    """The lines of a table in TOML; keys are plain words, and tables in it are on one line."""
     for key, value in table.items():
         if value is not None:
             yield f"{key} = {_value(value)}"
@@ -72,10 +73,10 @@ def _value(value: object) -> str:
             return "true" if value else "false"
         case int() | float():
             return repr(value)
-        case tuple():
-            return f"[{', '.join(map(_value, cast('tuple[object, ...]', value)))}]"
+        case tuple() | list():
+            return f"[{', '.join(map(_value, cast('Sequence[object]', value)))}]"
         case Mapping():
-            return f"{{ {', '.join(_assignments(cast(Entries, value)))} }}"
+            return f"{{ {', '.join(assignments(cast(Entries, value)))} }}"
         case _:
             raise TypeError(type(value).__name__)
 
