@@ -102,20 +102,15 @@ def _value(expression: Expression, values: Mapping[str, Any], xp: Any) -> Any:
         case Call(function, arguments):
             parts = [_value(argument, values, xp) for argument in arguments]
             if function in CONVERSIONS:
-                return _converted(function, parts)
+                from sweep.theory import mdr_contact  # with the same bits on every machine
+
+                return mdr_contact.indentation(*parts)
             if function == "sqrt":
                 return xp.sqrt(*parts)
             if function in EXTREMES:
                 is_nearer = EXTREMES[function]  # if equal the first: zeros may have a sign
                 return reduce(lambda a, b: xp.where(is_nearer(b, a), b, a), parts)
             return OPERATORS[function](*parts)
-
-
-def _converted(function: str, arguments: list[Any]) -> Any:
-    """The value of a closed form, with the same bits on every machine."""
-    from sweep.theory import mdr_contact
-
-    return {"mdr_indentation": mdr_contact.indentation}[function](*arguments)
 
 
 def _raised(base: Any, power: int) -> Any:
