@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
-from sweep.config.axes import FORMS
+from sweep.config.grid import FORMS
 from sweep.config.sweep_file import (
     SAMPLE_KEYS,
     TABLES,

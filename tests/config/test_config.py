@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.config import Request, load, model_file
-from sweep.config.axes import axis as axis_of
+from sweep.config.grid import axis as axis_of
 from sweep.config.quantities import UnreadableError
 from sweep.config.schema import AxisTable
 from sweep.errors import ConfigError
