@@ -6,20 +6,11 @@ A literal 0 fits any unit, other numbers have none, and a radian counts as 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from sweep.equations.dimensions import (
-    NO_DIMENSION,
-    Dimensions,
-    dimensions,
-    plain,
-    power,
-    product,
-    unit_text,
-)
 from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, cut, rational
 from sweep.equations.system import System
 from sweep.errors import Fault
@@ -31,11 +22,35 @@ MAX_UNIT_LENGTH = 80
 SAME_UNIT = ("+", "-", "min", "max", "hypot", "atan2", *COMPARISONS)  # of all arguments
 NO_UNIT = ("atan2", "sign", "and", "or", "not", *COMPARISONS)  # of the value
 UNIT_PRESERVING = ("+", "-", "min", "max", "hypot", "negative", "abs")  # value as the arguments
-BASES = {"metre": "m", "gram": "kg", "second": "s", "ampere": "A", "kelvin": "K", "mole": "mol",
-         "radian": "rad"}  # fmt: skip
 ROUNDING = 1e-12  # of the factors of units, which are products of decimal numbers
 
+# SI base units in the order in which they are written, and pint's names of them.
+BASES = {"kg": "gram", "m": "metre", "s": "second", "A": "ampere", "K": "kelvin", "mol": "mole",
+         "rad": "radian"}  # fmt: skip
+Dimensions = tuple[Fraction, ...]  # the exponent of each base unit
 UnitDimensions = Dimensions | None  # None: fits any unit
+
+
+def dimensions(exponents: Mapping[str, Fraction | int]) -> Dimensions:
+    """The dimensions of a product of base units with exponents."""
+    return tuple(Fraction(exponents.get(base, 0)) for base in BASES)
+
+
+NO_DIMENSION = dimensions({})
+NAMED_UNITS = {
+    "N": dimensions({"kg": 1, "m": 1, "s": -2}),
+    "Pa": dimensions({"kg": 1, "m": -1, "s": -2}),
+    "J": dimensions({"kg": 1, "m": 2, "s": -2}),
+    "W": dimensions({"kg": 1, "m": 2, "s": -3}),
+    "V": dimensions({"kg": 1, "m": 2, "s": -3, "A": -1}),
+}
+UNIT_DIMENSIONS = {
+    **NAMED_UNITS,
+    **{base: dimensions({base: 1}) for base in BASES},
+    "rad": NO_DIMENSION,
+    "1": NO_DIMENSION,
+}
+FACTOR = re.compile(r"(\s*[*·/]\s*|\s+|^)([A-Za-z]+|1)(?:(?:\^|\*\*)(-?[0-9]{1,2}))?")
 
 
 class UnitError(ValueError):
@@ -60,7 +75,7 @@ def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ..
                 units[name] = None
                 faults.append(Fault(f"{place}.unit", str(error)))
     for rule in system.outputs:
-        if rule.kind in ("count", "share") and units[rule.name]:
+        if rule.kind in ("count", "share") and units[rule.name] not in (None, NO_DIMENSION):
             message = f"{shown(rule.unit)}: a {rule.kind} has no unit; remove it"
             faults.append(Fault(f"outputs.{rule.name}.unit", message))
     for line in (each for each in system.lines if each.place not in faulty):
@@ -89,13 +104,63 @@ def dimensions_of(text: str) -> Dimensions:
         raise UnitError(f"{shown(text)} has the {error}") from None
     except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
         raise UnitError(f"{shown(text)} is not a unit that can be read") from error
-    exponents: Any = {BASES[name]: Fraction(exponent) for name, exponent in root._units.items()}
-    expected = 1000.0 ** float(exponents.get("kg", 0))  # grams in the coherent unit
+    exponents: Any = {base: root._units.get(name, 0) for base, name in BASES.items()}
+    expected = 1000.0 ** float(exponents["kg"])  # grams in the coherent unit
     if abs(float(factor) / expected - 1) > ROUNDING:
         cure = f'write "{unit_text(dimensions(exponents))}", and values in it'
         raise UnitError(f"{shown(text)} is not a coherent SI unit; {cure}")
-    exponents.pop("rad", None)
-    return dimensions(exponents)
+    return dimensions({**exponents, "rad": 0})
+
+
+def plain(text: str) -> Dimensions | None:
+    """The dimensions of SI units without prefixes; None if the text has anything else.
+
+    This saves the half second that loading pint takes, which reads everything else.
+    """
+    dimensions_of_text, position = NO_DIMENSION, 0
+    while position < len(text):
+        factor = FACTOR.match(text, position)
+        if factor is None or factor[2] not in UNIT_DIMENSIONS:
+            return None
+        exponent = int(factor[3] or 1) * (-1 if "/" in factor[1] else 1)
+        dimensions_of_text = product(dimensions_of_text, UNIT_DIMENSIONS[factor[2]], exponent)
+        position = factor.end()
+    return dimensions_of_text if text else None
+
+
+def product(a: Dimensions, b: Dimensions, b_exponent: Fraction | int = 1) -> Dimensions:
+    """The dimensions of a times b to a power."""
+    return tuple(x + y * b_exponent for x, y in zip(a, b, strict=True))
+
+
+def power(a: Dimensions, exponent: Fraction) -> Dimensions:
+    """The dimensions of a to a power."""
+    return tuple(each * exponent for each in a)
+
+
+def unit_text(unit_dimensions: Dimensions) -> str:
+    """A coherent unit of these dimensions, in few words: `N/m`."""
+    candidates = [_text([], unit_dimensions)]
+    for name, named_dimensions in NAMED_UNITS.items():
+        rest = product(unit_dimensions, named_dimensions, -1)
+        if rest[0] == 0:  # a named unit replaces all of the mass
+            candidates.append(_text([(name, Fraction(1))], rest))
+    return min(candidates)[-1]
+
+
+def _text(first: list[tuple[str, Fraction]], rest: Dimensions) -> tuple[Fraction, int, str]:
+    """The sum of the exponents' magnitudes, the number of factors, and the unit's text."""
+    factors = [*first, *zip(BASES, rest, strict=True)]
+    above = " ".join(_factor(name, exponent) for name, exponent in factors if exponent > 0)
+    below = "".join(f"/{_factor(name, -exponent)}" for name, exponent in factors if exponent < 0)
+    total = sum((abs(exponent) for _, exponent in factors), Fraction(0))
+    return total, sum(exponent != 0 for _, exponent in factors), (above or "1") + below
+
+
+def _factor(name: str, exponent: Fraction) -> str:
+    if exponent == 1:
+        return name
+    return f"{name}^{exponent}" if exponent.denominator == 1 else f"{name}^({exponent})"
 
 
 class _Check:
@@ -164,11 +229,11 @@ class _Check:
         if fraction is not None:
             return None if unit is None else power(unit, fraction)
         self.needs(exponent, NO_DIMENSION, "an exponent")
-        if unit:
+        if unit not in (None, NO_DIMENSION):
             message = f"{cut(base)} has {_unit(unit)}, but an exponent that is no plain number"
             self.messages.append(f"column {base.column}: {message} needs a base without unit")
         return NO_DIMENSION
 
 
 def _unit(unit: Dimensions) -> str:
-    return f"the unit {unit_text(unit)}" if unit else "no unit"
+    return "no unit" if unit == NO_DIMENSION else f"the unit {unit_text(unit)}"

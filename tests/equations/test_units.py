@@ -12,8 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.equations.dimensions import dimensions, plain, power, product, unit_text
-from sweep.equations.line_units import UnitError, dimensions_of, unit_faults
+from sweep.equations.line_units import (
+    UnitError,
+    dimensions,
+    dimensions_of,
+    plain,
+    power,
+    product,
+    unit_faults,
+    unit_text,
+)
 from sweep.equations.system_file import examine, read_system
 from sweep.shipped import configs_folder
 from tests.equations.good_model import FORCE, GOOD, HALT, MASS, POWER, PUSH, changed, good, inline
