@@ -104,19 +104,6 @@ def _whole(sweep: Sweep, mesh: tuple[np.ndarray, ...], name: str) -> np.ndarray:
     return np.full(sweep.shape, sweep.constants[name])
 
 
-@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 4)), max_size=3))
-def test_many_chunks_at_once_are_those_one_by_one(sizes: list[tuple[int, int]]) -> None:
-    shape, step = tuple(n for n, _ in sizes), tuple(min(each) for each in sizes)
-    every = list(chunking.chunks(shape, step))
-    some = every[::2]
-    rows = np.array([chunk.index for chunk in some], np.intp).reshape(len(some), len(shape))
-    assert chunking.chunks_at(rows, shape, step) == some
-    assert chunking.chunks_at(rows[:0], shape, step) == []
-    for chunk in chunking.chunks_at(rows, shape, step):
-        numbers = (*chunk.index, *chunk.start, *chunk.shape)
-        assert {type(each) for each in numbers} <= {int}
-
-
 def test_a_column_of_a_constant_has_one_value_and_no_axis_is_expanded() -> None:
     sweep = sweep_over(linear("friction", 0, 1, 30), linear("phase", 0, 1, 70))
     points = point_columns.points(sweep, Chunk((1, 0), (10, 0), (10, 70)))

@@ -14,7 +14,7 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import machine_error
-from sweep.plan.chunking import chunk_counts, chunks_at
+from sweep.plan.chunking import chunk_at, chunk_counts
 from sweep.spec import Status
 from sweep.store import faults
 from sweep.store.place import Files
@@ -50,8 +50,9 @@ class ChunkFiles:
 
     def chunks(self, places: NDArray[np.bool_]) -> list[Chunk]:
         """The chunks that are marked, in C order."""
-        indices = np.argwhere(places.reshape(self.counts))
-        return chunks_at(indices, self._arrays["status"].shape, self._shape)
+        indices = np.argwhere(places.reshape(self.counts)).tolist()
+        shape = self._arrays["status"].shape
+        return [chunk_at(tuple(each), shape, self._shape) for each in indices]
 
     def torn(self) -> list[Chunk]:
         """The done chunks known to be damaged: those that lack a file, and those noted.
