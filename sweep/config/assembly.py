@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from sweep.config.derived_table import check_derived, derived_of
+from sweep.config.draft import Draft
 from sweep.config.excitation import check_excitation, check_length, excitation_of, has_table
-from sweep.config.grid import axes_of, parameters_on
+from sweep.config.grid import axes_of
 from sweep.config.model_file import known_models, read_model
 from sweep.config.problems import Check, Problem, UnreadableError, check_names, readable
 from sweep.config.quantities import amount
-from sweep.config.reduce_table import wants_indices
-from sweep.config.sample import Sample, sample_of
+from sweep.config.sample import sample_of
 from sweep.config.schema import TopLevel
 from sweep.config.substitutes import (
     in_place_of,
@@ -22,8 +22,8 @@ from sweep.config.substitutes import (
     used,
     without_replaced,
 )
-from sweep.config.sweep_file import SAMPLE_KEYS, TOP_LEVEL_KEYS, Document, is_table
-from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
+from sweep.config.sweep_file import Document, is_table
+from sweep.errors import ConfigError
 from sweep.request import Sweep
 from sweep.spec import Method, Model, NotAllZero, Output, Parameter, ParameterSet, every_parameter
 from sweep.wording import listed, nearest, shown
@@ -43,13 +43,13 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         rest = {n: v for n, v in top.parameters.items() if n != excitation.parameter}
         top = top.model_copy(update={"parameters": rest})
         absent = _defaults(model, excitation.kernel)
-    known = _known_parameters(model, method)
-    sample = yield from _sample(document, top, known, model)
+    draft = Draft(document, top, model, _known_parameters(model, method))
+    sample = yield from sample_of(draft)
     if not sample.is_complete:  # a parameter that seems to be missing may be in its file
-        yield from _constants(top, known, model)
+        yield from _constants(draft)
         yield from _outputs(top, model, None)
         return None
-    varied = (*parameters_on(top.axes, known), *sample.names, *top.derived)
+    varied = (*draft.on_axes, *sample.names, *top.derived)
     parameter_names = tuple(dict.fromkeys((*top.parameters, *varied)))
     parameter_set = yield from _parameter_set(model, top, parameter_names)
     places = {name: _table_of(name, top) for name in parameter_names}
@@ -58,11 +58,10 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     substitutes = used(model, parameter_names, parameter_set)
     for name, message in redundant_parameters(substitutes, parameter_names).items():
         yield Problem(_table_of(name, top), name, message)
-    derived = yield from derived_of(top, known, _unknown(top.derived, known, model))
+    derived = yield from derived_of(draft)
     replaced = {n: text for each in substitutes for n, text in each.derived.items()}
-    unknown = _unknown(parameters_on(top.axes, known), known, model)
-    axes = yield from axes_of(document, top, known, unknown, sample.axis, model.outputs)
-    constants = yield from _constants(top, known, model)
+    axes = yield from axes_of(draft, sample.axis)
+    constants = yield from _constants(draft)
     outputs = yield from _outputs(top, model, parameter_set)
     required = (
         *model.parameters,
@@ -155,28 +154,6 @@ def _known_parameters(model: Model, method: Method | None) -> dict[str, Paramete
     return {each.name: each for each in every_parameter(model, method and [method])}
 
 
-def _sample(
-    document: Document, top: TopLevel, known: Mapping[str, Parameter], model: Model
-) -> Check[Sample]:
-    if top.sample is None:
-        return Sample((), None)
-    sample = yield from sample_of(
-        document,
-        top.sample,
-        known,
-        lambda names: _unknown(names, known, model, SAMPLE_KEYS),
-        for_indices=wants_indices(top.reduce),
-    )
-    for table, names in {
-        "parameters": top.parameters,
-        "axes": parameters_on(top.axes, known),
-    }.items():
-        for name in sample.names:
-            if name in names:
-                yield Problem("sample", name, f"also given under [{table}]; keep one of the two")
-    return sample
-
-
 def _parameter_set(
     model: Model, top: TopLevel, parameter_names: Sequence[str]
 ) -> Check[ParameterSet | None]:
@@ -228,17 +205,15 @@ def _table_of(name: str, top: TopLevel) -> str:
     return next((each for each, entries in tables.items() if name in entries), "sample")
 
 
-def _constants(
-    top: TopLevel, known: Mapping[str, Parameter], model: Model
-) -> Check[dict[str, float]]:
+def _constants(draft: Draft) -> Check[dict[str, float]]:
     """The correct ones of the given parameters, in SI units."""
     constants: dict[str, float] = {}
-    unknown = _unknown(top.parameters, known, model)
-    for name, value in top.parameters.items():
+    unknown = draft.unknown(draft.top.parameters)
+    for name, value in draft.top.parameters.items():
         if name in unknown:
             yield Problem("parameters", name, unknown[name])
             continue
-        constant = yield from readable("parameters", name, _constant, value, known[name])
+        constant = yield from readable("parameters", name, _constant, value, draft.known[name])
         if constant is not None:
             constants[name] = constant
     return constants
@@ -285,22 +260,3 @@ def _check_relations(model: Model, constants: Mapping[str, float]) -> Check[None
                 cure = f"it has to be less than {relation.greater} = {greater!r}"
                 message = f"{lesser!r}: {relation.reason}; {cure}"
                 yield Problem("parameters", relation.lesser, message)
-
-
-def _unknown(
-    names: Iterable[str], known: Mapping[str, Parameter], model: Model, keys: Sequence[str] = ()
-) -> dict[str, str]:
-    """A message for each name that is no parameter; of those printed, it names the nearest one."""
-    unknown = [name for name in names if name not in known]
-    shown_ones, choices = unknown[:MAX_FAULTS_SHOWN], (*known, *keys)
-    return {n: _not_a_parameter(n, model, choices if n in shown_ones else ()) for n in unknown}
-
-
-def _not_a_parameter(name: str, model: Model, choices: Sequence[str]) -> str:
-    if name in TOP_LEVEL_KEYS:
-        return f"not a parameter; {name} belongs at the top of the file, before any [table]"
-    owners = [m.name for m in model.methods if name in {p.name for p in m.parameters}]
-    if owners:
-        return f"belongs to another method ({listed(owners)}); choose that one, or remove it"
-    cure = f"; {nearest(name, choices)}" if choices else ""
-    return f"{model.name} has no such parameter{cure}"

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sweep.config.grid import parameters_on
+from sweep.config.draft import Draft
 from sweep.config.problems import Check, Problem
-from sweep.config.schema import TopLevel
 from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
 from sweep.equations.parsing import ExpressionError
@@ -22,15 +21,10 @@ from sweep.wording import listed, nearest, shown
 MAX_CHECKED = 2**22  # points at which derived values are checked in advance
 
 
-def derived_of(
-    top: TopLevel, known: Mapping[str, Parameter], unknown: Mapping[str, str]
-) -> Check[dict[str, str]]:
-    """The expressions of derived parameters in one notation; only the correct ones.
-
-    `unknown` has a message for each name that is no parameter.
-    """
-    on_axes = parameters_on(top.axes, known)
-    tables = {"parameters": top.parameters, "axes": on_axes, "sample": top.sample or {}}
+def derived_of(draft: Draft) -> Check[dict[str, str]]:
+    """The expressions of derived parameters in one notation; only the correct ones."""
+    top, unknown = draft.top, draft.unknown(draft.top.derived)
+    tables = {"parameters": top.parameters, "axes": draft.on_axes, "sample": top.sample or {}}
     derived: dict[str, str] = {}
     for name, text in top.derived.items():
         table = next((each for each, names in tables.items() if name in names), None)
@@ -42,7 +36,7 @@ def derived_of(
             cure = f'write {name} = "2*other", or give a number under [parameters]'
             yield Problem("derived", name, f"{shown(text)} is not an expression in quotes; {cure}")
         else:
-            derived |= yield from _derivation(name, text, known)
+            derived |= yield from _derivation(name, text, draft.known)
     ordered = set(in_order(derived))
     for name in [each for each in derived if each not in ordered]:
         others = listed(sorted(set(inputs(derived[name])) & derived.keys()))

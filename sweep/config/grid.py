@@ -9,15 +9,16 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeGuard, cast
+from typing import cast
 
 import numpy as np
 
 from sweep.config.columns import in_range, read_csv
+from sweep.config.draft import Draft
 from sweep.config.problems import Check, Problem, UnreadableError, readable
 from sweep.config.quantities import refuse_outside
-from sweep.config.schema import AxisTable, TopLevel, correct, only_form
-from sweep.config.sweep_file import Document, Table, has_several, is_table
+from sweep.config.schema import AxisTable, correct, only_form
+from sweep.config.sweep_file import has_several, is_table
 from sweep.equations.names import name_fault
 from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.request import Axis
@@ -33,46 +34,21 @@ Known = Mapping[str, Parameter]
 FORM = "{name} = {{ values = [...] }} or {{ linspace = [first, last, count] }}"
 
 
-def _is_group(raw: object, name: str, known: Known) -> TypeGuard[Table]:
-    """Whether an entry of [axes] is a table of several parameters along one dimension."""
-    return has_several(raw) or (raw == {} and name not in known)
-
-
-def parameters_on(axes: Raw, known: Known) -> list[str]:
-    """The parameters that are along axes, in the order of the file."""
-    return [
-        parameter
-        for name, raw in axes.items()
-        for parameter in (raw if _is_group(raw, name, known) else [name])
-    ]
-
-
-def axes_of(
-    document: Document,
-    top: TopLevel,
-    known: Known,
-    unknown: Mapping[str, str],
-    sample: Axis | None,
-    outputs: Iterable[Output],
-) -> Check[tuple[Axis, ...]]:
-    """The axes in the order of the file, then that of the sample, which is in every cell.
-
-    `unknown` has a message for each name that is no parameter.
-    """
+def axes_of(draft: Draft, sample: Axis | None) -> Check[tuple[Axis, ...]]:
+    """The axes in the order of the file, then that of the sample, which is in every cell."""
     sampled = [sample] if sample else []
-    sizes = [*map(declared_size, top.axes.values()), *(each.size for each in sampled)]
+    sizes = [*map(declared_size, draft.top.axes.values()), *(each.size for each in sampled)]
     n_points = math.prod(sizes)
     is_too_large = n_points > MAX_SWEEP_POINTS  # known before the values fill the memory
+    unknown = draft.unknown(draft.on_axes)
     axes: list[Axis] = []
-    for name, raw in top.axes.items():
+    for name, raw in draft.top.axes.items():
         place, entries = "axes", {name: raw}
-        if is_group := _is_group(raw, name, known):
+        if is_group := draft.is_group(raw, name):
             place, entries = f"axes.{name}", raw
-            for fault in _name_faults(name, raw, known, outputs):
+            for fault in _name_faults(name, raw, draft.known, draft.model.outputs):
                 yield Problem(place, "", fault)
-        columns = yield from _columns(
-            document, top, place, entries, known, unknown, reads=not is_too_large
-        )
+        columns = yield from _columns(draft, unknown, place, entries, reads=not is_too_large)
         if is_group:
             columns = yield from _together(name, entries, columns)
         axes += columns
@@ -86,22 +62,18 @@ def axes_of(
 
 
 def _columns(
-    document: Document,
-    top: TopLevel,
-    place: str,
-    entries: Raw,
-    known: Known,
-    unknown: Mapping[str, str],
-    *,
-    reads: bool,
+    draft: Draft, unknown: Mapping[str, str], place: str, entries: Raw, *, reads: bool
 ) -> Check[list[Axis]]:
-    """An axis for each correct entry of the table at `place`; none unless it `reads` values."""
-    varied = parameters_on(top.axes, known)
+    """An axis for each correct entry of the table at `place`; none unless it `reads` values.
+
+    `unknown` has a message for each name that is no parameter.
+    """
+    varied = draft.on_axes
     axes: list[Axis] = []
     for name, raw in entries.items():
         if name in unknown:
             yield Problem(place, name, unknown[name])
-        elif name in top.parameters:
+        elif name in draft.top.parameters:
             yield Problem(place, name, "also given under [parameters]; keep one of the two")
         elif varied.count(name) > 1:
             yield Problem(place, name, "given along several axes; keep one of them")
@@ -112,7 +84,8 @@ def _columns(
         elif reads:
             table = yield from correct(AxisTable, raw, place, name)
             if table is not None:
-                reading = readable(place, name, axis, table, known[name], document.folder)
+                parameter, folder = draft.known[name], draft.document.folder
+                reading = readable(place, name, axis, table, parameter, folder)
                 if (read := (yield from reading)) is not None:
                     axes.append(read)
     return axes

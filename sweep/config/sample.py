@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sweep.config.columns import in_range, read_csv
+from sweep.config.draft import Draft
 from sweep.config.problems import Check, Problem, UnreadableError, finished, in_table, readable
 from sweep.config.quantities import number, refuse_outside
+from sweep.config.reduce_table import wants_indices
 from sweep.config.schema import DistributionTable, SampleTable, checked, only_form
-from sweep.config.sweep_file import SAMPLE_KEYS, Document, is_table
+from sweep.config.sweep_file import SAMPLE_KEYS, is_table
 from sweep.request import POINT, Axis, LongValues, is_array
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, fault
 from sweep.sampling.drawing import SALTELLI, Drawn, columns_of
@@ -35,33 +37,37 @@ class Sample:
     is_complete: bool = True  # False: more parameters may be in a file that cannot be read
 
 
-def sample_of(
-    document: Document,
-    raw: Mapping[str, object],
-    known: Mapping[str, Parameter],
-    unknown: Callable[[Iterable[str]], dict[str, str]],
-    *,
-    for_indices: bool = False,
-) -> Check[Sample]:
-    """The sample; `unknown` gives a message for each name that is no parameter.
+def sample_of(draft: Draft) -> Check[Sample]:
+    """The sample of [sample]; without that table, of no parameters."""
+    raw = draft.top.sample
+    if raw is None:
+        return Sample((), None)
+    sample = yield from _sample(draft, raw)
+    for table, names in {"parameters": draft.top.parameters, "axes": draft.on_axes}.items():
+        for name in sample.names:
+            if name in names:
+                yield Problem("sample", name, f"also given under [{table}]; keep one of the two")
+    return sample
 
-    With `for_indices`, its points are those from which Sobol' indices are estimated.
-    """
+
+def _sample(draft: Draft, raw: Mapping[str, object]) -> Check[Sample]:
+    known = draft.known
     table, wrong = checked(SampleTable, {key: raw[key] for key in raw if key in SAMPLE_KEYS})
     ranges = {key: value for key, value in raw.items() if key not in SAMPLE_KEYS}
-    problems = list(in_table("sample", wrong | unknown(ranges)))
+    problems = list(in_table("sample", wrong | draft.unknown(ranges, SAMPLE_KEYS)))
     if raw.get("file") is not None:
-        rows, more = finished(_rows(document, table, raw, known))
+        rows, more = finished(_rows(draft, table, raw))
         yield from (*problems, *more)
         if rows is None or "columns" in wrong:
             return Sample((*(table.columns or ()), *ranges), None, table.columns is not None)
         names, axis = rows
         is_correct = axis.columns and not (problems or more)
         return Sample(tuple(dict.fromkeys((*names, *ranges))), axis if is_correct else None)
-    margins, more = finished(_margins(document, table, raw, ranges, known))
+    margins, more = finished(_margins(draft, table, raw, ranges))
     yield from (*problems, *more)
     if problems or more or not margins:
         return Sample(tuple(ranges), None)
+    for_indices = wants_indices(draft.top.reduce)
     recipe = _recipe(table, margins) | ({SALTELLI: True} if for_indices else {})
     columns = columns_of(recipe, [name for name in margins if known[name].whole])
     for name, column in columns.items():
@@ -79,9 +85,7 @@ def _recipe(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, obje
     }
 
 
-def _check_drawing(
-    document: Document, table: SampleTable, raw: Mapping[str, object]
-) -> Check[None]:
+def _check_drawing(draft: Draft, table: SampleTable, raw: Mapping[str, object]) -> Check[None]:
     """Problems of a sample that is drawn: what is missing, and what is too large."""
     if raw.get("method") is None:
         yield Problem("sample", "method", f"missing; choose one of {listed(METHODS)}")
@@ -92,7 +96,7 @@ def _check_drawing(
     if table.method in SEEDED and "seed" not in raw:
         cure = "give a whole number, which makes the points reproducible"
         yield Problem("sample", "seed", f"missing; {cure}")
-    if set(raw) <= set(SAMPLE_KEYS) and not document.fixed_parameters():
+    if set(raw) <= set(SAMPLE_KEYS) and not draft.document.fixed_parameters():
         yield Problem("sample", "", f"there is no parameter; {EXAMPLE.format(name='friction')}")
     if table.method == "latin_hypercube" and (table.points or 0) > MAX_LATIN_HYPERCUBE_POINTS:
         limit = f"latin_hypercube draws at most {MAX_LATIN_HYPERCUBE_POINTS:,}"
@@ -125,14 +129,11 @@ def _check_scramblings(table: SampleTable, raw: Mapping[str, object]) -> Check[N
 
 
 def _margins(
-    document: Document,
-    table: SampleTable,
-    raw: Mapping[str, object],
-    ranges: Mapping[str, object],
-    known: Mapping[str, Parameter],
+    draft: Draft, table: SampleTable, raw: Mapping[str, object], ranges: Mapping[str, object]
 ) -> Check[dict[str, Margin]]:
     """The correct ones of the ranges."""
-    yield from _check_drawing(document, table, raw)
+    yield from _check_drawing(draft, table, raw)
+    known = draft.known
     margins: dict[str, Margin] = {}
     for name in (name for name in ranges if name in known):
         margin = yield from readable("sample", name, read_margin, ranges[name], known[name])
@@ -209,10 +210,7 @@ def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> N
 
 
 def _rows(
-    document: Document,
-    table: SampleTable,
-    raw: Mapping[str, object],
-    known: Mapping[str, Parameter],
+    draft: Draft, table: SampleTable, raw: Mapping[str, object]
 ) -> Check[tuple[tuple[str, ...], Axis] | None]:
     """The names of a file's columns, faulty or not, and an axis of the correct ones.
 
@@ -223,10 +221,10 @@ def _rows(
             yield Problem("sample", key, "cannot be combined with file, whose rows are the points")
     if table.file is None:
         return None
-    file = yield from readable("sample", "file", read_csv, document.folder / table.file)
+    file = yield from readable("sample", "file", read_csv, draft.document.folder / table.file)
     if file is None:
         return None
-    fixed = document.fixed_parameters()
+    known, fixed = draft.known, draft.document.fixed_parameters()
     header = file.header if table.columns is None else tuple(table.columns)
     names = tuple(name for name in header if name not in fixed)
     if not names and not fixed:
