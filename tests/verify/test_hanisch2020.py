@@ -21,7 +21,7 @@ import sweep.verify.hanisch2020.figures
 from sweep.theory import mdr_contact as theory
 from sweep.verify import documents
 from sweep.verify.hanisch2020 import compute, published, record_of
-from sweep.verify.hanisch2020.figures import Figures, between
+from sweep.verify.hanisch2020.figures import Figures
 from sweep.verify.record import Record
 from sweep.verify.writing import as_json, markdown
 from tests.command import CHECKOUT
@@ -142,7 +142,7 @@ def test_the_coefficients_of_the_table_give_the_errors_of_the_table(
     ):
         kept = rows(record, "coefficients", curve=curve, range=span)
         low, high = map(float, span.split(" to "))
-        x, energy_of_points = between(figures.points, variable)
+        x, energy_of_points = figures.curves[variable].x, figures.curves[variable].energy
         inside = (x >= low) & (x <= high)
         t = argument(x[inside])
         energy = prefactor(x[inside]) * side("P", kept, t) / side("Q", kept, t)

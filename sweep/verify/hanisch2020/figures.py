@@ -97,15 +97,6 @@ def constant_load_energy(xi: ArrayLike) -> Values:
     return 3 / 8 * theory.constant_load_energy(xi)
 
 
-def between(points: Points, variable: str) -> tuple[Values, Values]:
-    """Abscissa and energy of the points in the paper's range of a variable."""
-    low, high = LIMITS[variable]
-    unit = SMALL if variable == "xi" else 1.0
-    x, energy = points.beta / unit, points.energy * unit
-    inside = (x >= low) & (x <= high)
-    return x[inside], energy[inside]
-
-
 def _xi() -> Values:
     """Values in the range of eq. 25, dense where a stick core appears."""
     greatest = CONSTANTS["greatest_xi"]
@@ -130,7 +121,7 @@ def _points(
 
 
 def _over_xi(points: Points, ours: MasterCurve) -> list[Comparison]:
-    x, _ = between(points, "xi")
+    x = ours.x
     published = {
         "eq. 24, regions I and II": (0, theory.three_regions(x * SMALL, SMALL, PHASE) * SMALL),
         "eq. 25": (CONSTANTS["n_coefficients_25"], theory.slip_transition(x)),
@@ -142,17 +133,17 @@ def _over_xi(points: Points, ours: MasterCurve) -> list[Comparison]:
             method="minimax", degrees=(EQUATION_25_DEGREES,), whole=True
         ),
     }
-    return _comparisons(points, ours, published, choices, constant_load_energy(x))
+    return _comparisons(points, ours, published, choices)
 
 
 def _over_beta(points: Points, ours: MasterCurve) -> list[Comparison]:
-    x, _ = between(points, "beta")
+    x = ours.x
     published = {
         "eq. 24, regions II and III": (0, theory.three_regions(x, SMALL, PHASE)),
         "eq. 27": (CONSTANTS["n_coefficients_27"], theory.stick_transition(x)),
     }
     choices = {"ours, minimax": Choices(method="minimax")}
-    return _comparisons(points, ours, published, choices, theory.universal_surface(x, PHASE))
+    return _comparisons(points, ours, published, choices)
 
 
 def _comparisons(
@@ -160,14 +151,13 @@ def _comparisons(
     ours: MasterCurve,
     published: Mapping[str, tuple[float, Values]],
     choices: Mapping[str, Choices],
-    closed_form: Values,
 ) -> list[Comparison]:
     """Published formulas (number of coefficients, energies), our fits, and the closed form."""
-    variable = ours.variable.name
-    x, exact = between(points, variable)
+    assert ours.theory is not None
+    variable, formulas = ours.variable.name, {**published, "closed form": (0, ours.theory(ours.x))}
     compared = [
-        Comparison(variable, label, int(n), distance(energy, exact, x))
-        for label, (n, energy) in {**published, "closed form": (0, closed_form)}.items()
+        Comparison(variable, label, int(n), distance(energy, ours.energy, ours.x))
+        for label, (n, energy) in formulas.items()
     ]
     fits = [Comparison(variable, "ours, least squares", ours.n_coefficients, ours.error)]
     for label, choice in choices.items():

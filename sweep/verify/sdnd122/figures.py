@@ -12,7 +12,6 @@ import xarray as xr
 from sweep.theory import impact_oscillator as theory
 from sweep.verify.document import constants, figures
 from sweep.verify.runs import computed
-from sweep.verify.sdnd122 import sampled
 from sweep.work import Values
 
 FOLDER = Path(__file__).parent
@@ -55,7 +54,7 @@ def compute() -> Figures:
     }  # fmt: skip
     ranges = {name: _run(name, each, energies.tolist()) for name, each in methods.items()}
     moduli = {name: outputs["floquet_modulus"].to_numpy() for name, outputs in ranges.items()}
-    moduli["sampled"] = sampled.multipliers(SYSTEM, energies, int(CODE_ASTER["points"]))
+    moduli["sampled"] = _sampled_multipliers(energies)
     frequencies = [end["frequency"] for end in STABLE_RANGES.values()]
     return Figures(
         exact=_frequencies("exact", {}),
@@ -82,3 +81,34 @@ def _frequencies(method: str, controls: Mapping[str, float]) -> Values:
 def _run(method: str, controls: Mapping[str, float], energies: Sequence[float]) -> xr.Dataset:
     parameters, axes = {**SYSTEM, **controls}, {"energy": energies}
     return computed("impact_oscillator", method, OUTPUTS, parameters, axes)
+
+
+def _sampled_multipliers(energies: Values) -> Values:
+    """The modulus of the greatest multiplier at each energy (J), as in CALC_STABILITE.
+
+    Newmark's average acceleration over the exact period, with the stiffness sampled at the points.
+    It shares no code with the kernels.
+    """
+    points = int(CODE_ASTER["points"])
+    contact = theory.contact_time(**SYSTEM, energy=energies)
+    free = theory.free_time(SYSTEM["mass"], SYSTEM["stiffness"], SYSTEM["gap"], energies)
+    period = free + contact
+    step = period / points
+    quarter = step * step / 4
+
+    def stiffness(point: int) -> Values:
+        from_middle = step * min(point, points - point)  # of the nearest contact
+        wall = np.where(from_middle < contact / 2, SYSTEM["wall_stiffness"], 0.0)
+        return (SYSTEM["stiffness"] + wall) / SYSTEM["mass"]
+
+    position = np.stack([np.ones_like(period), np.zeros_like(period)])  # of two disturbances
+    velocity = np.stack([np.zeros_like(period), np.ones_like(period)])
+    acceleration = -stiffness(0) * position
+    for point in range(1, points + 1):
+        rate = stiffness(point)
+        predicted = position + step * velocity + quarter * acceleration
+        following = -rate / (1 + quarter * rate) * predicted
+        velocity = velocity + step / 2 * (acceleration + following)
+        position, acceleration = predicted + quarter * following, following
+    half = np.abs(position[0] + velocity[1]) / 2  # half the trace
+    return np.maximum(half, 1.0) + np.sqrt(np.maximum(half * half - 1, 0.0))
