@@ -1,4 +1,4 @@
-"""Export of results: netCDF, CSV and Parquet with a row per point, and zarr for traces."""
+"""Files of results: netCDF, CSV and Parquet with a row per point, zarr for traces, and texts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError, SweepError
-from sweep.store import open_results
+from sweep.store import durable, open_results
 from sweep.store.derived_stores import write_zarr
 from sweep.store.reading import settled
 from sweep.summary import (
@@ -32,8 +32,6 @@ from sweep.wording import install
 
 if TYPE_CHECKING:
     import xarray as xr
-
-ROWS_AT_ONCE = 2**14  # formatted together; each value takes some hundred bytes of memory
 
 
 def export(
@@ -75,6 +73,22 @@ def export(
     return path
 
 
+def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write texts by file name into a folder and return the paths; existing files are replaced.
+
+    SweepError if the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            durable.write(str(folder / name), [text.encode()], durable=False)
+    except OSError as error:
+        raise SweepError(
+            f"cannot write to {str(folder)!r}: {error}; choose another folder with -o"
+        ) from error
+    return [folder / name for name in texts]
+
+
 @contextmanager
 def _whole(path: Path) -> Generator[Path]:
     """A scratch file beside `path`, renamed to it at the end, or removed after an error."""
@@ -114,14 +128,16 @@ def write_csv(dataset: xr.Dataset, path: Path, comments: str = "") -> None:
     """Write comments, a header, and one row per point in C order.
 
     A flag and the status have two columns each: the stored code and its name. An output with
-    several values at each point has a column for each: NAME_0, NAME_1, ...
+    several values at each point has a column for each: NAME_0, NAME_1, ... Each number is the
+    shortest text that reads back to the same bits.
     """
+    import pandas
+
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(comments)
         for i, columns in enumerate(_tables(dataset)):
-            if i == 0:
-                file.write(",".join(columns) + "\n")
-            _write_rows(file, columns)
+            table = pandas.DataFrame(columns, copy=False)
+            table.to_csv(file, header=i == 0, index=False, na_rep="nan", lineterminator="\n")
 
 
 def write_parquet(dataset: xr.Dataset, path: Path) -> None:
@@ -181,19 +197,20 @@ def _unused(name: str, dataset: xr.Dataset) -> str:
 
 
 def _comment_lines(dataset: xr.Dataset) -> str:
-    return "".join(f"# {line}\n" for line in _comments(_one_value_each(dataset)))
-
-
-def _comments(dataset: xr.Dataset) -> Iterator[str]:
-    for name, value in dataset.attrs.items():
-        yield f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
+    """Attributes, constants with their values, and the meaning of each column, behind #."""
+    dataset = _one_value_each(dataset)
+    lines = [
+        f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in dataset.attrs.items()
+    ]
     for name, constant in coordinates(dataset)[1].items():
-        yield f"{name} = {float(constant)!r} {_described(constant)}"
+        lines.append(f"{name} = {float(constant)!r} {_described(constant)}")
     for name, variable in dataset.variables.items():
         if variable.ndim or name in dataset.data_vars:
-            yield f"column {name}: {_described(variable)}"
+            lines.append(f"column {name}: {_described(variable)}")
     if comment := dataset["status"].attrs.get("comment"):
-        yield f"status {comment}"
+        lines.append(f"status {comment}")
+    return "".join(f"# {line}\n" for line in lines)
 
 
 def _described(variable: Any) -> str:
@@ -219,12 +236,3 @@ def _columns(block: xr.Dataset) -> dict[str, NDArray[Any]]:
             names_of_codes = np.array([meanings.get(code, "") for code in range(256)])
             columns[f"{name}_name"] = names_of_codes[columns[name]]
     return columns
-
-
-def _write_rows(file: TextIO, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Write each number as the shortest text that reads back to the same bits."""
-    length = len(next(iter(columns.values())))
-    for start in range(0, length, ROWS_AT_ONCE):
-        part = [values[start : start + ROWS_AT_ONCE] for values in columns.values()]
-        texts = (values.astype(str).tolist() for values in part)
-        file.write("".join(",".join(row) + "\n" for row in zip(*texts, strict=True)))

@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 
 from sweep import wording
 from sweep.analysis.cuts import cut
-from sweep.analysis.figures import single_panel
+from sweep.analysis.figures import save, single_panel
 from sweep.analysis.labels import axis_label, quantities, with_unit
-from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly, scale
-from sweep.analysis.slices import flag_names
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.store import open_results
-from sweep.summary import refuse_no_results
+from sweep.summary import flag_names, refuse_no_results
 from sweep.work import Values
 
 ENERGY, FREQUENCY = "energy", "frequency"

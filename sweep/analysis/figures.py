@@ -1,8 +1,9 @@
-"""What pictures have in common: figures, legends, shaded intervals, dots, numbers along axes."""
+"""What pictures have in common: figures, legends, shaded intervals, dots, numbers; their files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation
 from numpy.typing import NDArray
 
+from sweep.errors import SweepError
 from sweep.work import Values
 
 PLAIN = 1e-3, 1e4  # ends of axes whose numbers are all written without powers of ten
@@ -76,3 +78,25 @@ class _PlainNumbers(LogFormatterSciNotation):
         low, high = sorted(axis.get_view_interval()) if axis else (0.0, 0.0)
         is_plain = PLAIN[0] <= low * (1 + 1e-9) and high <= PLAIN[1] * (1 + 1e-9)
         return f"{x:g}" if text and is_plain else text
+
+
+def save(figure: Figure, path: str | Path) -> Path:
+    """Write a figure in the format that the suffix names; SweepError if it cannot be written."""
+    path = Path(path)
+    refuse_end(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path)
+    except OSError as error:
+        raise SweepError(
+            f"the picture cannot be written to {str(path)!r}: {error}; choose another path"
+        ) from error
+    return path
+
+
+def refuse_end(path: Path) -> None:
+    """SweepError if the suffix does not name a picture format."""
+    formats = Figure().canvas.get_supported_filetypes()
+    if path.suffix.removeprefix(".").lower() not in formats:
+        known = ", ".join(f".{name}" for name in sorted(formats))
+        raise SweepError(f"{str(path)!r} has no suffix of a picture format: use one of {known}")

@@ -16,11 +16,10 @@ from matplotlib.figure import Figure
 from sweep.analysis.colours import draw_colour_bar, notes_of
 from sweep.analysis.comparison import compare_slice
 from sweep.analysis.cuts import cut
-from sweep.analysis.figures import draw_legend, new_figure, once, single_panel
+from sweep.analysis.figures import draw_legend, new_figure, once, save, single_panel
 from sweep.analysis.kept_axes import check_names
 from sweep.analysis.labels import in_words, quantities, readable, with_codes, with_symbols
 from sweep.analysis.panels import draw_panel, is_single_line
-from sweep.analysis.saving import save
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View, ViewKeywords, view_of

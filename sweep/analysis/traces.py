@@ -17,13 +17,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from sweep.analysis.figures import new_figure, shade
+from sweep.analysis.figures import new_figure, save, shade
 from sweep.analysis.labels import in_words, point_text, unit, with_unit
-from sweep.analysis.saving import save
-from sweep.analysis.slices import flag_names, is_flag
+from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
 from sweep.spec import Status
+from sweep.summary import flag_names
 from sweep.work import Values
 
 MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel

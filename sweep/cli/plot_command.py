@@ -98,10 +98,10 @@ def plot(
     years.
     """
     from sweep.analysis.cuts import output_name
+    from sweep.analysis.figures import refuse_end, save
     from sweep.analysis.labels import codes_of
     from sweep.analysis.plots import draw_panels, slices_of
     from sweep.analysis.sample_pictures import draw_as
-    from sweep.analysis.saving import refuse_end, save
     from sweep.analysis.view import View
     from sweep.analysis.wear_over_years import wear_of
     from sweep.analysis.wear_pictures import default_output, draw_wear

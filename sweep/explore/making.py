@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sweep import wording
+from sweep.analysis.kept_axes import check_names
 from sweep.config import load
 from sweep.config.stored import is_store
 from sweep.errors import MachineError, SweepError
@@ -81,12 +81,12 @@ def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
     if not is_store(source):
         request = load(source)
         sweep = request.sweep.of_points
-        _refuse_unknown(outputs, [output.name for output in sweep.outputs])
+        check_names("output", outputs, [output.name for output in sweep.outputs])
         command, reduction = _command(source, sweep), request.sweep.reduction
         return Subject(request.name, command, sweep, None, tuple(outputs), reduction)
     dataset = settled(open_results(source))
     known = [str(name) for name in dataset.data_vars if name != "status"]
-    _refuse_unknown(outputs, known)
+    check_names("output", outputs, known)
     name = Path(str(source).rstrip("/").rpartition("/")[2]).stem
     shown = tuple(outputs or known)
     if BY in dataset.attrs:
@@ -100,12 +100,6 @@ def _command(source: str | Path, sweep: Sweep | None) -> str:
     """`sweep trace` of the source; empty if its method cannot be traced."""
     is_traced = sweep is None or sweep.method.traced
     return f"sweep trace {shlex.quote(str(source))}" if is_traced else ""
-
-
-def _refuse_unknown(outputs: Sequence[str], known: Sequence[str]) -> None:
-    for name in outputs:
-        if name not in known:
-            raise SweepError(f"this sweep has no output {name!r}: {wording.nearest(name, known)}")
 
 
 def _document(page: Mapping[str, Any]) -> str:

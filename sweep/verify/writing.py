@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sweep.analysis.saving import write_texts
+from sweep.exporting import write_texts
 from sweep.verify.record import Cell, Check, Column, Record, Table
 
 CHECK_COLUMNS = (

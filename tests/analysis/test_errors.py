@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import plots, saving
+from sweep.analysis import figures, plots
 from sweep.analysis.comparison import compare_slice, reference_sweep
 from sweep.analysis.cuts import cut
 from sweep.analysis.relative_errors import error, errors, spread
@@ -300,7 +300,7 @@ def test_errors_as_lines_are_on_a_logarithmic_scale(moreau: xr.Dataset) -> None:
 def test_errors_that_are_all_0_are_drawn_as_lines(moreau: xr.Dataset, tmp_path: Path) -> None:
     """Compare a method with itself; warnings from matplotlib are errors in tests."""
     figure = plots.draw_slice(compare_slice(cut(moreau, None, {}), "moreau"))
-    saving.save(figure, tmp_path / "a.png")
+    figures.save(figure, tmp_path / "a.png")
     (axes,) = figure.axes
     lines = [line.get_ydata() for line in axes.get_lines()]
     np.testing.assert_array_equal(lines, np.zeros((3, 3)))

@@ -14,7 +14,7 @@ from sweep.analysis.barycentric import Barycentric
 from sweep.analysis.master_curve.points import VARIABLES, Points
 from sweep.analysis.master_curve.rational import MasterCurve, Piece
 from sweep.analysis.quotients import Quotient, Rational
-from sweep.analysis.saving import save, write_texts
+from sweep.exporting import write_texts
 from sweep.work import Values
 
 ERRORS_AT = 20  # parts of a piece's range
@@ -31,6 +31,7 @@ def write_all(
     phases are drawn, and those of one phase and several amplitudes, where they make curves. Files
     there are replaced. SweepError if they cannot be written.
     """
+    from sweep.analysis.figures import save
     from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
 
     written = [path for curve in curves for path in write(curve, folder)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from functools import partial
 
+from sweep.analysis.figures import save
 from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
-from sweep.analysis.saving import save
 from sweep.analysis.traces import plot_trace
 from sweep.theory import mdr_contact as theory
 from sweep.verify import document
