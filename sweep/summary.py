@@ -299,7 +299,7 @@ def _occurrences(codes: NDArray[Any], weights: Values | None = None) -> dict[int
 
 
 def flag_names(variable: xr.DataArray) -> dict[int, str]:
-    """The meaning of each code of a flag; {} if it is none."""
+    """The meaning of each code (CF attributes flag_values and flag_meanings); {} if no flag."""
     codes = np.atleast_1d(variable.attrs.get("flag_values", ())).astype(int).tolist()
     return dict(zip(codes, str(variable.attrs.get("flag_meanings", "")).split(), strict=True))
 

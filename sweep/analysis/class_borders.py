@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from sweep.analysis.figures import shade
 from sweep.analysis.scales import edges
-from sweep.analysis.slices import Slice, flag_names
+from sweep.analysis.slices import Slice
+from sweep.summary import flag_names
 from sweep.work import Values
 
 THEORY_STYLES = ("--", "-.", ":")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -30,8 +29,8 @@ from sweep.analysis.slices import Refined, Slice
 from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.request import POINT
-from sweep.spec import Status, index_name, status_counts
-from sweep.summary import blocks
+from sweep.spec import Status, index_name
+from sweep.summary import contents
 
 MAX_DRAWN_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
 MAX_COUNTED = 2**26  # points of which the statuses are counted where only some are drawn
@@ -147,14 +146,11 @@ def _cut(
     )
 
 
-def _all_statuses(dataset: xr.Dataset) -> dict[Status, int] | None:
+def _all_statuses(dataset: xr.Dataset) -> Mapping[Status, int] | None:
     """The number of points by status, read block by block; None if that takes too long."""
     if "status" not in dataset or dataset["status"].size > MAX_COUNTED:
         return None
-    total: Counter[Status] = Counter()
-    for block in blocks(dataset[["status"]]):
-        total.update(status_counts(block["status"].values))
-    return dict(sorted(total.items()))
+    return contents(dataset[["status"]].drop_attrs()).counts
 
 
 def _refuse_kinds(dataset: object, output: object, at: object, over: object) -> None:

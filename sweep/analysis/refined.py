@@ -40,11 +40,10 @@ class Cells:
         """
         known, place = np.unique(self.points, return_inverse=True)
         areas = np.zeros(known.size)
-        for level, cells in enumerate(self.mesh.cells):
-            if cells.size:
-                corners = np.searchsorted(known, self.mesh.corners(level))
-                part = 2.0 ** -((level + 1) * len(self.axes))  # of a coarse cell, for one corner
-                areas += part * np.bincount(corners.ravel(), minlength=known.size)
+        for level in range(len(self.mesh.cells)):
+            corners = np.searchsorted(known, self.mesh.corners(level))
+            part = 2.0 ** -((level + 1) * len(self.axes))  # of a coarse cell, for one corner
+            areas += part * np.bincount(corners.ravel(), minlength=known.size)
         return (areas / areas.sum())[place]
 
     def outlines(self) -> dict[str, NDArray[np.float64]]:

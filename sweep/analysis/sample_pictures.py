@@ -161,9 +161,7 @@ def _draw_bars(axes: Axes, values: Values, names: Mapping[int, str], *, colour: 
         axes.bar(list(names), shares, width=0.8, color=colour)
         axes.set_xticks(list(names), labels=list(names.values()))
         return
-    ends = bins(finite)
-    if ends.size > 1:
-        axes.hist(finite, bins=ends.tolist(), weights=weights.tolist(), color=colour)
+    axes.hist(finite, bins=bins(finite).tolist(), weights=weights.tolist(), color=colour)
     if _needs_logarithm(finite):
         axes.set_xscale("log")
 

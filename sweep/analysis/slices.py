@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +18,7 @@ from sweep.analysis.view import View, factor
 from sweep.causes import theory_of
 from sweep.errors import SweepError
 from sweep.spec import Status, index_name, status_counts
+from sweep.summary import flag_names
 from sweep.work import Values
 
 
@@ -119,7 +120,7 @@ class Slice:
     def names(self) -> dict[int, str]:
         """The names of classes by value, {} if the output has none; of statuses those present."""
         if self.name != "status":
-            return flag_names(self.output) if is_flag(self.output) else {}
+            return flag_names(self.output)
         return dict(enumerate(Status(int(code)).name for code in np.unique(self.output.values)))
 
     @property
@@ -207,9 +208,3 @@ def boundaries_of(model: str, parameters: Mapping[str, Values]) -> dict[str, Val
 def is_flag(variable: xr.DataArray) -> bool:
     """Whether a variable holds named classes; the status is not a flag."""
     return "flag_meanings" in variable.attrs and variable.name != "status"
-
-
-def flag_names(flag: xr.DataArray) -> dict[int, str]:
-    """The name of each class by its code (CF attributes flag_values and flag_meanings)."""
-    codes: Iterable[int] = np.atleast_1d(flag.attrs["flag_values"]).tolist()
-    return dict(zip(codes, str(flag.attrs["flag_meanings"]).split(), strict=True))

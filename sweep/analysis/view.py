@@ -82,15 +82,12 @@ class View:
 
     def renamed(self, output: str, other: str) -> View:
         """The same with another name for the output."""
-
-        def rename(name: str) -> str:
-            return other if name == output else name
-
+        names = {output: other}
         return replace(
             self,
-            log=[rename(name) for name in self.log],
-            limits={rename(name): pair for name, pair in self.limits.items()},
-            unit={rename(name): unit for name, unit in self.unit.items()},
+            log=[names.get(name, name) for name in self.log],
+            limits={names.get(name, name): pair for name, pair in self.limits.items()},
+            unit={names.get(name, name): unit for name, unit in self.unit.items()},
         )
 
     def limits_of(self, name: str, unit: str) -> tuple[float, float] | None:
