@@ -33,8 +33,7 @@ def compute_arrays(
     changes no bit. Where memory runs out it is halved; MemoryError if a single point does not fit.
     """
     method = array_method(sweep.model, sweep.method)
-    library = xp if to_host is None else np
-    arrays = empty_arrays(sweep, points.n_points, library.empty)
+    arrays = empty_arrays(sweep, points.n_points, np.empty if to_host else xp.empty)
     began = time.perf_counter()
     first = 0
     while first < points.n_points:
@@ -47,13 +46,14 @@ def compute_arrays(
             for name, column in points.columns.items()
         }
         try:
-            outputs = _block(xp, method, parameters, to_host or (lambda values: values))
+            outputs = _block(xp, sweep, method, parameters)
+            for name, values in outputs.items():
+                arrays[name][place] = values if to_host is None else to_host(values)
         except MemoryError:  # CuPy's too
             if block == 1:
                 raise
             block //= 2
             continue
-        _store(library, sweep, outputs, arrays, place)
         first = place.stop
     return Computed(arrays, time.perf_counter() - began)
 
@@ -66,29 +66,20 @@ def empty_arrays(
 
 
 def _block(
-    xp: Any,
-    method: ArrayMethod,
-    parameters: Mapping[str, NDArray[np.float64]],
-    to_host: Callable[[Array], Array],
+    xp: Any, sweep: Sweep, method: ArrayMethod, parameters: Mapping[str, NDArray[np.float64]]
 ) -> dict[str, Array]:
-    """The outputs of some points; other memory of a device is freed on return."""
+    """The outputs of some points, with missing values where a point is not ok, and "status".
+
+    Other memory of a device is freed on return.
+    """
     with np.errstate(all="ignore"):  # such points get a status that is not ok
         outputs = method(xp, {name: xp.asarray(values) for name, values in parameters.items()})
-    return {name: to_host(values) for name, values in outputs.items()}
-
-
-def _store(
-    xp: Any,
-    sweep: Sweep,
-    outputs: Mapping[str, Array],
-    arrays: Mapping[str, Array],
-    here: slice,
-) -> None:
-    """Copy a block's outputs into `arrays`, with missing values where a point is not ok."""
-    status = arrays["status"][here] = outputs["status"].astype(np.uint8)
-    ok = status == int(Status.ok)
+    block = {"status": outputs["status"].astype(np.uint8)}
+    ok = block["status"] == int(Status.ok)
     for output in sweep.outputs:
-        values = missing = MISSING[output.kind]
+        missing, dtype = MISSING[output.kind], DTYPES[output.kind]
         if output.name in outputs:
-            values = xp.where(ok, outputs[output.name], missing).astype(DTYPES[output.kind])
-        arrays[output.name][here] = values
+            block[output.name] = xp.where(ok, outputs[output.name], missing).astype(dtype)
+        else:
+            block[output.name] = xp.full(ok.shape, missing, dtype)
+    return block
