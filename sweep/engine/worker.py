@@ -10,8 +10,8 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event
 from typing import Any
@@ -32,19 +32,7 @@ class RunState:
         self.stop = Event()
         self.limit = limit  # s for a chunk; updated while chunks are being computed
         self.leaving = False  # this process is about to end, and starts no more chunks
-        self.in_progress = 0  # chunks
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def computing(self) -> Generator[None]:
-        """Count a chunk as in progress while within."""
-        with self._lock:
-            self.in_progress += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self.in_progress -= 1
+        self.in_progress: set[Chunk] = set()
 
 
 class Deadline(Event):
@@ -84,9 +72,9 @@ class Worker:
             if self.state.leaving:
                 break
             deadline = Deadline(self.state, patience)
+            self.state.in_progress.add(chunk)
             try:
-                with self.state.computing():
-                    receipts.append(self._compute(chunk, deadline))
+                receipts.append(self._compute(chunk, deadline))
             except Stopped:
                 if self.state.stop.is_set():
                     break
@@ -102,6 +90,8 @@ class Worker:
                 ) from error
             except Exception as error:  # a bug of this program costs one chunk, not the run
                 receipts.append(Receipt(chunk, error=f"{type(error).__name__}: {error}"))
+            finally:
+                self.state.in_progress.discard(chunk)
         return receipts
 
     def _compute(self, chunk: Chunk, deadline: Deadline) -> Receipt:
