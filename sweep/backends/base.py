@@ -1,16 +1,23 @@
-"""The interface of every backend: points in, arrays out; no grids, files or processes."""
+"""The interface of every backend: points in, arrays out; no grids, files or processes.
+
+With a reduction, points are reduced where they are computed: what is kept takes their place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Event
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sweep.request import Sweep
 from sweep.spec import Status, status_counts
+from sweep.statistics.again import finished
+from sweep.statistics.counts import reduced_counts
+from sweep.statistics.partial import Kept
 from sweep.work import Points
 
 Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
@@ -22,10 +29,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Computed:
-    """The outputs of a batch of points, missing values filled in, and the time spent in kernels.
-
-    Of a sweep with a reduction, what is kept of the points.
-    """
+    """The outputs of a batch of points, missing values filled in, and the time spent in kernels."""
 
     arrays: Arrays
     kernel_seconds: float
@@ -67,3 +71,43 @@ class Backend(Protocol):
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
         """The sweep's outputs and "status" at every point; raises Stopped once `stop` is set."""
         ...
+
+
+@dataclass(frozen=True)
+class Reduced(Computed):
+    """What is kept of a batch of points, and the time spent in kernels."""
+
+    again: bool = False  # by a later pass over the points
+
+    @property
+    def counts(self) -> Mapping[Status, int]:
+        """The number of points by status; none in a later pass, since the first has them."""
+        if self.again:
+            return {}
+        return reduced_counts(Kept.counts(self.arrays))
+
+    @property
+    def extremes(self) -> Mapping[str, list[Any]]:
+        """None: what is kept need not have them."""
+        return {}
+
+
+def reduced(
+    sweep: Sweep,
+    points: Points,
+    computed: Computed,
+    xp: Any = np,
+    to_host: Callable[[Any], NDArray[Any]] = np.asarray,
+) -> Computed:
+    """What the sweep keeps of computed points, whose arrays may be those of a library `xp`.
+
+    Without a reduction, that is the points themselves.
+    """
+    if sweep.reduction is None:
+        return computed
+    arrays, cells = computed.arrays, points.cells
+    kept = points.again or Kept(sweep.reduction)
+    partial = kept.of(arrays, cells, points.first, xp, to_host)
+    if points.again is None and points.n_points == cells * sweep.reduction.size:
+        partial = finished(kept, partial, arrays, cells, xp, to_host)
+    return Reduced(partial, computed.kernel_seconds, again=points.again is not None)

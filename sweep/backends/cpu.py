@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sweep.arrays import array_method
 from sweep.backends.alike import parts, put_back
 from sweep.backends.arrays import compute_arrays, empty_arrays
-from sweep.backends.base import Computed
+from sweep.backends.base import Computed, reduced
 from sweep.backends.compiler import (
     Compiler,
     NoCompilerError,
@@ -34,7 +34,6 @@ from sweep.backends.library import (
     request_struct,
     run_in_slices,
 )
-from sweep.backends.reduced import reduced
 from sweep.errors import CompileError
 from sweep.request import Sweep
 from sweep.source import Kernel, kernel_of, kernel_text

@@ -10,11 +10,10 @@ from threading import Event
 from sweep.arrays import array_method
 from sweep.backends.alike import sorter_of
 from sweep.backends.arrays import compute_arrays, empty_arrays
-from sweep.backends.base import Computed, Stopped
+from sweep.backends.base import Computed, Stopped, reduced
 from sweep.backends.batches import Pace, Work, item_sizes
 from sweep.backends.device import Device, OutOfMemory, Sizes, request_type
 from sweep.backends.library import check_layout
-from sweep.backends.reduced import reduced
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.request import Sweep
 from sweep.source import Kernel, kernel_of
