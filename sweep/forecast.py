@@ -164,7 +164,7 @@ def forecast(
     processors = usable_processors()
     elsewhere = options.cluster == SLURM
     if elsewhere:
-        from sweep.engine.slurm import jobs_and_cores
+        from sweep.engine.schedulers import jobs_and_cores
 
         processors = max_workers = math.prod(jobs_and_cores(options))
     workers = min(max_workers, max(len(pending), 1))

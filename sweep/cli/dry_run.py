@@ -65,7 +65,7 @@ def _print_probed(probed: Probed, sentences: Mapping[Status, str]) -> None:
 
 def _jobs(options: RunOptions) -> dict[str, Any]:
     """The jobs that `--cluster slurm` submits, and their script."""
-    from sweep.engine.slurm import job_script, jobs_and_cores
+    from sweep.engine.schedulers import job_script, jobs_and_cores
 
     number, cores = jobs_and_cores(options)
     return {"jobs": number, "cores": cores, "job_script": job_script(options)}

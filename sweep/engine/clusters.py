@@ -32,8 +32,14 @@ from sweep.engine.crews import (
 )
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.plugins import SetLimit, Signals
-from sweep.engine.schedulers import FORKED, connected, dashboard, local_cluster, security_in_files
-from sweep.engine.slurm import slurm_cluster
+from sweep.engine.schedulers import (
+    FORKED,
+    connected,
+    dashboard,
+    local_cluster,
+    security_in_files,
+    slurm_cluster,
+)
 from sweep.engine.worker import Job, begin, forget_run, retire_run, stop_run
 from sweep.errors import MachineError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions

@@ -1,18 +1,23 @@
-"""Dask schedulers: one started here with processes of this machine, or one found at an address."""
+"""Dask schedulers: one started here, or one found at an address.
+
+The workers of one started here are processes of this machine, or SLURM jobs by dask-jobqueue: the
+[run.slurm] table and the script of a job.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import multiprocessing
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, cast
 
 from distributed import Client, LocalCluster, Security
@@ -21,12 +26,26 @@ from distributed.utils import get_mp_context
 
 from sweep.engine.crews import GUARD
 from sweep.errors import MachineError, SweepError
+from sweep.options import RunOptions
+from sweep.wording import install
 
 CONNECT_SECONDS = 10.0
 FILES, FILES_PER_WORKER = 48, 16  # 25 and 12 are open in this process while a sweep runs
 PRELOADED = ["distributed", "sweep.engine.clusters"]
 FORKS = sys.platform == "linux"  # whether a process can start as a fork
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"} if FORKS else {}
+# The keys of [run.slurm] and their defaults.
+SLURM_DEFAULTS: Mapping[str, object] = {
+    "queue": None,
+    "account": None,
+    "walltime": "01:00:00",
+    "cores": 1,  # threads; a job is one process
+    "memory": "4 GB",
+    "jobs": 1,
+    "extra": [],  # more #SBATCH lines, such as "--constraint=avx512"
+    "prologue": [],  # shell lines to run before the worker starts, such as "module load gcc"
+    "interface": None,  # the network of scheduler and workers, such as "ib0"
+}
 
 
 def local_cluster(n: int) -> LocalCluster:
@@ -133,3 +152,73 @@ def dashboard(client: Client, cluster: LocalCluster | str) -> str:
     if not isinstance(cluster, str) and find_spec("bokeh") is None:  # the scheduler runs here
         return f"{link} (shows nothing without bokeh: pip install bokeh)"
     return link
+
+
+def jobs_and_cores(options: RunOptions) -> tuple[int, int]:
+    """How many jobs a run submits, from [run.slurm] or else `workers`, and the cores of each."""
+    workers = {} if options.workers is None else {"jobs": options.workers}
+    table = {**SLURM_DEFAULTS, **workers, **options.slurm}
+    return int(str(table["jobs"])), int(str(table["cores"]))
+
+
+def slurm_cluster(options: RunOptions, security: Security) -> Any:
+    """A scheduler in this process whose workers are jobs, as many as jobs_and_cores returns.
+
+    MachineError if dask-jobqueue is not installed, or if jobs cannot be submitted.
+    """
+    cluster = _slurm_cluster(options.slurm, security)
+    try:
+        cluster.sync(_submit, cluster, jobs_and_cores(options)[0])
+    except (OSError, RuntimeError, ValueError) as error:
+        cluster.close()
+        why = " ".join(str(error).split())
+        raise MachineError(
+            f"cannot submit jobs to SLURM: {why}. Run this where `sbatch` works, correct "
+            "[run.slurm] (--dry-run prints the script), or use a job array: --shard i/N"
+        ) from error
+    return cluster
+
+
+async def _submit(cluster: Any, jobs: int) -> None:
+    """Do what cluster.scale(jobs=jobs) does, but wait for it and let its errors through."""
+    while len(cluster.worker_spec) < jobs:
+        cluster.worker_spec.update(cluster.new_worker_spec())
+    try:
+        await cluster._correct_state()
+    finally:
+        for name in [name for name, job in cluster.workers.items() if job.job_id is None]:
+            del cluster.worker_spec[name]  # otherwise closing would wait for jobs that do not exist
+            cluster._created.discard(cluster.workers.pop(name))
+
+
+def job_script(options: RunOptions) -> str:
+    """The script that each job would be submitted with; MachineError without dask-jobqueue."""
+    with security_in_files(Path(gettempdir())) as security:
+        cluster = _slurm_cluster(options.slurm, security)
+        try:
+            return str(cluster.job_script())
+        finally:
+            cluster.close()
+
+
+def slurm_arguments(table: Mapping[str, object]) -> dict[str, Any]:
+    """The arguments of SLURMCluster for a [run.slurm] table."""
+    settings = {**SLURM_DEFAULTS, **table}
+    same_names = ("queue", "account", "walltime", "cores", "memory", "interface")
+    return {
+        **{name: settings[name] for name in same_names},
+        "job_extra_directives": settings["extra"],
+        "job_script_prologue": settings["prologue"],
+        "processes": 1,
+    }
+
+
+def _slurm_cluster(table: Mapping[str, object], security: Security) -> Any:
+    try:
+        jobqueue: Any = importlib.import_module("dask_jobqueue")
+    except ImportError as error:
+        raise MachineError(
+            "--cluster slurm needs dask-jobqueue, which is not installed: "
+            f"{install('slurm')}, or use a job array: sweep run CONFIG --shard i/N"
+        ) from error
+    return jobqueue.SLURMCluster(**slurm_arguments(table), security=security)

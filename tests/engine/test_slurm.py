@@ -24,8 +24,9 @@ import pytest
 
 from sweep import api
 from sweep.config import load
-from sweep.engine import Progress, slurm
+from sweep.engine import Progress
 from sweep.engine import run as run_engine
+from sweep.engine.schedulers import jobs_and_cores, slurm_arguments
 from sweep.errors import MachineError
 from sweep.options import RunOptions
 from sweep.store import Store
@@ -222,7 +223,7 @@ def test_the_command_overrides_the_table_and_the_table_overrides_workers(
 ) -> None:
     run = {"cluster": "slurm", "slurm": table} | ({} if workers is None else {"workers": workers})
     request = api.with_options(load({**REQUEST, "run": run}), **options)
-    assert slurm.jobs_and_cores(request.options) == (jobs, 1)
+    assert jobs_and_cores(request.options) == (jobs, 1)
 
 
 @pytest.mark.parametrize(
@@ -294,4 +295,4 @@ def test_without_dask_jobqueue_the_error_names_what_to_install(
 def test_a_sweep_file_sets_what_a_job_requests() -> None:
     request: Any = load({**REQUEST, "run": {"cluster": "slurm", "slurm": {"queue": "batch"}}})
     assert (request.options.cluster, request.options.slurm) == ("slurm", {"queue": "batch"})
-    assert slurm.arguments(request.options.slurm)["walltime"] == "01:00:00"
+    assert slurm_arguments(request.options.slurm)["walltime"] == "01:00:00"
