@@ -78,13 +78,7 @@ class Processes(CrewBase):
         self.description = (
             "SLURM jobs" if options.cluster == SLURM else f"workers of {options.cluster}"
         )
-        self._job = self.job_type(
-            uuid.uuid4().hex,
-            open_backend,
-            options.backend,
-            options.durable,
-            options.accept_revision,
-        )
+        self._job = self.job_type(uuid.uuid4().hex, open_backend, options)
         self._cluster: Any = None  # None until the first run has something to compute
         self._keys: dict[Future[list[Receipt]], str] = {}
         self._n = 0

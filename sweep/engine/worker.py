@@ -20,6 +20,7 @@ from sweep import __version__
 from sweep.backends import Backend, Stopped
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
+from sweep.options import RunOptions
 from sweep.plan.point_columns import points
 from sweep.store import InStretches, Store, in_stretches
 from sweep.work import Chunk, Points, Task
@@ -118,15 +119,13 @@ class Worker:
         return points(results.sweep, chunk)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Job:
     """All that a process needs to work for a run, small enough to travel with every task."""
 
     run: str  # a name that no other run has
     open_backend: Callable[[str], Backend]
-    backend: str
-    durable: bool = False
-    accept_revision: bool = False
+    options: RunOptions
 
     @property
     def gpu(self) -> str:
@@ -139,7 +138,7 @@ class Job:
 
 
 _STATES: dict[str, RunState] = {}  # by run
-_OPENED: dict[tuple[Job, str], Worker] = {}  # at most one: the latest job and store
+_OPENED: dict[tuple[str, str], Worker] = {}  # at most one: the latest run and store
 _OPENING = threading.RLock()
 
 
@@ -174,10 +173,10 @@ def retire_run(run: str) -> None:
 def opened(job: Job, store: str) -> Worker:
     """This process's worker for the job; SweepError if it cannot open what that needs."""
     with _OPENING:
-        if (job, store) not in _OPENED:
+        if (job.run, store) not in _OPENED:
             _close()
-            _OPENED[job, store] = _open(job, store)
-        return _OPENED[job, store]
+            _OPENED[job.run, store] = _open(job, store)
+        return _OPENED[job.run, store]
 
 
 def _close() -> None:
@@ -190,14 +189,13 @@ def _close() -> None:
 
 def _open(job: Job, store: str) -> Worker:
     try:
-        opened = Store.open(store, durable=job.durable)
-        if job.accept_revision:
+        opened = Store.open(store, durable=job.options.durable)
+        if job.options.accept_revision:
             opened.accept_kernel()
         else:
             opened.refuse_other_kernel()
-        return Worker(
-            in_stretches(opened), job.open_backend(job.backend), state_of(job.run), job.gpu
-        )
+        backend = job.open_backend(job.options.backend)
+        return Worker(in_stretches(opened), backend, state_of(job.run), job.gpu)
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise type(error)(f"a worker ({where}) cannot start: {error}") from None

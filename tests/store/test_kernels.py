@@ -25,6 +25,7 @@ from sweep.engine import Progress
 from sweep.engine.driver import run_in_store
 from sweep.engine.worker import Job, forget_run
 from sweep.errors import StoreError
+from sweep.options import RunOptions
 from sweep.request import Request
 from sweep.shipped import configs_folder, kernels_folder
 from sweep.source import kernel_digest
@@ -172,8 +173,8 @@ def test_a_worker_accepts_what_the_run_accepts(tmp_path: Path, request_: Request
     (chunk, *_) = store.pending()
     place = str(store.path)
     with pytest.raises(StoreError, match=CURE):
-        Job("refusing", open_backend, "cpu")(place, Task((chunk,)), 1.0)
-    accepting = Job("accepting", open_backend, "cpu", accept_revision=True)
+        Job("refusing", open_backend, RunOptions(backend="cpu"))(place, Task((chunk,)), 1.0)
+    accepting = Job("accepting", open_backend, RunOptions(backend="cpu", accept_revision=True))
     accepting(place, Task((chunk,)), 1.0)
     for run in ("refusing", "accepting"):
         forget_run(run)
