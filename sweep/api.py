@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import checked_options, load
 from sweep.config.stored import is_store
-from sweep.engine import OpenBackend, Progress, Summary, refuse_in_worker_process
+from sweep.engine import OpenBackend, Progress, Report, Summary, refuse_in_worker_process
 from sweep.engine import run as run_engine
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 RESULTS_FOLDER = Path("results")
 
 Source = str | Path | Mapping[str, object]
-Report = Callable[[Progress], None]
 
 
 def run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING
@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from sweep.wording import duration, rate, share
 
 if TYPE_CHECKING:
-    from sweep.engine import Progress
-
-    Report = Callable[[Progress], None]
+    from sweep.engine import Progress, Report
 
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BEFORE_NOTE = 2.0  # until a line says that a kernel is being compiled

@@ -12,4 +12,5 @@ from sweep.engine.crews import usable_processors as usable_processors
 from sweep.engine.ledger import Progress as Progress
 from sweep.engine.ledger import Results as Results
 from sweep.engine.ledger import Summary as Summary
+from sweep.engine.loop import Report as Report
 from sweep.engine.loop import run as run

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
 from sweep.backends import open_backend as open_backend_by_name
-from sweep.engine import Crew, Notify, OpenBackend, Progress, Results, Summary, crew_for
+from sweep.engine import Crew, Notify, OpenBackend, Progress, Report, Results, Summary, crew_for
 from sweep.engine import run as run_engine
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.errors import SweepError
@@ -18,8 +17,6 @@ from sweep.refine.refiner import Arrays, Refiner, as_stored, is_outdated
 from sweep.request import Request, Sweep
 from sweep.spec import Status
 from sweep.store import MemoryResults, PassFolder, Store, anything_at
-
-Report = Callable[[Progress], None]
 
 
 def run_in_stores(
