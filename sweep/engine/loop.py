@@ -6,6 +6,7 @@ with the sweep. Workers write each chunk as soon as it is done; the loop only ke
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
@@ -14,16 +15,9 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from sweep.backends import open_backend as open_backend_by_name
-from sweep.engine.crews import (
-    Crew,
-    LostError,
-    Notify,
-    OpenBackend,
-    crew_for,
-    refuse_in_worker_process,
-)
+from sweep.engine.crews import Crew, LostError, Notify, OpenBackend, crew_for
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
-from sweep.options import RunOptions, consistent
+from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_counts, chunks
 from sweep.store import InStretches, in_stretches, passes
 from sweep.work import Chunk, Task
@@ -52,8 +46,7 @@ def run(
     pending, no backend is opened: finished results need no compiler. Without a `crew`, one is made
     for this run.
     """
-    options = consistent(options or RunOptions())
-    refuse_in_worker_process(options)
+    options = options or RunOptions()
     results = in_stretches(results)
     pending, later = _left(results, options.shard)
     total = results.sweep.n_points
@@ -138,8 +131,7 @@ class _Loop:
     running: dict[Future[list[Receipt]], _Running] = field(default_factory=dict)
     limit: float | None = None  # s for a chunk, as workers know it
     limit_set_at: float = 0.0
-    silent_since: float | None = None
-    silence_reported: bool = False
+    silent_since: float | None = None  # inf once that is reported
     halted_at: float | None = None
     deaths: set[str] = field(default_factory=set)  # what is known of each dead worker
 
@@ -220,12 +212,12 @@ class _Loop:
 
     def _report_silence(self) -> None:
         """Notify the user, once, if workers compute for long and no chunk gets done."""
-        if self.silence_reported or self.ledger.slowest or not self.ledger.workers:
+        if self.ledger.slowest or not self.ledger.workers:
             return
         now = time.monotonic()
         self.silent_since = self.silent_since or now
         if now - self.silent_since > SILENT_SECONDS:
-            self.silence_reported = True
+            self.silent_since = math.inf
             self.crew.notify(
                 f"no chunk is done after {SILENT_SECONDS:.0f} s: chunks either take that long or "
                 f"hang. A chunk that takes {self.ledger.limit / 3600:.3g} h is stopped and tried "
