@@ -37,7 +37,7 @@ from sweep.backends.library import (
 from sweep.errors import CompileError
 from sweep.request import Sweep
 from sweep.source import Kernel, kernel_of, kernel_text
-from sweep.spec import Output, planes
+from sweep.spec import planes
 from sweep.work import Points
 
 ENTRIES = (
@@ -99,10 +99,10 @@ class CpuBackend:
             return compute_arrays(np, sweep, points, stop)
         library = self.library(kernel_of(sweep, points.variants))
         arrays = empty_arrays(sweep, points.n_points)
-        outputs, seconds = planes(sweep.outputs), 0.0
+        seconds = 0.0
         for place, part, order in parts(sweep.method, points):
             part_arrays = {name: values[place] for name, values in arrays.items()}
-            seconds += library.run(part, outputs, part_arrays, stop, self._budget)
+            seconds += library.run(part, part_arrays, stop, self._budget)
             for values in part_arrays.values():
                 put_back(values, order)
         return Computed(arrays, seconds)
@@ -149,7 +149,8 @@ class Library:
         self.names = tuple(parameter.name for parameter in kernel.parameters)
         self.state_bytes = integer_of(loaded, "tribosweep_state_bytes")
         self.lanes = integer_of(loaded, "tribosweep_lanes")
-        self.request_type = request_type(len(kernel.parameters), len(planes(kernel.outputs)))
+        self.outputs = tuple(output.name for output in planes(kernel.outputs))
+        self.request_type = request_type(len(self.names), len(self.outputs))
         request_bytes = integer_of(loaded, "tribosweep_request_bytes")
         check_layout(request_bytes, self.request_type, "block_cpu.h and cpu.py")
         self._run = loaded.tribosweep_run
@@ -158,7 +159,6 @@ class Library:
     def run(
         self,
         points: Points,
-        outputs: tuple[Output, ...],
         arrays: Mapping[str, NDArray[Any]],
         stop: Event | None,
         budget: int | None,
@@ -173,8 +173,8 @@ class Library:
         for i, (name, values) in enumerate(zip(self.names, columns, strict=True)):
             column = ColumnStruct(values.ctypes.data, points.columns[name].repeat, len(values))
             request.columns[i] = column
-        for i, output in enumerate(outputs):
-            request.outputs[i] = arrays[output.name].ctypes.data
+        for i, name in enumerate(self.outputs):
+            request.outputs[i] = arrays[name].ctypes.data
         return run_in_slices(self._run, request, lambda: request.next < request.stop, budget, stop)
 
 

@@ -485,7 +485,7 @@ def test_nothing_is_written_beyond_the_last_point(budget: int) -> None:
     chosen, library, kernel_points = _loaded(cases)
     types = array_types(chosen.outputs)
     arrays = {name: np.full(64, 77, dtype) for name, dtype in types.items()}
-    library.run(kernel_points, chosen.outputs, arrays, None, budget)
+    library.run(kernel_points, arrays, None, budget)
     for name, values in compute(cases).items():
         assert arrays[name][:37].tobytes() == values.tobytes()
         assert np.all(arrays[name][37:] == 77)
