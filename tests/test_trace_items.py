@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import sweep
 from sweep.analysis.traces import draw_trace
-from sweep.backends.tracer import ItemsTracer
+from sweep.backends.tracer import Tracer
 from sweep.errors import SweepError
 from sweep.source import kernel_of
 from sweep.tracing import save
@@ -169,9 +169,7 @@ def test_same_bits_for_any_budget(method: str) -> None:
     parameters = {**POINTS["jumping"], "profile_exponent": 2.0, "cycles": 2.0}
     parameters |= {"steps_per_cycle": float(STEPS), "springs": float(SPRINGS)}
     outputs = ["normalized_energy", "stick_radius", "regime"]  # as in other traces here: one kernel
-    tracer = ItemsTracer(
-        kernel_of(sweep_of(parameters, "mdr_contact", method, outputs)), parameters
-    )
+    tracer = Tracer(kernel_of(sweep_of(parameters, "mdr_contact", method, outputs)), parameters)
     times = np.linspace(0, 2 * np.pi, 47)
     whole = tracer.look(times)
     for budget in (1, 3, 50):
@@ -185,9 +183,7 @@ def test_same_bits_for_any_budget(method: str) -> None:
 def test_a_point_outside_validity_shows_nothing() -> None:
     still = {**SPHERE, "tangential_amplitude": 0.0, "normal_amplitude": 0.0}
     parameters = {**still, "cycles": 2.0, "steps_per_cycle": 10.0, "springs": 5.0}
-    tracer = ItemsTracer(
-        kernel_of(sweep_of(parameters, "mdr_contact", "time_stepping")), parameters
-    )
+    tracer = Tracer(kernel_of(sweep_of(parameters, "mdr_contact", "time_stepping")), parameters)
     observed = tracer.look(np.linspace(0, 6, 4))
     assert (observed.status, observed.n_seen) == (3, 0)
     assert np.isnan(observed.rows).all()

@@ -38,6 +38,15 @@ class Trace(ctypes.Structure):
     )
 
 
+class ItemsTrace(ctypes.Structure):
+    """The Trace of entry_trace_items.h."""
+
+    _fields_ = fields_of(
+        "int64 samples budget resuming status",
+        "address parameters times places items rows sums trail",
+    )
+
+
 @dataclass(frozen=True)
 class Span:
     """When a point's motion begins, and the default first and last moment of its trace, in s."""
@@ -59,21 +68,21 @@ class Seen:
     events: NDArray[np.float64] | None = None  # (n_events, 2): time, number; the first MAX_EVENTS
 
 
-class TraceLibrary:
+class Tracer:
     """A kernel compiled for tracing, loaded, and the parameters of its one point."""
-
-    struct: type[ctypes.Structure]  # of a call
-    header: str  # the file that defines it for the kernel
-    flags: tuple[str, ...] = ()
 
     def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
         """Compile the kernel; `values` are those of its parameters, in SI units."""
-        text = kernel_text(kernel, "trace")
-        self._library = compile_and_load(text, find_compiler(), self.flags, ENTRIES)
-        self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)
         self._item_name = kernel.method.items
         self._n_items = int(values.get(kernel.method.items, 0))
-        check_layout(self._integer("trace_bytes"), self.struct, f"{self.header} and tracer.py")
+        if self._item_name:
+            struct, header, flags = ItemsTrace, "entry_trace_items.h", ()
+        else:
+            struct, header, flags = Trace, "entry_trace.h", Target(width=1, pack=1).flags
+        text = kernel_text(kernel, "trace")
+        self._library = compile_and_load(text, find_compiler(), flags, ENTRIES)
+        self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)
+        check_layout(self._integer("trace_bytes"), struct, f"{header} and tracer.py")
 
     def span(self) -> Span:
         """The beginning of the motion, and the moments that a trace spans by default."""
@@ -81,6 +90,41 @@ class TraceLibrary:
         addresses = (self._parameters.ctypes.data, times.ctypes.data)
         self._library.tribosweep_span(*map(ctypes.c_void_p, addresses))
         return Span(*times.tolist())
+
+    def look(self, times: Values, budget: int | None = None) -> Seen:
+        """What is seen of the point, and of its items, at `times`.
+
+        These are in s, ascending, from its span's begin to its last. The point is then taken to its
+        end, which gives its status. `budget` fixes the units of work of each call into the kernel,
+        for tests; by default a call returns within about SLICE_SECONDS, so that an interrupt takes
+        effect. SweepError if the states of the items would take too much memory.
+        """
+        times = np.ascontiguousarray(times, np.float64)
+        if self._item_name:
+            return self._look_at_items(times, budget)
+        rows, trace = self._rows(times), Trace(stop=times.size, event_room=MAX_EVENTS)
+        events = np.full((MAX_EVENTS, 2), np.nan)
+        self._run(trace, budget, times=times, rows=rows, events=events)
+        happened = events[~np.isnan(events[:, 0])]
+        return Seen(rows, int(trace.stop), int(trace.status), events=happened)
+
+    def _look_at_items(self, times: Values, budget: int | None) -> Seen:
+        states, name = times.size * self._n_items, self._item_name
+        if states > MAX_STATES:
+            raise SweepError(
+                f"{self._n_items:,} {name} at {times.size:,} moments are {states:,} states, "
+                f"more than {MAX_STATES:,}: take fewer {name} or samples"
+            )
+        rows = self._rows(times)
+        items = np.full((times.size, self._n_items, self._integer("item_row_size")), np.nan)
+        places = np.empty(self._n_items)
+        sums = np.zeros(times.size * self._integer("sum_bytes") // 8)
+        trace = ItemsTrace(samples=times.size)
+        self._run(trace, budget, times=times, places=places, items=items, rows=rows, sums=sums)
+        n_seen = times.size
+        if trace.status:
+            rows[:], items[:], n_seen = np.nan, np.nan, 0
+        return Seen(rows, n_seen, int(trace.status), items, places)
 
     def _run(self, trace: Any, budget: int | None, **arrays: NDArray[np.float64]) -> None:
         """Take the point to its end; the kernel reads and fills the arrays."""
@@ -96,65 +140,3 @@ class TraceLibrary:
     def _rows(self, times: Values) -> NDArray[np.float64]:
         """The array of the point's observables, all NaN."""
         return np.full((times.size, self._integer("row_size")), np.nan)
-
-
-class Tracer(TraceLibrary):
-    """A point of a kernel that has time_of and look."""
-
-    struct = Trace
-    header = "entry_trace.h"
-    flags = Target(width=1, pack=1).flags
-
-    def look(self, times: Values, budget: int | None = None) -> Seen:
-        """What is seen of the point at `times`: in s, ascending, from its span's begin to its last.
-
-        The point is then taken to its end, which gives its status. `budget` fixes the units of work
-        of each call into the kernel, for tests; by default a call returns within about
-        SLICE_SECONDS, so that an interrupt takes effect.
-        """
-        times = np.ascontiguousarray(times, np.float64)
-        rows, trace = self._rows(times), Trace(stop=times.size, event_room=MAX_EVENTS)
-        events = np.full((MAX_EVENTS, 2), np.nan)
-        self._run(trace, budget, times=times, rows=rows, events=events)
-        happened = events[~np.isnan(events[:, 0])]
-        return Seen(rows, int(trace.stop), int(trace.status), events=happened)
-
-
-class ItemsTrace(ctypes.Structure):
-    """The Trace of entry_trace_items.h."""
-
-    _fields_ = fields_of(
-        "int64 samples budget resuming status",
-        "address parameters times places items rows sums trail",
-    )
-
-
-class ItemsTracer(TraceLibrary):
-    """A point of a kernel that sums over items and can show each of them."""
-
-    struct = ItemsTrace
-    header = "entry_trace_items.h"
-
-    def look(self, times: Values, budget: int | None = None) -> Seen:
-        """What is seen of the point and its items at `times`, ascending.
-
-        `budget` fixes the units of work of each call into the kernel, for tests. SweepError if
-        the states would take too much memory.
-        """
-        states, name = times.size * self._n_items, self._item_name
-        if states > MAX_STATES:
-            raise SweepError(
-                f"{self._n_items:,} {name} at {times.size:,} moments are {states:,} states, "
-                f"more than {MAX_STATES:,}: take fewer {name} or samples"
-            )
-        times = np.ascontiguousarray(times, np.float64)
-        rows = self._rows(times)
-        items = np.full((times.size, self._n_items, self._integer("item_row_size")), np.nan)
-        places = np.empty(self._n_items)
-        sums = np.zeros(times.size * self._integer("sum_bytes") // 8)
-        trace = ItemsTrace(samples=times.size)
-        self._run(trace, budget, times=times, places=places, items=items, rows=rows, sums=sums)
-        n_seen = times.size
-        if trace.status:
-            rows[:], items[:], n_seen = np.nan, np.nan, 0
-        return Seen(rows, n_seen, int(trace.status), items, places)
