@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from dask import config as dask_config
-from distributed import LocalCluster
+from distributed import SpecCluster
 from distributed.scheduler import KilledWorker
 
 from sweep import __version__
@@ -178,10 +178,11 @@ class Processes(CrewBase):
             self.notify(f"Dask dashboard: {dashboard(self._client, self._cluster)}")
             self._ends = ends.pop_all()
 
-    def _find(self, store: str, ends: ExitStack) -> LocalCluster | str | Any:
+    def _find(self, store: str, ends: ExitStack) -> SpecCluster | str | Any:
         """The cluster that computes into the store, or the address of its scheduler."""
         if self._options.cluster == LOCAL:
-            return local_cluster(worker_count(self._options))
+            count = worker_count(self._options)  # the fork server keeps its own environment
+            return local_cluster({str(i): dict(os.environ) for i in range(count)})
         if self._options.cluster == SLURM:
             # Jobs read the keys in the store's folder; for a URL, in the home directory.
             folder = Path.home() if is_url(store) else Path(store).absolute().parent

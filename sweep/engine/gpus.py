@@ -7,7 +7,6 @@ no longer be opened, is given up, and the others compute its chunks.
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections import Counter
@@ -17,13 +16,13 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from distributed import Nanny, Scheduler, Security, SpecCluster, get_worker
+from distributed import SpecCluster, get_worker
 
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
 from sweep.engine.clusters import RESUME_HINT, SETTINGS, Processes, kill_process
 from sweep.engine.crews import LostError, Notify, OpenBackend, threads_of_gpu
 from sweep.engine.ledger import Receipt
-from sweep.engine.schedulers import starting
+from sweep.engine.schedulers import local_cluster
 from sweep.engine.worker import Job, opened, state_of
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.options import RunOptions
@@ -101,7 +100,9 @@ class GpuProcesses(Processes):
         names = ", ".join(dict.fromkeys(gpu.name for gpu in gpus if gpu.name))
         self.description = f"{count} ({names})" if names else count
         self._left = {gpu.identifier: gpu for gpu in gpus}
-        return _cluster(gpus)
+        # CUDA reads the variable when CuPy is imported.
+        environments = {gpu.identifier: {**os.environ, VARIABLE: gpu.identifier} for gpu in gpus}
+        return local_cluster(environments, threads_of_gpu(len(gpus)))
 
     def workers(self) -> int:
         for address, end in list(self._ending.items()):
@@ -176,33 +177,3 @@ class GpuProcesses(Processes):
             name for name, nanny in self._cluster.workers.items() if nanny.worker_address == address
         )
         self._give_up(identifier, str(error))
-
-
-def _cluster(gpus: tuple[Gpu, ...]) -> SpecCluster:
-    """A nanny for each GPU, which sets the variable for its process before that imports anything.
-
-    CUDA reads the variable when CuPy is imported.
-    """
-    security = Security.temporary()
-    connection = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
-    quiet = {"silence_logs": logging.CRITICAL, "memory_limit": 0, "dashboard": False}
-    each = {**connection, **quiet, "nthreads": threads_of_gpu(len(gpus))}
-    environments = {gpu.identifier: {**os.environ, VARIABLE: gpu.identifier} for gpu in gpus}
-    workers = {
-        name: {"cls": Nanny, "options": {**each, "env": environment}}
-        for name, environment in environments.items()
-    }
-    scheduler_options = {
-        **connection,
-        "port": 0,
-        "dashboard": True,
-        "dashboard_address": "127.0.0.1:0",
-    }
-    cluster: Any = SpecCluster  # its type lacks `silence_logs` as a level
-    with starting(len(gpus)):
-        return cluster(
-            workers=workers,
-            scheduler={"cls": Scheduler, "options": scheduler_options},
-            silence_logs=logging.CRITICAL,
-            security=security,
-        )

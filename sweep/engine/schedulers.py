@@ -10,7 +10,6 @@ import asyncio
 import importlib
 import logging
 import multiprocessing
-import os
 import sys
 from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, cast
 
-from distributed import Client, LocalCluster, Security
+from distributed import Client, Nanny, Scheduler, Security, SpecCluster
 from distributed.core import rpc
 from distributed.utils import get_mp_context
 
@@ -48,19 +47,43 @@ SLURM_DEFAULTS: Mapping[str, object] = {
 }
 
 
-def local_cluster(n: int) -> LocalCluster:
-    """`n` worker processes on this machine; SweepError and MachineError as of `starting`."""
-    with starting(n):
-        return LocalCluster(
-            n_workers=n,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=0,
-            dashboard_address="127.0.0.1:0",
+def local_cluster(
+    environments: Mapping[str, Mapping[str, str]], threads_per_process: int = 1
+) -> SpecCluster:
+    """A worker process on this machine for each environment, which it has before any import.
+
+    SweepError if one of them ends while it starts. MachineError if the cause is a folder, a port,
+    or the limit of open files.
+    """
+    _check_open_files(len(environments))
+    if FORKS:
+        # Each process would spend about a second on imports, if the one it is forked from had not.
+        get_mp_context()  # sets Dask's own list, which must not replace ours later
+        multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+    security = Security.temporary()  # no other process can talk to it
+    connection = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
+    quiet = {"silence_logs": logging.CRITICAL, "memory_limit": 0, "dashboard": False}
+    each = {**connection, **quiet, "nthreads": threads_per_process}
+    dashboard = {"dashboard": True, "dashboard_address": "127.0.0.1:0"}
+    cluster: Any = SpecCluster  # its type lacks `silence_logs` as a level
+    try:
+        return cluster(
+            workers={
+                name: {"cls": Nanny, "options": {**each, "env": environment}}
+                for name, environment in environments.items()
+            },
+            scheduler={"cls": Scheduler, "options": {**connection, **dashboard, "port": 0}},
             silence_logs=logging.CRITICAL,
-            security=Security.temporary(),  # no other process can talk to it
-            env=dict(os.environ),  # the fork server keeps the one it was started with
+            security=security,
         )
+    except RuntimeError as error:  # Dask's report of it
+        if isinstance(error.__cause__, OSError):
+            raise MachineError(
+                f"Dask cannot start worker processes ({error.__cause__}): remove that cause (a "
+                "folder may come from Dask's setting temporary-directory), or compute on threads, "
+                "without --cluster and --gpus"
+            ) from error
+        raise SweepError(f"worker processes did not start ({error}): {GUARD}") from error
 
 
 @contextmanager
@@ -83,29 +106,6 @@ def security_in_files(folder: Path) -> Generator[Security]:
         )
 
 
-@contextmanager
-def starting(n: int) -> Generator[None]:
-    """Raise SweepError if one of `n` processes of this machine ends while it starts.
-
-    MachineError if the cause is a folder, a port, or the limit of open files.
-    """
-    _check_open_files(n)
-    if FORKS:
-        # Each process would spend about a second on imports, if the one it is forked from had not.
-        get_mp_context()  # sets Dask's own list, which must not replace ours later
-        multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
-    try:
-        yield
-    except RuntimeError as error:  # Dask's report of it
-        if isinstance(error.__cause__, OSError):
-            raise MachineError(
-                f"Dask cannot start worker processes ({error.__cause__}): remove that cause (a "
-                "folder may come from Dask's setting temporary-directory), or compute on threads, "
-                "without --cluster and --gpus"
-            ) from error
-        raise SweepError(f"worker processes did not start ({error}): {GUARD}") from error
-
-
 def _check_open_files(n: int) -> None:
     """MachineError if this process may not open enough files to talk to `n` workers."""
     if sys.platform == "win32":
@@ -122,7 +122,7 @@ def _check_open_files(n: int) -> None:
         )
 
 
-def connected(cluster: LocalCluster | str) -> Client:
+def connected(cluster: SpecCluster | str) -> Client:
     """A client of a scheduler, ours or the one at an address; MachineError without an answer."""
     try:
         if isinstance(cluster, str):
@@ -146,7 +146,7 @@ async def _identity(address: str) -> dict[str, Any]:
         return await asyncio.wait_for(scheduler.identity(), CONNECT_SECONDS)
 
 
-def dashboard(client: Client, cluster: LocalCluster | str) -> str:
+def dashboard(client: Client, cluster: SpecCluster | str) -> str:
     """The address of Dask's dashboard, and what to install if it would be empty."""
     link = str(cast("str | None", client.dashboard_link))
     if not isinstance(cluster, str) and find_spec("bokeh") is None:  # the scheduler runs here
