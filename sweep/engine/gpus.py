@@ -45,17 +45,13 @@ class GpuReport:
 class GpuJob(Job):
     """A job for a process that has one GPU."""
 
-    @property
-    def gpu(self) -> str:
-        return os.environ[VARIABLE]
-
     def __call__(self, store: str, task: Task, patience: float) -> GpuReport:
         """Compute the chunks of a task up to the first that fails.
 
         After a failure, a task that arrives waits for the end of this process. It then goes to
         other processes, and no result is in transit when this one ends.
         """
-        address, receipts = get_worker().address, list[Receipt]()
+        gpu, address, receipts = os.environ[VARIABLE], get_worker().address, list[Receipt]()
         for chunk in task.chunks:
             if self.run in _SPOILT:
                 if not receipts:
@@ -67,14 +63,14 @@ class GpuJob(Job):
                 computed = [Receipt(chunk, error=str(error))]
             except DeviceError as error:
                 _SPOILT.add(self.run)
-                return GpuReport(self.gpu, address, receipts, str(error))
+                return GpuReport(gpu, address, receipts, str(error))
             receipts += [replace(each, in_doubt=each.error != "") for each in computed]
             if any(receipt.error for receipt in computed):
                 _SPOILT.add(self.run)
                 break
             if not computed:  # the run is stopping
                 break
-        return GpuReport(self.gpu, address, receipts)
+        return GpuReport(gpu, address, receipts)
 
 
 _SPOILT: set[str] = set()  # runs of which a kernel has failed in this process

@@ -18,6 +18,7 @@ from typing import Any
 
 from sweep import __version__
 from sweep.backends import Backend, Stopped
+from sweep.backends.visible import VARIABLE
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
 from sweep.options import RunOptions
@@ -127,11 +128,6 @@ class Job:
     open_backend: Callable[[str], Backend]
     options: RunOptions
 
-    @property
-    def gpu(self) -> str:
-        """Which of several GPUs this process has; empty where that is no question."""
-        return ""
-
     def __call__(self, store: str, task: Task, patience: float) -> Any:
         """Compute a task into the store at that location; the receipts."""
         return opened(self, store)(task, patience)
@@ -195,7 +191,8 @@ def _open(job: Job, store: str) -> Worker:
         else:
             opened.refuse_other_kernel()
         backend = job.open_backend(job.options.backend)
-        return Worker(in_stretches(opened), backend, state_of(job.run), job.gpu)
+        gpu = os.environ[VARIABLE] if job.options.gpus is not None else ""
+        return Worker(in_stretches(opened), backend, state_of(job.run), gpu)
     except SweepError as error:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise type(error)(f"a worker ({where}) cannot start: {error}") from None
