@@ -68,12 +68,6 @@ class Summary:
     stopped: Ending
     points_before: int = 0  # of a refined sweep stopped in a pass: the points of earlier passes
 
-    @property
-    def engine_share(self) -> float:
-        """The share of the workers' time that was not spent in kernels."""
-        busy = self.workers * self.wall_seconds
-        return 1 - self.kernel_seconds / busy if busy else 0.0
-
 
 @dataclass(frozen=True)
 class Receipt:

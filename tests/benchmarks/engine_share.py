@@ -124,8 +124,14 @@ def _timed(work: Callable[[], Summary]) -> Run:
     return Run(summary, time.process_time() - began)
 
 
+def engine_share(summary: Summary) -> float:
+    """The share of the workers' time that was not spent in kernels."""
+    busy = summary.workers * summary.wall_seconds
+    return 1 - summary.kernel_seconds / busy if busy else 0.0
+
+
 def _figures(name: str, runs: list[Run], bound: float | None) -> Iterator[Figure]:
-    shares = [run.summary.engine_share for run in runs]
+    shares = [engine_share(run.summary) for run in runs]
     ours = median(run.ours for run in runs)
     spread = f"{min(shares):.3f} to {max(shares):.3f} in {_counted(len(shares), 'run')}"
     note = f"{spread}, {ours:.0%} of the processors ours"

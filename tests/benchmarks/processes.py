@@ -23,7 +23,7 @@ from sweep.engine import Summary
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
 from sweep.work import Chunk
-from tests.benchmarks.engine_share import CHUNK_POINTS, TWO, prepare, request_of
+from tests.benchmarks.engine_share import CHUNK_POINTS, TWO, engine_share, prepare, request_of
 from tests.benchmarks.record import Figure
 
 LEAST_RATIO = 0.95
@@ -53,8 +53,8 @@ def _once(request: Request) -> dict[str, float]:
     ratio = figures["worker processes: speed-up of 2"] / figures["bare threads: speed-up of 2"]
     figures |= {
         "speed-up of processes to that of threads": ratio,
-        "1 worker process: engine share": runs[1][0].engine_share,
-        "2 worker processes: engine share": runs[2][0].engine_share,
+        "1 worker process: engine share": engine_share(runs[1][0]),
+        "2 worker processes: engine share": engine_share(runs[2][0]),
         "1 bare thread: speed": bare[1],
         "2 bare threads: speed": bare[2],
         "1 worker process: speed": speed[1],
