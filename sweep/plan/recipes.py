@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, SupportsFloat, TypeVar, cast
 
@@ -15,7 +16,7 @@ from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
 from sweep.request import LEVEL, Axis, LongValues, Reduction, Sweep, Table
-from sweep.spec import Model, Output, Parameter, inputs_of, parameters_of
+from sweep.spec import Model, Output
 from sweep.statistics.outputs import statistic_outputs
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
@@ -77,27 +78,19 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
     method = _called("method", recipe["method"], {m.name: m for m in model.methods})
     sets = {s.name: s for s in model.parameter_sets}
     parameter_set = _called("parameter set", recipe["parameter_set"], sets)
-    axes = tuple(_axis(axis, axis_columns) for axis in recipe["axes"])
-    reduction = _reduction(recipe, model, axis_columns)
-    derived: dict[str, str] = recipe.get("derived", {})
-    on_axes = [n for axis in (*axes, *(reduction.axes if reduction else ())) for n in axis.columns]
-    return Sweep(
+    sweep = Sweep(
         model=model,
         method=method,
         parameter_set=parameter_set,
-        constants=_constants(
-            parameters_of(model, parameter_set, method),
-            [parameter.name for parameter in inputs_of(model, parameter_set, method)],
-            plain(recipe["constants"]),
-            {*on_axes, *derived},
-        ),
-        axes=axes,
+        constants={},
+        axes=tuple(_axis(axis, axis_columns) for axis in recipe["axes"]),
         outputs=_outputs(recipe, model),
         dtype=recipe["dtype"],
-        derived=derived,
+        derived=recipe.get("derived", {}),
         table=table_of(recipe),
-        reduction=reduction,
+        reduction=_reduction(recipe, model, axis_columns),
     )
+    return replace(sweep, constants=_constants(sweep, plain(recipe["constants"])))
 
 
 def _reduction(
@@ -227,19 +220,18 @@ def _is_refined(axis_recipe: Mapping[str, Any]) -> bool:
     return "refine" in axis_recipe["recipe"]
 
 
-def _constants(
-    parameters: Iterable[Parameter], known: list[str], values: Mapping[str, float], others: set[str]
-) -> dict[str, float]:
-    """The values with neutral defaults filled in, in the order of those known.
+def _constants(sweep: Sweep, values: Mapping[str, float]) -> dict[str, float]:
+    """The values with neutral defaults filled in, in the order of the inputs of the sweep.
 
-    `others` are the parameters on axes and the derived ones. SweepError if a name is not known, or
-    if a parameter has no value.
+    SweepError if a name is not known, or if a parameter has no value.
     """
+    known = [parameter.name for parameter in sweep.inputs]
+    others = {n for axis in sweep.of_points.axes for n in axis.columns} | sweep.derived.keys()
     for name in (*values, *others):
         _called("parameter", name, dict.fromkeys(known))
-    neutral = {p.name: p.default for p in parameters if p.neutral and p.default is not None}
+    neutral = {p.name: p.default for p in sweep.parameters if p.neutral and p.default is not None}
     constants = neutral | dict(values)
-    missing = [p.name for p in parameters if p.name not in {*constants, *others}]
+    missing = [p.name for p in sweep.parameters if p.name not in {*constants, *others}]
     if missing:
         raise SweepError(
             f"the recipe lacks {', '.join(missing)}, which this version needs; use the version "
