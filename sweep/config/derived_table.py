@@ -13,7 +13,7 @@ from sweep.config.problems import Check, Problem
 from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
 from sweep.equations.parsing import ExpressionError
-from sweep.plan.derived_parameters import derived_faults, derived_values
+from sweep.plan.point_columns import derived_faults, derived_values
 from sweep.request import STRETCH, Axis, Sweep
 from sweep.spec import Parameter
 from sweep.wording import listed, nearest, shown

@@ -14,7 +14,6 @@ from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.wording import listed, nearest, shown
 
 if TYPE_CHECKING:
-    from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
 
@@ -221,11 +220,8 @@ def _sentence(shape: type[Table], detail: ErrorDetails, *, is_shown: bool) -> st
         if len(detail["loc"]) > 1 and isinstance(detail["loc"][1], int):
             return f"{shown(detail['input'])} in the list is wrong; expected {expected}"
         return f"{shown(detail['input'])} is not {expected}"
-    kind = "table" if isinstance(detail["input"], dict) else "key"
-    known = [name for name, field in shape.model_fields.items() if _kind(field) == kind]
+    is_table = isinstance(detail["input"], dict)
+    fields = shape.model_fields.items()
+    known = [name for name, field in fields if (field.description == "a table") == is_table]
     cure = f"; {nearest(key, known or shape.model_fields)}" if is_shown else ""
-    return f"there is no such {kind}{cure}"
-
-
-def _kind(field: FieldInfo) -> str:
-    return "table" if field.description == "a table" else "key"
+    return f"there is no such {'table' if is_table else 'key'}{cure}"

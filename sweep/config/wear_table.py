@@ -40,7 +40,7 @@ def wear_of(raw: Mapping[str, object], sweep: Sweep | None = None) -> Check[Wear
     law = yield from _chosen("law", "a law", table.law, LAWS)
     if raw.get("law") is None:
         yield Problem("wear", "law", f"missing; choose one of {listed(LAWS)}")
-    coefficients, spread = yield from _coefficients(table, raw, law)
+    coefficients, spread = yield from _coefficients(table, law)
     seconds = yield from _seconds(table, raw)
     geometry = yield from _chosen("geometry", "a geometry", table.geometry, GEOMETRIES)
     size = yield from _size(table, raw, geometry)
@@ -73,15 +73,12 @@ def _chosen(key: str, kind: str, name: str | None, rows: Mapping[str, Row]) -> C
 
 
 def _amounts(
-    table: WearTable,
-    raw: Mapping[str, object],
-    parameters: Mapping[str, Parameter],
-    example: str = "",
+    table: WearTable, parameters: Mapping[str, Parameter], example: str = ""
 ) -> Check[dict[str, float]]:
     """The values of these parameters that are given; one without a default must be."""
     amounts: dict[str, float] = {}
     for name, parameter in parameters.items():
-        if name in raw:
+        if name in table.model_fields_set:
             value = yield from readable("wear", name, amount, getattr(table, name), parameter)
             if value is not None:
                 amounts[name] = value
@@ -92,14 +89,14 @@ def _amounts(
 
 
 def _coefficients(
-    table: WearTable, raw: Mapping[str, object], law: Law | None
+    table: WearTable, law: Law | None
 ) -> Check[tuple[dict[str, float], Spread | None]]:
     """The coefficients that are given, and the quantiles of `coefficient` if it is uncertain."""
     levels = yield from _levels(table)
     if law is None:
         return {}, None
     for name in dict.fromkeys(name for each in LAWS.values() for name in each.coefficients):
-        if name in raw and name not in law.coefficients:
+        if name in table.model_fields_set and name not in law.coefficients:
             message = f"{law.name} has no such coefficient; remove it, or choose another law"
             yield Problem("wear", name, message)
     parameters = dict(law.coefficients)
@@ -110,7 +107,7 @@ def _coefficients(
         reading = readable("wear", "coefficient", _quantiles, distribution, uncertain, levels)
         spread = yield from reading
     example = ', or as text with a unit such as "1e-13 1/Pa"'
-    coefficients = yield from _amounts(table, raw, parameters, example)
+    coefficients = yield from _amounts(table, parameters, example)
     if distribution is None and table.quantiles is not None:
         message = "only for an uncertain coefficient, such as coefficient = { lognormal = [...] }"
         yield Problem("wear", "quantiles", f"{message}; remove it")
@@ -205,7 +202,7 @@ def _size(
         if name in raw and name not in geometry.dimensions:
             owner = next(each.name for each in GEOMETRIES.values() if name in each.dimensions)
             yield Problem("wear", name, f"{geometry.name} has none; remove it, or use {owner}")
-    size = yield from _amounts(table, raw, geometry.dimensions)
+    size = yield from _amounts(table, geometry.dimensions)
     radius, hole = size.get("radius"), size.get("hole_radius")
     if radius is not None and hole is not None and hole < radius:
         message = f"{hole!r} m is less than the radius of the tube, {radius!r} m, which has to fit"

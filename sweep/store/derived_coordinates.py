@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.equations.derived import in_order, inputs, value_of
-from sweep.plan.derived_parameters import derived_dimensions, derived_values
+from sweep.plan.point_columns import derived_dimensions, derived_values
 from sweep.plan.recipes import model_in
 from sweep.request import STRETCH, LongValues, Sweep
 from sweep.spec import every_parameter
