@@ -1,4 +1,4 @@
-"""Why points are outside validity: which of the causes that a status's sentence lists applies."""
+"""Why points are outside validity: which of the causes that the sentence lists applies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.ranges import outside
-from sweep.spec import Method, Model, NotAllZero, Status, every_parameter
+from sweep.spec import Method, Model, NotAllZero, every_parameter
 from sweep.work import Values
 
 # In a module of sweep.theory named after a model: by sentence, where the cause applies.
@@ -27,15 +27,13 @@ def theory_of(model: str) -> ModuleType | None:
     return importlib.import_module(name)
 
 
-def causes(
-    model: Model, method: Method, status: Status, parameters: Mapping[str, Values]
-) -> dict[str, int]:
-    """How many of some points with a status have which cause; those without a known one are absent.
+def causes(model: Model, method: Method, parameters: Mapping[str, Values]) -> dict[str, int]:
+    """How many points outside validity have which cause; those without a known one are absent.
 
     `parameters` has one value for each point and parameter. A point counts for its first cause.
     """
     n_points = next((values.size for values in parameters.values()), 0)
-    if status is not Status.outside_validity or not n_points:
+    if not n_points:
         return {}
     masks = _of_tables(model, method, parameters)
     causes_in_theory: Callable[[Mapping[str, Values]], Causes]

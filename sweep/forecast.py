@@ -68,7 +68,7 @@ class Probed:
             name: column.values[(place // column.repeat) % len(column.values)]
             for name, column in batch.columns.items()
         }
-        self.causes.update(causes(sweep.model, sweep.method, Status.outside_validity, at))
+        self.causes.update(causes(sweep.model, sweep.method, at))
 
 
 @dataclass(frozen=True)

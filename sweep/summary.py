@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from sweep.store import Store
 
-Causes = Mapping[str, int]  # cause -> number of points
-
 BLOCK_POINTS = 2**20  # read at once; the size of the largest default chunk
 
 
@@ -53,8 +51,8 @@ class Contents:
     counts: Mapping[Status, int]  # points by status; zeros are left out
     ranges: Mapping[str, Range]  # of each real and each count output
     shares: Mapping[str, Mapping[str, float]]  # of each flag: meaning -> share of the ok points
-    causes: Mapping[Status, Causes] = field(default_factory=dict[Status, Causes])
-    # of each status whose causes can be told apart: points by cause
+    causes: Mapping[str, int] = field(default_factory=dict[str, int])
+    # of the points outside validity: by cause, if it is known
     weighted_by: str | None = None  # None: the points are a grid or a sample
 
 
@@ -72,7 +70,7 @@ class State:
     last_written: str | None  # time of the last receipt, ISO 8601
     running: Sequence[str]  # the processes that hold the store or have recently written to it
     errors: Mapping[str, int]  # failed points by error message
-    causes: Mapping[Status, Causes] = field(default_factory=dict[Status, Causes])
+    causes: Mapping[str, int] = field(default_factory=dict[str, int])
     points_again: int = 0  # of points_total, those computed again for exact quantiles
 
 
@@ -105,7 +103,7 @@ def contents(dataset: xr.Dataset) -> Contents:
         counts=dict(sorted(counts.items())),
         ranges={name: tally.range for name, tally in tallies.items()},
         shares={name: _shares(dataset[name], occurrences) for name, occurrences in flags.items()},
-        causes={Status.outside_validity: dict(causes)} if causes else {},
+        causes=causes,
         weighted_by=weighted_by,
     )
 
@@ -127,7 +125,7 @@ def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]
         arrays = {name: block[name].broadcast_like(outside) for name in names & block.coords.keys()}
         place = outside.values
         at = {n: each.transpose(*outside.dims).values[place] for n, each in arrays.items()}
-        return causes(model, method, Status.outside_validity, at)
+        return causes(model, method, at)
 
     return counted
 
@@ -200,7 +198,7 @@ def _running(holders: Sequence[Receipt] | None, current: Flow) -> list[str]:
     return [f"process {pid} on {host}" for host, pid in sorted(names)]
 
 
-def _counts(store: Store, *, damaged: bool) -> tuple[Mapping[Status, int], Mapping[Status, Causes]]:
+def _counts(store: Store, *, damaged: bool) -> tuple[Mapping[Status, int], Mapping[str, int]]:
     try:
         dataset = store.dataset()
         summary = contents(dataset[[n for n in dataset if n in ("status", POINTS_BY_STATUS)]])

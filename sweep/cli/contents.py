@@ -98,24 +98,24 @@ def _infinite_values(output: xr.DataArray, span: Range) -> str:
 def print_statuses(
     counts: Mapping[Status, int],
     sentences: Mapping[Status, str],
-    causes: Mapping[Status, Mapping[str, int]] | None = None,
+    causes: Mapping[str, int] | None = None,
     total: int | None = None,
 ) -> None:
-    """Print the number of points of each status, with its cause, or the sentence of its causes.
+    """Print the number of points of each status, with its sentence, or the causes of those outside.
 
     By default, `total` is their sum.
     """
+    from sweep.spec import Status
+
     total = sum(counts.values()) if total is None else total
     for status, count in counts.items():
-        known_causes = (causes or {}).get(status, {})
-        n_unknown = count - sum(known_causes.values())
         sentence = f": {sentences[status]}" if status and status in sentences else ""
-        if len(known_causes) == 1 and not n_unknown:
-            sentence = f": {next(iter(known_causes))}"
-        elif known_causes:
-            parts = [f"{n:,}: {cause}" for cause, n in known_causes.items()]
-            parts += [f"{n_unknown:,} for another reason{sentence}"] if n_unknown else []
-            sentence = "".join(f"\n  {part}" for part in parts)
+        if causes and status is Status.outside_validity:
+            parts = [f"{n:,}: {cause}" for cause, n in causes.items()]
+            if n_unknown := count - sum(causes.values()):
+                parts.append(f"{n_unknown:,} for another reason{sentence}")
+            several = "".join(f"\n  {part}" for part in parts)
+            sentence = several if len(parts) > 1 else f": {next(iter(causes))}"
         print(f"{count:,} of {counted(total, 'point')} {status.name}{sentence}")
 
 
@@ -202,15 +202,16 @@ def _infinite(span: Range) -> dict[str, int]:
 def counts_json(
     counts: Mapping[Status, int],
     sentences: Mapping[Status, str],
-    causes: Mapping[Status, Mapping[str, int]] | None = None,
+    causes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """The number of points of each status, its sentence, and the points of each known cause."""
-    known = causes or {}
-    return {
+    """The number of points of each status, its sentence, and those outside validity by cause."""
+    entries: dict[str, Any] = {
         status.name: {"points": count, "sentence": sentences.get(status, "")}
-        | ({"causes": dict(known[status])} if status in known else {})
         for status, count in counts.items()
     }
+    if causes:
+        entries["outside_validity"]["causes"] = dict(causes)
+    return entries
 
 
 def next_command(command: str, store: str | Path) -> str:

@@ -30,8 +30,7 @@ def print_forecast(
     """Print what a run needs; end with the status of MachineError if the disk is too small."""
     jobs = _jobs(options) if options.cluster == SLURM else {}
     if as_json:
-        causes = {Status.outside_validity: forecast.probed.causes} if forecast.probed.causes else {}
-        probed = counts_json(forecast.probed.counts, sentences, causes)
+        probed = counts_json(forecast.probed.counts, sentences, forecast.probed.causes)
         figures = {**vars(forecast), "probed": probed}
         print_json({"store": store, **figures, "fits": forecast.fits, **jobs})
     else:
