@@ -28,13 +28,7 @@ class Comparison:
     found: float | str
     allowed: float  # difference
     holds: bool
-
-    @property
-    def difference(self) -> float:
-        """|found - expected|; NaN for a status."""
-        if isinstance(self.found, str) or isinstance(self.expected, str):
-            return math.nan
-        return abs(self.found - self.expected)
+    difference: float = math.nan  # |found - expected|; NaN for a status
 
 
 def check_model(source: str | Mapping[str, object]) -> list[Comparison]:
@@ -64,6 +58,6 @@ def _results(number: int, test: Test, dataset: xr.Dataset) -> Iterator[Compariso
     for name, expected in test.expect.items():
         values = expected if isinstance(expected, tuple) else (expected,)
         for value, computed in zip(values, dataset[name].values.ravel().tolist(), strict=True):
-            allowed = test.absolute + test.relative * abs(value)
-            holds = abs(computed - value) <= allowed or (math.isnan(computed) and math.isnan(value))
-            yield Comparison(number, name, value, float(computed), allowed, holds)
+            allowed, difference = test.absolute + test.relative * abs(value), abs(computed - value)
+            holds = difference <= allowed or (math.isnan(computed) and math.isnan(value))
+            yield Comparison(number, name, value, float(computed), allowed, holds, difference)

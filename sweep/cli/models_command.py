@@ -85,7 +85,7 @@ def _check(name: str | None, *, as_json: bool) -> int:
     comparisons = check_model(known_or_path(name))
     failed = [each for each in comparisons if not each.holds]
     if as_json:
-        print_json([asdict(each) | {"difference": each.difference} for each in comparisons])
+        print_json(list(map(asdict, comparisons)))
     elif failed:
         header = ("test", "output", "expected", "found", "difference", "allowed")
         rows = (tuple(_figure(getattr(each, column)) for column in header) for each in failed)
