@@ -66,7 +66,7 @@ def run(
     The run options override those under [run] in the file:
 
     """
-    _check_callbacks(stop, report=report)
+    _check_callbacks(report, stop)
     request = with_options(load(source, overrides), **options)
     with _reporting(report, progress=progress) as reported:
         if store is None:
@@ -111,7 +111,6 @@ def compute(
     finished results is kept in `store_of_wear`. SweepError as in `run`.
     """
     refuse_no_path(path)
-    _check_callbacks(stop, report=report, notify=notify)
     if request.refinement is not None:
         store, summary = run_in_stores(request, str(path), report, stop, notify, open_backend)
     else:
@@ -138,16 +137,15 @@ def _with_wear(dataset: xr.Dataset, request: Request) -> xr.Dataset:
     return dataset.assign(worn.data_vars).assign_coords(worn.coords)
 
 
-def _check_callbacks(stop: object, **callbacks: object) -> None:
-    """SweepError if `stop` is not an event or a callback does not take one argument."""
+def _check_callbacks(report: object, stop: object) -> None:
+    """SweepError if `report` does not take one argument or `stop` is not an event."""
     if stop is not None and not _takes(getattr(stop, "is_set", None)):
         raise SweepError(f"stop={shown(stop)} is not a threading.Event; give one, or leave it out")
-    for name, callback in callbacks.items():
-        if callback is not None and not _takes(callback, None):
-            raise SweepError(
-                f"{name}={shown(callback)} cannot be called with one argument; "
-                "give a function that can, or leave it out"
-            )
+    if report is not None and not _takes(report, None):
+        raise SweepError(
+            f"report={shown(report)} cannot be called with one argument; "
+            "give a function that can, or leave it out"
+        )
 
 
 def _takes(called: object, *arguments: object) -> bool:
