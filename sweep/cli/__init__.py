@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import sys
 import traceback
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sweep.cli.app import Invocation, app
 from sweep.cli.printing import print_object
-from sweep.cli.streams import discard_output, prepare_streams
 from sweep.errors import (
     ConfigError,
     MachineError,
@@ -25,6 +25,8 @@ from sweep.errors import (
 from sweep.wording import escaped
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from sweep.engine import OpenBackend
 
 COMMANDS = (
@@ -47,7 +49,7 @@ def main(arguments: Sequence[str] | None = None, open_backend: OpenBackend | Non
 
     `open_backend` replaces the function that opens the backend of `sweep run`.
     """
-    prepare_streams()
+    _prepare_streams()
     os.environ.update(ENVIRONMENT)
     with command(), warnings.catch_warnings():
         warnings.showwarning = _show_warning
@@ -66,10 +68,10 @@ def _main(arguments: Sequence[str] | None, open_backend: OpenBackend | None) -> 
         status = _run(Invocation(passed, open_backend))
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough
-        discard_output()
+        _discard_output()
         return BROKEN_PIPE
     except OSError as error:
-        discard_output()
+        _discard_output()
         print(f"cannot write to standard output: {error.strerror}", file=sys.stderr)
         return MachineError.exit_status
     return status
@@ -123,3 +125,51 @@ def _unexpected(error: Exception) -> int:
         print(f"unexpected {type(error).__name__}: {error}", file=sys.stderr)
         print(f"this is a bug in the program; set {DEBUG}=1 to see the traceback", file=sys.stderr)
     return UNEXPECTED
+
+
+def _prepare_streams() -> None:
+    """Let stdout and stderr accept any text; a character the terminal lacks becomes `?`.
+
+    A stream that the shell has closed (`>&-`) discards everything. Messages that cannot be written
+    to stderr are dropped, so that they end no run.
+    """
+    _open_missing()
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    stream: Any = sys.stderr
+    buffer = getattr(stream, "buffer", None)
+    raw = getattr(buffer, "raw", buffer)  # with PYTHONUNBUFFERED there is no buffer
+    if type(raw) is io.FileIO:
+        file = Dropping(raw.fileno(), "wb", closefd=False)
+        file.replaced = stream
+        buffer = io.BufferedWriter(file)
+        sys.stderr = io.TextIOWrapper(buffer, stream.encoding, "replace", line_buffering=True)
+
+
+def _open_missing() -> None:
+    """Open closed streams in the order of their descriptors, so that each gets its own.
+
+    Otherwise a file opened later could get the descriptor of stderr.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (open until the process ends)
+
+
+def _discard_output() -> None:
+    """Discard the buffer of stdout, which Python would otherwise try to write again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Dropping(io.FileIO):
+    """A file that drops what cannot be written, without an error."""
+
+    replaced: object = None  # kept, because this stream closes the file when it is deleted
+
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data) or 0
+        except OSError:  # a full disk, a closed pipe or terminal
+            return memoryview(data).nbytes

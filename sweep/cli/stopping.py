@@ -9,13 +9,12 @@ import os
 import signal
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event
 from types import FrameType
 
 import typer
 
-from sweep.cli.streams import write_error
 from sweep.errors import SweepError
 
 NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
@@ -69,7 +68,7 @@ class StopRequest:
         self.event.set()
         if not self.computing:
             raise _Ended  # it may be waiting for a slow disk, a pipe or a compiler
-        write_error(self._note)  # not print(), which the signal may have interrupted
+        _write_error(self._note)  # not print(), which the signal may have interrupted
 
 
 @contextmanager
@@ -85,5 +84,11 @@ def interruptible(message: str = "") -> Generator[None]:
 
 def _end_at_once(status: int) -> None:
     if sys.stderr.isatty():
-        write_error(SHOW_CURSOR)  # which the progress bar has hidden
+        _write_error(SHOW_CURSOR)  # which the progress bar has hidden
     os._exit(status)
+
+
+def _write_error(text: bytes) -> None:
+    """Write to stderr in a way that a signal handler may; what cannot be written is dropped."""
+    with suppress(OSError):
+        os.write(2, text)
