@@ -5,9 +5,9 @@ SciPy has AAA too, but its weights depend on the BLAS, by up to 3e-8 of their va
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,13 +20,6 @@ REAL = 1e-6  # imaginary part of a pole over its size, up to which it counts as 
 NO_SCATTER = 1e-4  # rms scatter over the largest value, up to which AAA is used
 MAX_TERMS = 30  # of AAA
 MAX_ITERATIONS, SETTLED = 100, 1e-15  # of inverse iteration; largest change of an entry
-
-
-class RationalFunction(Protocol):
-    """A function of t, with its poles."""
-
-    def __call__(self, t: ArrayLike) -> Values: ...
-    def poles(self) -> NDArray[np.inexact]: ...
 
 
 @dataclass(frozen=True)
@@ -63,9 +56,8 @@ class Barycentric:
         return poles[np.isfinite(poles)]
 
 
-def has_pole(rational: RationalFunction, low: float, high: float) -> bool:
-    """Whether there is a real pole from `low` to `high`, ends included."""
-    poles = rational.poles()
+def has_real(poles: NDArray[np.inexact], low: float, high: float) -> bool:
+    """Whether one of the poles is real and from `low` to `high`, ends included."""
     real = np.abs(poles.imag) <= REAL * np.abs(poles)
     return bool(np.any(real & (poles.real >= low) & (poles.real <= high)))
 
@@ -84,22 +76,22 @@ def adaptive(
     shown = np.arange(t.size) % 2 == 0
     shown[-1] = True
     if not any(
-        not has_pole(half, *ends) and is_near(half, t[~shown], g[~shown], tolerance)
+        not has_real(half.poles(), *ends) and is_near(half, t[~shown], g[~shown], tolerance)
         for half in _approximants(t[shown], g[shown])
     ):
         return None
     without_poles: Barycentric | None = None
     for approximant in _approximants(t, g):
-        if not has_pole(approximant, *ends):
+        if not has_real(approximant.poles(), *ends):
             without_poles = approximant
         if np.max(np.abs(approximant(t) - g)) <= tolerance * np.max(g):
             break
     return without_poles
 
 
-def is_near(rational: RationalFunction, t: Values, g: Values, tolerance: float) -> bool:
+def is_near(function: Callable[[Values], Values], t: Values, g: Values, tolerance: float) -> bool:
     """Whether a function is as near to values as AAA has to be."""
-    residuals = (rational(t) - g) / np.max(g)
+    residuals = (function(t) - g) / np.max(g)
     return float(np.sqrt(np.mean(residuals * residuals))) <= max(tolerance, NO_SCATTER)
 
 

@@ -17,7 +17,7 @@ from numpy.polynomial import polynomial
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
-from sweep.analysis.barycentric import Barycentric, has_pole
+from sweep.analysis.barycentric import Barycentric, has_real
 from sweep.analysis.least_squares import (
     Mask,
     combination,
@@ -148,7 +148,7 @@ def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) ->
     """
     problem = _problem(target, degrees)
     quotient = _refined(problem, *_linearised(problem, bounded), bounded=bounded)
-    fails = has_pole(quotient, target.t.min(), target.t.max()) and not met(quotient, target)
+    fails = has_real(quotient.poles(), target.t.min(), target.t.max()) and not met(quotient, target)
     if fails and not bounded:
         quotient = _refined(problem, *_corrected(problem))
     return quotient

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.barycentric import Barycentric, adaptive, has_pole, is_near
+from sweep.analysis.barycentric import Barycentric, adaptive, has_real, is_near
 from sweep.analysis.master_curve.points import (
     PERIODS,
     VARIABLES,
@@ -123,15 +123,12 @@ def _single(points: Points, name: str) -> float:
 def _collapsed(points: Points, kind: Variable, weights: str) -> Target:
     """The energies over x, and the unit in which the error of each is measured."""
     x, energy = kind.collapse(points)
-    if weights == "relative":
-        return Target(x, energy, energy)
-    if weights == "absolute":
-        return Target(x, energy, np.ones(x.size))
-    if not np.all(points.sigma > 0):
+    if weights == "sigma" and not np.all(points.sigma > 0):
         raise SweepError(
             f"{points.source!r} has no standard errors: name their column with --sigma"
         )
-    return Target(x, energy, points.sigma * energy)
+    units = {"relative": energy, "absolute": np.ones(x.size), "sigma": points.sigma * energy}
+    return Target(x, energy, units[weights])
 
 
 def _refuse_extremes(source: str, kind: Variable, energies: Target) -> None:
@@ -198,7 +195,7 @@ def _piece(
         energies = Target(*(np.append(each, end) for each, end in zip(columns, ends, strict=True)))
     low, high = plan.argument(np.array([plan.low, plan.high])).tolist()
     piece = _fitted(plan, (low, high), variable, choices, energies)
-    if has_pole(piece.rational, low, high):
+    if has_real(piece.rational.poles(), low, high):
         raise SweepError(f"every fit over {where} has a pole: narrow --range to the points")
     return piece
 

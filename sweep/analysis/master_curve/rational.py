@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sweep.analysis.barycentric import has_pole
+from sweep.analysis.barycentric import has_real
 from sweep.analysis.least_squares import triangle
 from sweep.analysis.master_curve.points import KNOWN, Points, Variable
 from sweep.analysis.quotients import FITTERS, Degrees, Ends, Quotient, Rational, Target, met
@@ -219,7 +219,7 @@ def determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Quo
                 return kept
         if degrees.n_coefficients == 1 or (not is_met and _sound(quotient, target, ends)):
             return quotient
-        if not has_pole(quotient, *ends):
+        if not has_real(quotient.poles(), *ends):
             kept = quotient
         if degrees.numerator >= degrees.denominator:  # the larger degree falls
             degrees = replace(degrees, numerator=degrees.numerator - 1)
