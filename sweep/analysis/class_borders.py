@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from sweep.analysis.figures import shade
@@ -138,13 +139,11 @@ def place_for(region: Region, width: float, height: float) -> tuple[float, float
 
     None if the box fits nowhere.
     """
-    total = np.pad(region.astype(np.int64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
     for spare in SPARE:
         box = [int(np.ceil(spare * size * SAMPLES)) for size in (width, height)]
         if max(box) > SAMPLES:
             continue
-        in_columns = total[box[0] :] - total[: -box[0]]
-        fits = np.argwhere(in_columns[:, box[1] :] - in_columns[:, : -box[1]] == np.prod(box))
+        fits = np.argwhere(sliding_window_view(region, box).all(axis=(2, 3)))
         if fits.size:
             best = fits[np.argmin(np.sum((fits - fits.mean(axis=0)) ** 2, axis=1))]
             x, y = (best + np.array(box) / 2) / SAMPLES
