@@ -14,7 +14,7 @@ from sweep.config.quantities import number, refuse_outside
 from sweep.config.reduce_table import wants_indices
 from sweep.config.schema import DistributionTable, SampleTable, checked, only_form
 from sweep.config.sweep_file import SAMPLE_KEYS, is_table
-from sweep.request import POINT, Axis, LongValues, is_array
+from sweep.request import POINT, Axis, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, fault
 from sweep.sampling.drawing import SALTELLI, Drawn, columns_of
 from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
@@ -196,11 +196,10 @@ def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> N
     """
     if not DISTRIBUTIONS[margin.form].unbounded:
         return
-    values, what = column[:0], "point {i} would be {value!r}"
-    if is_array(column):
-        values = column[:]
-    elif isinstance(column, Drawn):
+    if isinstance(column, Drawn):
         values, what = column.ends(), "a point may be {value!r}"
+    else:
+        values, what = column[:], "point {i} would be {value!r}"
     try:
         refuse_outside(values, parameter, lambda i: what.format(i=i + 1, value=float(values[i])))
     except UnreadableError as error:

@@ -58,7 +58,7 @@ class Drawing:
 
     def __init__(self, unit: Sequence, margins: Mapping[str, Margin]) -> None:
         """`margins` are in the order of the sequence's dimensions."""
-        self._unit, self._margins = unit, margins
+        self.unit, self.margins = unit, margins
         self._last = threading.local()
 
     def column(self, name: str, start: int, stop: int) -> Values:
@@ -67,20 +67,15 @@ class Drawing:
         columns: Mapping[str, Values] = self._last.columns
         return columns[name]
 
-    def ends(self, name: str) -> Values:
-        """The least and the greatest value that a point may have."""
-        resolution = self._unit.resolution
-        return self._margins[name].values(np.array([0.0, 1.0 - resolution]), resolution)
-
     def _drawn(self, start: int, stop: int) -> dict[str, Values]:
-        columns = {name: np.empty(stop - start) for name in self._margins}
+        columns = {name: np.empty(stop - start) for name in self.margins}
         for first in range(start, stop, BLOCK):
             last = min(first + BLOCK, stop)
-            rows = self._unit.rows(first, last)
-            for i, (name, margin) in enumerate(self._margins.items()):
+            rows = self.unit.rows(first, last)
+            for i, (name, margin) in enumerate(self.margins.items()):
                 column = np.ascontiguousarray(rows[:, i])
                 part = slice(first - start, last - start)
-                columns[name][part] = margin.values(column, self._unit.resolution)
+                columns[name][part] = margin.values(column, self.unit.resolution)
         return columns
 
 
@@ -97,7 +92,8 @@ class Drawn:
 
     def ends(self) -> Values:
         """The least and the greatest value that a point may have."""
-        return self.drawing.ends(self.name)
+        resolution = self.drawing.unit.resolution
+        return self.drawing.margins[self.name].values(np.array([0.0, 1.0 - resolution]), resolution)
 
     def __getitem__(self, part: slice, /) -> Values:
         start, stop, _ = part.indices(self.n_points)
