@@ -43,7 +43,8 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         rest = {n: v for n, v in top.parameters.items() if n != excitation.parameter}
         top = top.model_copy(update={"parameters": rest})
         absent = _defaults(model, excitation.kernel)
-    draft = Draft(document, top, model, _known_parameters(model, method))
+    known = {each.name: each for each in every_parameter(model, method and [method])}
+    draft = Draft(document, top, model, known)
     sample = yield from sample_of(draft)
     if not sample.is_complete:  # a parameter that seems to be missing may be in its file
         yield from _constants(draft)
@@ -147,11 +148,6 @@ def _outputs(
         wrong[name] = f"{name!r} is not defined by these parameters; {cure}"
     yield from check_names("", "outputs", requested, names, wrong)
     return tuple(output for output in model.outputs if output.name in requested)
-
-
-def _known_parameters(model: Model, method: Method | None) -> dict[str, Parameter]:
-    """Every parameter that may occur, in any set; if the method is unknown, those of all."""
-    return {each.name: each for each in every_parameter(model, method and [method])}
 
 
 def _parameter_set(

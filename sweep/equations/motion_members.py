@@ -120,17 +120,16 @@ def forget(writer: Writer) -> str:
 
 
 def _action(event: Event) -> list[Expression]:
-    """What is computed when its expression crosses zero: the condition and `set`."""
-    return [*filter(None, [event.condition]), *event.sets.values()]
+    """What is computed where its expression crosses zero: the condition, and `set` if it holds."""
+    sets = list(event.sets.values())
+    if event.condition is None:
+        return sets
+    return [event.condition, *(Call("where", (event.condition, each, ZERO)) for each in sets)]
 
 
 def _outside_action(writer: Writer, event: Event) -> list[str]:
-    """Where an argument of its condition, or where that holds of its `set`, leaves its range."""
-    code = writer.code()
-    action = list(event.sets.values())
-    if event.condition is not None:
-        action = [event.condition]
-        action += [Call("where", (event.condition, each, ZERO)) for each in event.sets.values()]
+    """Where an argument of its action leaves its range."""
+    code, action = writer.code(), _action(event)
     if not writer.is_ranged(*action):
         return []
     for each in action:
