@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -110,11 +111,8 @@ def _reduction(
 
 def _outputs(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
     """The outputs of a recipe's sweep: those of the model, or statistics of them."""
-    if "reduce" not in recipe:
-        return _outputs_of_points(recipe, model)
-    names = [name for axis in recipe["reduce"]["axes"] for name in axis["parameters"]]
-    reduction = _reduction(recipe, model, dict.fromkeys(names, np.empty(0)))
-    return statistic_outputs(reduction) if reduction else ()
+    reduction = _reduction(recipe, model, defaultdict(lambda: np.empty(0)))
+    return statistic_outputs(reduction) if reduction else _outputs_of_points(recipe, model)
 
 
 def model_of(recipe: Mapping[str, Any]) -> Model:
