@@ -241,7 +241,7 @@ def _generated(kernel: Kernel) -> str:
         "// What a trace shows at one moment, in SI units.",
         _struct("Observables", dict.fromkeys(["time", *_observables(model)], MISSING)),
         "// ... and of each item.",
-        _struct("ItemObservables", dict.fromkeys(_observables(model, per_item=True), MISSING)),
+        _struct("ItemObservables", dict.fromkeys(_observables(model, items=True), MISSING)),
         "// What a trace spans by default, in s.",
         _struct("Span", {"first": "", "last": ""}),
         f"enum class ParameterSet {{ {sets} }};",
@@ -294,7 +294,7 @@ def _rows(model: Model) -> str:
     The row of an item's observables is taken from one lane.
     """
     names = ["time", *_observables(model)]
-    of_items = _observables(model, per_item=True)
+    of_items = _observables(model, items=True)
     lines = [
         '#line 1 "generated"',
         f"namespace model = {'equations' if model.text else model.name};",
@@ -310,8 +310,8 @@ def _rows(model: Model) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _observables(model: Model, *, per_item: bool = False) -> list[str]:
-    return [model.prefix + o.name for o in model.observables if o.per_item == per_item]
+def _observables(model: Model, *, items: bool = False) -> list[str]:
+    return [model.prefix + each.name for each in model.observables_of(items=items)]
 
 
 def _spelled(model: Model, parameters: Iterable[Parameter]) -> list[str]:

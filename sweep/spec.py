@@ -268,6 +268,10 @@ class Model:
     prefix: str = ""  # in C++, of the names of its parameters, outputs and observables
     package: str = ""  # the Python package that has its header; empty if it is shipped
 
+    def observables_of(self, *, items: bool) -> list[Observable]:
+        """The observables of each item, or those of a point."""
+        return [each for each in self.observables if each.per_item == items]
+
 
 def parameters_of(
     model: Model, parameter_set: ParameterSet, method: Method

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import index
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import xarray as xr
@@ -21,7 +21,7 @@ from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.request import STRETCH, Axis, Sweep
 from sweep.source import kernel_of
-from sweep.spec import DTYPES, MISSING, Model, Observable
+from sweep.spec import DTYPES, MISSING, Observable
 from sweep.store import layout
 from sweep.wording import listed, shown
 from sweep.work import Values
@@ -88,7 +88,7 @@ def trace_point(
     """Trace a sweep of one point, as `trace` does; SweepError if it has more."""
     sweep = as_point(sweep)
     if not sweep.method.traced:
-        methods = listed(traceable(sweep.model))
+        methods = listed(method.name for method in sweep.model.methods if method.traced)
         raise SweepError(
             f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced; choose one of "
             f"{methods} with --set method=..."
@@ -111,7 +111,7 @@ def trace_point(
     has_motion = span.begin <= span.first < span.last
     if not has_motion and (status := tracer.look(np.empty(0)).status):
         moments = np.zeros(1) if moments is None else moments
-        rows = np.full((moments.size, 1 + len(_observables(sweep, per_item=False))), np.nan)
+        rows = np.full((moments.size, 1 + len(sweep.model.observables_of(items=False))), np.nan)
         return _dataset(sweep, moments, Seen(rows, 0, status))
     if moments is None:
         last = span.last if end is None else end
@@ -213,11 +213,6 @@ def _extent(name: str, axis: Axis) -> str:
     return f"{name} has {axis.size:,} values{extent}"
 
 
-def traceable(model: Model) -> list[str]:
-    """Names of the model's methods that can be traced."""
-    return [method.name for method in model.methods if method.traced]
-
-
 def _spaced(samples: int, first: float, last: float, unit: str) -> Values:
     if not 2 <= samples <= MAX_SAMPLES:
         raise SweepError(
@@ -253,7 +248,7 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
     described = {key: text for key, text in status.attributes.items() if key != "coordinates"}
     variables = {
         each.name: _variable(sweep, each, ("time",), seen.rows[new, i])
-        for i, each in enumerate(_observables(sweep, per_item=False), start=1)
+        for i, each in enumerate(sweep.model.observables_of(items=False), start=1)
     }
     variables["status"] = xr.Variable((), np.uint8(seen.status), described)
     coordinates = {
@@ -265,7 +260,7 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
         unit = "1" if sweep.parameter_set.scaled else "m"
         described = {"long_name": f"place of the {item}", "units": unit}
         coordinates[item] = xr.Variable(item, seen.places, described)
-        for i, each in enumerate(_observables(sweep, per_item=True)):
+        for i, each in enumerate(sweep.model.observables_of(items=True)):
             variables[each.name] = _variable(sweep, each, ("time", item), seen.items[new, :, i])
     attributes = layout.attributes(sweep, {})
     equations = {"equations": sweep.model.text} if sweep.model.text else {}
@@ -284,7 +279,7 @@ def _note(sweep: Sweep, trace: xr.Dataset) -> dict[str, str]:
     low, high = np.min(force), np.max(force)
     if not abs(low + high) > MAX_CENTRE_SHIFT * (high - low):  # NaN: no motion
         return {}
-    for flag in _observables(sweep, per_item=True):
+    for flag in sweep.model.observables_of(items=True):
         if flag.name not in trace:
             continue
         codes = trace[flag.name].values
@@ -306,21 +301,15 @@ def _events(sweep: Sweep, times: Values, seen: Seen) -> dict[str, str]:
     return {"events": json.dumps(listed)}
 
 
-def _observables(sweep: Sweep, *, per_item: bool) -> list[Observable]:
-    return [each for each in sweep.model.observables if each.per_item == per_item]
-
-
 def _variable(
     sweep: Sweep, observable: Observable, dimensions: tuple[str, ...], values: NDArray[np.float64]
 ) -> xr.Variable:
     """An observable with its CF attributes, divided by its scale in a dimensionless sweep."""
-    described: dict[str, Any] = {"long_name": observable.long_name, "units": observable.unit}
+    meaning, unit = observable.long_name, observable.unit
     if observable.flags:
-        del described["units"]
-        numbers = list(range(len(observable.flags)))
-        described |= {"flag_values": numbers, "flag_meanings": " ".join(observable.flags)}
+        described = {"long_name": meaning, **layout.flags(dict(enumerate(observable.flags)))}
         codes = np.where(np.isnan(values), MISSING["flag"], values).astype(DTYPES["flag"])
         return xr.Variable(dimensions, codes, described)
     if observable.scale and sweep.parameter_set.scaled:
-        described = {"long_name": f"{observable.long_name}, over {observable.scale}", "units": "1"}
-    return xr.Variable(dimensions, values, described)
+        meaning, unit = f"{meaning}, over {observable.scale}", "1"
+    return xr.Variable(dimensions, values, {"long_name": meaning, "units": unit})

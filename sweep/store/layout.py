@@ -149,7 +149,7 @@ def _output(output: Output, sweep: Sweep) -> Variable:
     dtype = sweep.dtype if output.kind == "real" else np.dtype(DTYPES[output.kind]).name
     meaning: dict[str, Any] = {"units": output.unit}
     if output.kind == "flag":
-        meaning = _flags(dict(enumerate(output.flags)))
+        meaning = flags(dict(enumerate(output.flags)))
     attributes = {"long_name": output.long_name, **meaning}
     variable = _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
     if not output.inner_shape:
@@ -163,11 +163,12 @@ def _output(output: Output, sweep: Sweep) -> Variable:
 def _status(sweep: Sweep) -> Variable:
     sentences = "; ".join(f"{s.name}: {text}" for s, text in sorted(sweep.model.sentences.items()))
     names = {status.value: status.name for status in Status}
-    attributes = {"long_name": "how the point ended", **_flags(names), "comment": sentences}
+    attributes = {"long_name": "how the point ended", **flags(names), "comment": sentences}
     return _result("status", "uint8", Status.pending.value, attributes, sweep)
 
 
-def _flags(names: Mapping[int, str]) -> dict[str, Any]:
+def flags(names: Mapping[int, str]) -> dict[str, Any]:
+    """The CF attributes of a flag, from the names of its codes."""
     return {"flag_values": list(names), "flag_meanings": " ".join(names.values())}
 
 
