@@ -15,12 +15,12 @@ from sweep.config import checked_options, load
 from sweep.config.stored import is_store
 from sweep.engine import OpenBackend, Progress, Report, Summary, refuse_in_worker_process
 from sweep.engine import run as run_engine
-from sweep.engine.driver import open_store, provenance, run_in_store
+from sweep.engine.driver import open_store, run_in_store
 from sweep.errors import SweepError
 from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
-from sweep.refine.passes import run_in_memory, run_in_stores
+from sweep.refine.passes import in_memory, run_in_memory, run_in_stores
 from sweep.request import Request
 from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
 from sweep.store.place import local_name
@@ -164,11 +164,8 @@ def _takes(called: object, *arguments: object) -> bool:
 def _in_memory(request: Request, report: Report | None, stop: Event | None) -> MemoryResults:
     if request.refinement is not None:
         return run_in_memory(request, report, stop)
-    options = request.options
-    results = MemoryResults(
-        request.sweep, chunk_points=options.chunk_points, provenance=provenance(request)
-    )
-    run_engine(results, options, report, stop)
+    results = in_memory(request.sweep, request)
+    run_engine(results, request.options, report, stop)
     return results
 
 

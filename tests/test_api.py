@@ -18,6 +18,7 @@ import sweep
 from sweep import api
 from sweep.config import load
 from sweep.engine import Progress
+from sweep.engine.driver import provenance
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
@@ -148,7 +149,7 @@ def test_options_that_are_not_set_keep_the_files_values() -> None:
 
 def test_the_store_records_its_kernel() -> None:
     dataset = sweep.run(SMOKE, store="map.zarr")
-    assert dataset.attrs["kernel_digest"] == api.provenance(load(SMOKE))["kernel_digest"]
+    assert dataset.attrs["kernel_digest"] == provenance(load(SMOKE))["kernel_digest"]
 
 
 LATE = """

@@ -17,18 +17,13 @@ from sweep.wording import duration, rate, share
 
 if TYPE_CHECKING:
     from sweep.forecast import Forecast, Probed
+    from sweep.request import Request
 
 
-def print_forecast(
-    forecast: Forecast,
-    store: str,
-    options: RunOptions,
-    sentences: Mapping[Status, str],
-    *,
-    as_json: bool,
-) -> None:
+def print_forecast(forecast: Forecast, store: str, request: Request, *, as_json: bool) -> None:
     """Print what a run needs; end with the status of MachineError if the disk is too small."""
-    jobs = _jobs(options) if options.cluster == SLURM else {}
+    sentences = request.sweep.model.sentences
+    jobs = _jobs(request.options) if request.options.cluster == SLURM else {}
     if as_json:
         probed = counts_json(forecast.probed.counts, sentences, forecast.probed.causes)
         figures = {**vars(forecast), "probed": probed}

@@ -77,9 +77,7 @@ def run(
             from sweep.cli.dry_run import print_forecast
             from sweep.forecast import forecast_of
 
-            forecast = forecast_of(request, place)
-            sentences = request.sweep.model.sentences
-            print_forecast(forecast, place, request.options, sentences, as_json=as_json)
+            print_forecast(forecast_of(request, place), place, request, as_json=as_json)
             return
         ended = _compute(request, place, stop, invocation.open_backend, as_json=as_json)
     again = shlex.join(("sweep", *invocation.arguments))

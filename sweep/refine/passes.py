@@ -61,13 +61,13 @@ def run_in_memory(
     account = Account(request.options, report)
     refiner = Refiner(request.sweep, request.refinement)
     while (sweep := refiner.sweep) is not None:
-        results = _in_memory(sweep, request)
+        results = in_memory(sweep, request)
         summary = run_engine(results, account.options(), account.report, stop)
         if account.enter(summary, sweep.n_points).stopped:
             return results
         refiner.enter(results.dataset())
     sweep, arrays = refiner.result()
-    results = _in_memory(sweep, request)
+    results = in_memory(sweep, request)
     _fill(results, arrays)
     return results
 
@@ -90,7 +90,8 @@ def first_pass(request: Request, path: str | Path) -> tuple[Request, str | Path]
     return replace(request, sweep=as_stored(request.sweep, request.refinement, stored)), path
 
 
-def _in_memory(sweep: Sweep, request: Request) -> MemoryResults:
+def in_memory(sweep: Sweep, request: Request) -> MemoryResults:
+    """The results of a sweep of the request, all pending."""
     points = request.options.chunk_points
     return MemoryResults(sweep, chunk_points=points, provenance=provenance(request))
 

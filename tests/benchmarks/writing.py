@@ -29,8 +29,8 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.api import provenance
 from sweep.backends import open_backend
+from sweep.engine.driver import provenance
 from sweep.plan.point_columns import points
 from sweep.store import Store
 from sweep.store.durable import reserve as reserve_room
