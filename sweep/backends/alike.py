@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.device import Memory, OutOfMemory, Queue
+from sweep.backends.device import Memory, Queue
 from sweep.equations.derived import inputs, value_of
 from sweep.spec import Method
 from sweep.work import Column, Points
@@ -116,18 +116,15 @@ class Sorter:
     def order(
         self, queue: Queue, uploaded: Mapping[str, Uploaded], first: int, count: int
     ) -> Memory:
-        """The order of `count` points from `first` on, as int64; OutOfMemory if it does not fit."""
+        """The order of `count` points from `first` on, as int64; MemoryError if it does not fit."""
         order = queue.empty(ORDER_BYTES * count)
         # CuPy before 14.2 sorts wrongly if it gets no memory for that (its issue 9894). So what it
         # takes is allocated and freed here, and its pool has it then.
         queue.empty(max(SORT_BYTES * count, LEAST_SORT_BYTES))
-        try:
-            names = self.sorting.names
-            values = {name: self._values(queue, uploaded[name], first, count) for name in names}
-            indices = self.sorting.order(values, count, self.library)
-            queue.array(order, count, np.int64)[:] = indices
-        except MemoryError as error:  # of the library
-            raise OutOfMemory(str(error)) from error
+        names = self.sorting.names
+        values = {name: self._values(queue, uploaded[name], first, count) for name in names}
+        indices = self.sorting.order(values, count, self.library)
+        queue.array(order, count, np.int64)[:] = indices
         return order
 
     def _values(self, queue: Queue, uploaded: Uploaded, first: int, count: int) -> Any:

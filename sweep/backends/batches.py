@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sweep.backends.alike import ORDER_BYTES, SORT_BYTES, WARP, Sorter, Uploaded
 from sweep.backends.base import Stopped
-from sweep.backends.device import GROUP, Memory, OutOfMemory, Program, Queue, request_type
+from sweep.backends.device import GROUP, Memory, Program, Queue, request_type
 from sweep.backends.library import ColumnStruct
 from sweep.errors import DeviceError
 from sweep.spec import Output, array_types
@@ -98,7 +98,7 @@ class Work:
             try:
                 self._batch(first, count, groups)
                 first += count
-            except OutOfMemory as error:
+            except MemoryError as error:  # CuPy's too
                 if points == 1 and groups <= 1:
                     raise DeviceError(
                         f"the GPU has not the memory for a single point ({error}). Finished chunks "

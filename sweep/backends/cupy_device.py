@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.device import OutOfMemory, Sizes
+from sweep.backends.device import Sizes
 from sweep.backends.gpu import OPTIONS, check_sizes, options_for
 from sweep.backends.visible import (
     driver_version,
@@ -348,10 +348,10 @@ class CupyQueue:
     def array(self, memory: Any, length: int, dtype: Any) -> Any:
         return self.cupy.ndarray((length,), dtype, memory.pointer)
 
-    def _out_of_memory(self, error: Exception) -> OutOfMemory:
+    def _out_of_memory(self, error: Exception) -> MemoryError:
         """Free unused memory of the pool: the driver needs memory too, for threads' stacks."""
         self.cupy.get_default_memory_pool().free_all_blocks()
-        return OutOfMemory(str(error))
+        return MemoryError(str(error))
 
 
 def _version(number: int) -> str:

@@ -19,10 +19,6 @@ from sweep.source import Kernel
 GROUP = 64  # items that are added before they enter the tree: tree_sum.h's group_size
 
 
-class OutOfMemory(Exception):
-    """The device lacks the memory that was requested."""
-
-
 @dataclass(frozen=True)
 class Sizes:
     """The sizes of a kernel, as write_sizes of block_gpu.h reports them."""
@@ -51,7 +47,7 @@ class Queue(Protocol):
     """Work of one host thread: done in order, concurrently with that of other queues."""
 
     def empty(self, n_bytes: int) -> Memory:
-        """New memory; OutOfMemory if the device has too little."""
+        """New memory; MemoryError if the device has too little."""
         ...
 
     def upload(self, values: NDArray[Any]) -> Memory: ...

@@ -12,7 +12,7 @@ from sweep.backends.alike import sorter_of
 from sweep.backends.arrays import compute_arrays, empty_arrays
 from sweep.backends.base import Computed, Stopped, reduced
 from sweep.backends.batches import Pace, Work, item_sizes
-from sweep.backends.device import Device, OutOfMemory, Sizes, request_type
+from sweep.backends.device import Device, Sizes, request_type
 from sweep.backends.library import check_layout
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.request import Sweep
@@ -73,7 +73,7 @@ class GpuBackend:
             if sweep.reduction is not None and self._has_room:
                 try:
                     return reduced(sweep, points, compute(), library, to_host)
-                except (OutOfMemory, MemoryError):
+                except MemoryError:
                     self._has_room = False  # from now on, points are reduced on the host
             return reduced(sweep, points, compute(to_host=to_host))
 
@@ -87,7 +87,7 @@ class GpuBackend:
             if sweep.reduction is not None and self._has_room:
                 try:
                     return self._reduced(sweep, work)
-                except (OutOfMemory, MemoryError, DeviceError):  # MemoryError: of its library
+                except (MemoryError, DeviceError):
                     self._has_room = False  # from now on, points are reduced on the host
             arrays = empty_arrays(sweep.of_points, points.n_points, self._device.host_array)
             computed = self._run(replace(work, arrays=arrays))

@@ -28,8 +28,7 @@ def segments(
 
     Each has a label, the indices of the other axes (`at`), and `lines`: packed whole numbers x0,
     y0, x1, y1 of one short line after another, where 0 is the index of an axis' first value and
-    LAST that of its last. None if the other axes have too many values,
-    or parameters are derived.
+    LAST that of its last. Empty if the other axes have too many values, or parameters are derived.
     """
     names = list(dimensions)
     if sweep.derived or len(names) < 2 or any(list(dimensions[name]) != [name] for name in names):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.device import Memory, OutOfMemory, Sizes
+from sweep.backends.device import Memory, Sizes
 from sweep.backends.gpu import check_sizes, options_for
 from sweep.backends.library import load_library
 from sweep.source import Kernel, kernel_text
@@ -179,7 +179,7 @@ class TwinDevice:
     def empty(self, n_bytes: int) -> TwinMemory:
         if self.bound is not None and self.used + n_bytes > self.bound:
             self.refused += 1
-            raise OutOfMemory(f"{n_bytes:,} bytes were asked for")
+            raise MemoryError(f"{n_bytes:,} bytes were asked for")
         return TwinMemory(self, n_bytes)
 
     def upload(self, values: NDArray[Any]) -> TwinMemory:
