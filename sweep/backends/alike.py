@@ -146,12 +146,6 @@ def sorter_of(method: Method, points: Points, library: Any) -> Sorter | None:
     return None if chosen is None else Sorter(chosen, library)
 
 
-def put_back(values: NDArray[Any], order: Order | None) -> None:
-    """Undo the order in an array that was computed in it."""
-    if order is not None:
-        values[order] = values.copy()
-
-
 def _varies(points: Points, names: Sequence[str]) -> bool:
     """Whether the points have these parameters, of which one has several values."""
     known = [points.columns[name] for name in names if name in points.columns]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.arrays import array_method
-from sweep.backends.alike import parts, put_back
+from sweep.backends.alike import parts
 from sweep.backends.arrays import compute_arrays, empty_arrays
 from sweep.backends.base import Computed, reduced
 from sweep.backends.compiler import (
@@ -103,8 +103,9 @@ class CpuBackend:
         for place, part, order in parts(sweep.method, points):
             part_arrays = {name: values[place] for name, values in arrays.items()}
             seconds += library.run(part, part_arrays, stop, self._budget)
-            for values in part_arrays.values():
-                put_back(values, order)
+            if order is not None:
+                for values in part_arrays.values():
+                    values[order] = values.copy()
         return Computed(arrays, seconds)
 
     def library(self, kernel: Kernel) -> Library:
