@@ -61,11 +61,6 @@ class Compiler:
         # Kernels do not need zig's C++ library, and building that takes a minute.
         return (*flags, "-nostdlib++") if "ziglang" in self.command else flags
 
-    @property
-    def hurries(self) -> bool:
-        """Whether the command wants kernels soon rather than fast."""
-        return not {"-O0", "-O1"}.isdisjoint(self.command)
-
 
 def find_compiler() -> Compiler:
     """TRIBOSWEEP_CXX if set, else g++, clang++ or c++ from PATH, else the bundled zig.

@@ -122,7 +122,7 @@ class CpuBackend:
     def _usual_pack(self, kernel: Kernel) -> int | None:
         """One vector in flight is compiled several times sooner than the fastest number."""
         with suppress(CompileError):  # which is reported where it is compiled
-            if self._compiler.hurries:
+            if {"-O0", "-O1"} & {*self._compiler.command}:  # kernels soon rather than fast
                 return 1
         return kernel.method.pack
 

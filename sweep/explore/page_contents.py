@@ -48,7 +48,7 @@ def contents(subject: Subject) -> dict[str, Any]:
         "parameters": _parameters(subject),
         "derived": _derived(sweep) if sweep else {},
         "dimensions": [_dimension(subject, *each) for each in subject.dimensions.items()],
-        "behind": [_behind(subject, name) for name in subject.behind],
+        "behind": [_dimension(subject, *each) for each in subject.behind.items()],
         "sample": subject.is_sample,
         "outputs": _outputs(subject),
         "kernel": kernel,
@@ -117,25 +117,20 @@ def _parameters_of_another(subject: Subject) -> list[dict[str, Any]]:
     ]
 
 
-def _behind(subject: Subject, name: str) -> dict[str, Any]:
-    """A dimension that was reduced, of points of which none is stored."""
-    assert subject.reduction
-    dimension = _dimension(subject, name, subject.behind[name])
-    row = subject.reduction.row if name == POINT else 1
-    return {**dimension, "size": dimension["size"] // row}
-
-
 def _dimension(subject: Subject, name: str, columns: Columns) -> dict[str, Any]:
     table = {p.name: p for p in subject.sweep.inputs} if subject.sweep else {}
     parameter, grid, size = table.get(name), subject.grid, subject.size(name)
     unit, meaning = (parameter.unit, parameter.meaning) if parameter else ("1", "")
     if parameter is None and grid is not None and name in grid.coords:
         unit, meaning = _unit(grid[name]), str(grid[name].attrs.get("long_name", ""))
+    whole = whole_size(subject, name) or size
+    if subject.reduction and name == POINT and name in subject.behind:
+        whole //= subject.reduction.row
     return {
         "name": name,
         "unit": unit,
         "meaning": meaning,
-        "size": whole_size(subject, name) or size,
+        "size": whole,
         "continuous": list(columns) == [name] and not (parameter and parameter.whole),
         "kept": size,
         "columns": {}
