@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sweep.request import Sweep
 from sweep.spec import Status, status_counts
-from sweep.statistics.again import finished
+from sweep.statistics.again import next_pass
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
 from sweep.work import Points
@@ -109,5 +109,6 @@ def reduced(
     kept = points.again or Kept(sweep.reduction)
     partial = kept.of(arrays, cells, points.first, xp, to_host)
     if points.again is None and points.n_points == cells * sweep.reduction.size:
-        partial = finished(kept, partial, arrays, cells, xp, to_host)
+        while again := next_pass(kept, partial, points.n_points):  # all points are at hand
+            partial = again.narrowed(partial, again.of(arrays, cells, 0, xp, to_host))
     return Reduced(partial, computed.kernel_seconds, again=points.again is not None)

@@ -14,9 +14,9 @@ from sweep.config.quantities import number, refuse_outside
 from sweep.config.reduce_table import wants_indices
 from sweep.config.schema import DistributionTable, SampleTable, checked, only_form
 from sweep.config.sweep_file import SAMPLE_KEYS, is_table
-from sweep.request import POINT, Axis, LongValues
+from sweep.request import FOR_INDICES, POINT, Axis, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, fault
-from sweep.sampling.drawing import SALTELLI, Drawn, columns_of
+from sweep.sampling.drawing import Drawn, columns_of
 from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
 from sweep.spec import Parameter
 from sweep.wording import listed, nearest, shown
@@ -68,7 +68,7 @@ def _sample(draft: Draft, raw: Mapping[str, object]) -> Check[Sample]:
     if problems or more or not margins:
         return Sample(tuple(ranges), None)
     for_indices = wants_indices(draft.top.reduce)
-    recipe = _recipe(table, margins) | ({SALTELLI: True} if for_indices else {})
+    recipe = _recipe(table, margins) | ({FOR_INDICES: True} if for_indices else {})
     columns = columns_of(recipe, [name for name in margins if known[name].whole])
     for name, column in columns.items():
         yield from readable("sample", name, _refuse_drawn, column, margins[name], known[name])

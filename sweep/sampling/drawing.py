@@ -13,12 +13,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from sweep.request import STRETCH, LongValues
+from sweep.request import FOR_INDICES, STRETCH, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
 from sweep.sampling.sequences import BLOCK, Sequence, saltelli, sequence
 from sweep.work import Values
-
-SALTELLI = "sobol_indices"  # the key of a recipe whose points are those for Sobol' indices
 
 
 def columns_of(
@@ -37,7 +35,7 @@ def columns_of(
     }
     method, n_base, k = str(entries["method"]), int(entries["points"]), max(len(margins), 1)
     seed = int(entries["seed"]) if "seed" in entries else None
-    for_indices = SALTELLI in entries
+    for_indices = FOR_INDICES in entries
     n_points = n_base * (k + 2) if for_indices else n_base
     n_dimensions = 2 * k if for_indices else k
     unit = sequence(method, n_base, n_dimensions, seed, int(entries.get("scramblings", 1)))

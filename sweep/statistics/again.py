@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sweep.errors import MachineError
 from sweep.spec import Output, Status
@@ -94,18 +93,3 @@ def next_pass(kept: Kept, partial: Partial, most: int | None = None) -> Again | 
     brackets = {name: kept.brackets(partial, name, levels) for name, levels in plane_levels}
     still_open = {name: own for name, own in brackets.items() if own.is_open}
     return Again(kept.reduction, still_open, most or MAX_COUNTED_VALUES) if still_open else None
-
-
-def finished(
-    kept: Kept,
-    partial: Partial,
-    arrays: Mapping[str, Array],
-    cells: int,
-    xp: Any = np,
-    to_host: Callable[[Array], NDArray[Any]] = np.asarray,
-) -> Partial:
-    """With exact quantiles: what is kept of all points, which are at hand."""
-    n_points = kept.reduction.size * cells
-    while again := next_pass(kept, partial, n_points):
-        partial = again.narrowed(partial, again.of(arrays, cells, 0, xp, to_host))
-    return partial

@@ -26,10 +26,6 @@ class Wanted:
     thresholds: tuple[float, ...]  # in the output's unit
     bins: int  # of a histogram; 0: none is wanted
 
-    @property
-    def name(self) -> str:
-        return self.output.name
-
 
 def wanted(reduction: Reduction) -> tuple[Wanted, ...]:
     """What is wanted of each output that has a statistic, in the order of the outputs."""
@@ -57,11 +53,6 @@ def statistic_outputs(reduction: Reduction) -> tuple[Output, ...]:
         *outputs,
         Output(name=POINTS_BY_STATUS, unit="1", long_name=points, kind="number", labels=(classes,)),
     )
-
-
-def parameters_varied(reduction: Reduction) -> tuple[str, ...]:
-    """The parameters that differ between the points of a cell, in the order of a sample."""
-    return tuple(name for axis in reduction.axes for name in axis.columns)
 
 
 def _numbers(texts: Iterable[str]) -> dict[str, list[float]]:
@@ -112,7 +103,8 @@ def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
 
 
 def _indices(of: Output, reduction: Reduction) -> Iterator[Output]:
-    parameters = Labels("parameter", parameters_varied(reduction), "parameter that varies")
+    names = tuple(name for axis in reduction.axes for name in axis.columns)
+    parameters = Labels("parameter", names, "parameter that varies")
     errors = [("", "")]
     if reduction.scramblings > 1:
         errors.append(("_error", "standard error of the "))

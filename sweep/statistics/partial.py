@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,13 @@ from sweep.statistics.bins import EqualBins
 from sweep.statistics.brackets import Brackets
 from sweep.statistics.counts import Classes, Extremes, Shares, by_status, status_of
 from sweep.statistics.indices import Indices
-from sweep.statistics.moments import Array, Moments, State
+from sweep.statistics.moments import Array, Moments
 from sweep.statistics.outputs import POINTS_BY_STATUS, Wanted, statistic_outputs, wanted
 from sweep.statistics.quantiles import SHIFT, LeadingBits, summed
 
 Partial = Mapping[str, NDArray[Any]]  # by "output/kind/part"
-Arrays = Mapping[str, NDArray[Any]]
-
-
-class Kind(Protocol):
-    """A kind of numbers that is kept of the values of an output."""
-
-    def of(self, xp: Any, values: Array, ok: Array, first: int, /) -> State: ...
-
-    def merged(self, one: State, other: State, /) -> State: ...
-
-    def read(self, state: State, /) -> Mapping[str, NDArray[Any]]: ...
+# The kinds of numbers that are kept of the values of an output.
+Kind = Classes | EqualBins | Extremes | Indices | LeadingBits | Moments | Shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +80,7 @@ class Kept:
                 read["quantile"] = self.brackets(partial, plane.name, each.levels).values()
             for suffix, values in read.items():
                 columns = [values] if values.ndim == 1 else [*values.T]
-                columns_by_output.setdefault(f"{each.name}_{suffix}", []).extend(columns)
+                columns_by_output.setdefault(f"{each.output.name}_{suffix}", []).extend(columns)
         arrays: dict[str, NDArray[Any]] = {"status": status}
         for output in statistic_outputs(self.reduction):
             for name, values in zip(output.planes, columns_by_output[output.name], strict=True):

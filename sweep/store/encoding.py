@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, cast
 
 import google_crc32c
@@ -82,15 +81,7 @@ def encoded(part: NDArray[Any], shape: tuple[int, ...], missing: float | int) ->
         full_chunk[tuple(map(slice, part.shape))] = part
         part = full_chunk
     values = np.ascontiguousarray(part, part.dtype.newbyteorder("<")).reshape(-1)
-    if values.dtype == np.uint8 and values.min() == values.max():
-        return _of_one_flag(int(values[0]), values.size)
     return _checked([LZ4.encode(values)] if _shrinks(values) else _uncompressed(values))
-
-
-@lru_cache(maxsize=16)
-def _of_one_flag(flag: int, size: int) -> Sequence[Piece]:
-    """One flag throughout, as most status arrays are; finding that out takes little time."""
-    return _checked([LZ4.encode(np.full(size, flag, np.uint8))])
 
 
 def _checked(frame: Sequence[Any]) -> Sequence[Piece]:

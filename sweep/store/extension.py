@@ -92,12 +92,12 @@ def is_under_way(files: Files) -> bool:
     return _prepared(files).exists(GROUP)
 
 
-def has_grown(files: Files, shape: tuple[int, ...], fingerprint: str | None = None) -> bool:
+def has_grown(files: Files, shape: tuple[int, ...], fingerprint: str) -> bool:
     """Whether the store has another shape or fingerprint by now, or is about to get one."""
     # In this order: the shape changes before the extension is over.
     if is_under_way(files) or tuple(_status(files)["shape"]) != shape:
         return True
-    return fingerprint is not None and attributes_of(files).get("fingerprint") != fingerprint
+    return attributes_of(files).get("fingerprint") != fingerprint
 
 
 def _cut_chunks(old: Mapping[str, Any], new: Mapping[str, Any], *, every: bool) -> Iterator[str]:
@@ -133,7 +133,8 @@ def _axis(stored: Axis, longer: Axis) -> Iterator[str]:
             "sweep"
         )
         return
-    if longer.size > stored.size and "latin_hypercube" in map(_drawn_by, (stored, longer)):
+    methods = [axis.recipe.get("method") for axis in (stored, longer)]  # of drawing a sample
+    if longer.size > stored.size and "latin_hypercube" in methods:
         yield (
             "a Latin hypercube cannot grow, because each of its points depends on their number; "
             'samples with method = "sobol" or "random" can'
@@ -141,11 +142,6 @@ def _axis(stored: Axis, longer: Axis) -> Iterator[str]:
         return
     for difference in unlike_values(stored, longer):
         yield f"{difference}; new values can only follow the last stored one"
-
-
-def _drawn_by(axis: Axis) -> object:
-    """How the points of a sample are drawn; None for other axes."""
-    return axis.recipe.get("method")
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from sweep.errors import MachineError, machine_error
-from sweep.plan.chunking import chunk_counts
+from sweep.plan.chunking import chunk_at, chunk_counts
 from sweep.plan.point_columns import points
 from sweep.request import Reduction, Sweep
 from sweep.spec import Status
 from sweep.statistics.again import Again, OtherValuesError, next_pass
-from sweep.statistics.counts import STATUSES
+from sweep.statistics.counts import STATUSES, reduced_counts
 from sweep.statistics.partial import Kept, Partial
 from sweep.store.chunk_files import key
 from sweep.store.pieces import Known, Pieces, Place, from_bytes, known_cells, name_of, to_bytes
@@ -112,18 +112,16 @@ class InStretches:
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged."""
         chunks = list(chunks)
-        cells = {chunk.index[:-1]: _cell(chunk) for chunk in chunks}
-        done_cells = {cell.index for cell in self._cells.whole(cells.values())}
+        done_cells = self._cells.whole({_cell(chunk): None for chunk in chunks})
         known = self._listed()
-        known_cells = {index: known.get(_name(cell), NO_PIECES) for index, cell in cells.items()}
-        stretches_left = {index: own.left(self._n) for index, own in known_cells.items()}
 
         def is_whole(chunk: Chunk) -> bool:
-            cell = chunk.index[:-1]
+            cell = _cell(chunk)
+            own = known.get(_name(cell), NO_PIECES)
             pass_number, stretch = divmod(chunk.index[-1], self._n)
-            if cell in done_cells or pass_number < known_cells[cell].number:
+            if cell in done_cells or pass_number < own.number:
                 return True
-            return pass_number == known_cells[cell].number and stretch not in stretches_left[cell]
+            return pass_number == own.number and stretch not in own.left(self._n)
 
         return [chunk for chunk in chunks if is_whole(chunk)]
 
@@ -132,13 +130,10 @@ class InStretches:
 
         Points are counted in the first pass.
         """
-        total = np.zeros(len(STATUSES), np.int64)
-        for chunk in chunks:
-            if chunk.index[-1] < self._n:
-                name = self._name(_cell(chunk), 0, (0, chunk.index[-1]))
-                piece = self._read(self._cells.pieces, name)
-                total += 0 if piece is None else Kept.counts(piece)
-        return {status: int(n) for status, n in zip(STATUSES, total, strict=True) if n}
+        first = (chunk for chunk in chunks if chunk.index[-1] < self._n)
+        names = (self._name(_cell(chunk), 0, (0, chunk.index[-1])) for chunk in first)
+        pieces = (self._read(self._cells.pieces, name) for name in names)
+        return reduced_counts(np.array([Kept.counts(each) for each in pieces if each is not None]))
 
     def points(self, chunk: Chunk) -> Points:
         """The points of a chunk, and what its pass keeps of them.
@@ -311,8 +306,6 @@ def passes(sweep: Sweep, shape: tuple[int, ...]) -> int:
 
 def in_pass(number: int, chunk: Chunk, grid: tuple[int, ...], shape: tuple[int, ...]) -> Chunk:
     """A chunk of the first pass as that of another one with the same points."""
-    if not number:
-        return chunk
     index = chunk.index[-1] + number * chunk_counts(grid, shape)[-1]
     return replace(chunk, index=(*chunk.index[:-1], index))
 
@@ -321,11 +314,7 @@ def stretches(cell: Chunk, grid: tuple[int, ...], shape: tuple[int, ...]) -> lis
     """The chunks of a grid, of that shape, that a chunk of cells has; itself without stretches."""
     if len(grid) == len(cell.index):
         return [cell]
-    step, size = shape[-1], grid[-1]
-    return [
-        Chunk((*cell.index, i), (*cell.start, start), (*cell.shape, min(step, size - start)))
-        for i, start in enumerate(range(0, size, step))
-    ]
+    return [chunk_at((*cell.index, i), grid, shape) for i in range(chunk_counts(grid, shape)[-1])]
 
 
 @dataclass(frozen=True)
