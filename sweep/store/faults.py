@@ -12,6 +12,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any
 
+import psutil
 from fsspec.registry import known_implementations
 
 from sweep.errors import MachineError, StoreError, SweepError, machine_error
@@ -108,11 +109,8 @@ def _has_no_inodes(path: Path) -> bool:
 
 def _file_system(path: Path) -> str:
     """The mount point and type of the file system of a path, for example "/scratch (nfs4)"."""
-    try:
-        mounts = [line.split()[1:3] for line in Path("/proc/self/mounts").read_text().splitlines()]
-    except OSError:
-        return "this file system"
-    around = [(point, kind) for point, kind in mounts if path.is_relative_to(point)]
+    mounts = psutil.disk_partitions(all=True)
+    around = [(m.mountpoint, m.fstype) for m in mounts if path.is_relative_to(m.mountpoint)]
     return "{} ({})".format(*max(around, key=lambda mount: len(mount[0])))
 
 

@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, cast
 
+import psutil
+
 from sweep.spec import Status
 from sweep.store.place import Files
 
@@ -127,8 +129,6 @@ def is_writing(holders: Sequence[Receipt] | None) -> Callable[[Receipt], bool]:
 
 def is_alive(receipt: Receipt) -> bool:
     """Whether the process that wrote a receipt may still run: not if it was here and has ended."""
-    import psutil
-
     if receipt.get("host") != socket.gethostname() or "pid" not in receipt:
         return True
     try:
