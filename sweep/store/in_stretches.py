@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from sweep.store.memory import MemoryResults
 
 MAX_NODE_BYTES = 2**18  # of a chunk's cells, or as many as these have points
-MAX_LATER = 64  # passes that a process keeps in memory
 NO_PIECES = Known()
 
 Results: TypeAlias = "Store | MemoryResults | InStretches"
@@ -75,7 +74,6 @@ class InStretches:
         self._step = cells.stretch
         self._full = self.grid[-1] // self._step  # stretches that are not short
         self._merging = threading.Lock()
-        self._later: dict[str, Again] = {}  # passes by what they begin with
         self.append_receipt = cells.append_receipt
         self.flush = cells.flush
         self.location = cells.location  # of the store, for workers in other processes
@@ -235,16 +233,8 @@ class InStretches:
 
     def _again(self, cell: Chunk, number: int) -> Again | None:
         """A later pass over a cell; None if what it begins with is not there or damaged."""
-        name = self._name(cell, number)
-        if name not in self._later:
-            partial = self._read(self._cells.pieces, name)
-            again = None if partial is None else next_pass(self._kept, partial)
-            if again is None:
-                return None
-            if len(self._later) >= MAX_LATER:
-                self._later.clear()
-            self._later[name] = again
-        return self._later[name]
+        begun = self._read(self._cells.pieces, self._name(cell, number))
+        return None if begun is None else next_pass(self._kept, begun)
 
     def _keep(self, cell: Chunk, full: Partial) -> None:
         """Keep the nodes of stretches that are not short, if they are small.
