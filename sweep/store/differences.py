@@ -129,10 +129,7 @@ def _axis(stored: Axis, requested: Axis) -> Iterator[str]:
     if set(stored.columns) != set(requested.columns):
         yield _sentence(place, ", ".join(stored.columns), ", ".join(requested.columns))
     elif canonical(stored.recipe) != canonical(requested.recipe):
-        sentences: list[str] = []
-        is_listed = [bool({"values", "file"} & set(axis.recipe)) for axis in (stored, requested)]
-        if all(is_listed):
-            sentences = [*_listed(stored, requested)]
+        sentences = _of_listed(stored, requested)
         yield from sentences or [_sentence(place, *_unlike(stored.recipe, requested.recipe))]
     else:
         for name, values in stored.columns.items():
@@ -141,12 +138,13 @@ def _axis(stored: Axis, requested: Axis) -> Iterator[str]:
                 yield f"{place}: {_text(requested.recipe)} now gives other values of {name}"
 
 
-def _listed(stored: Axis, requested: Axis) -> Iterator[str]:
-    """The differences between two axes whose values are listed."""
+def _of_listed(stored: Axis, requested: Axis) -> list[str]:
+    """The differences between two axes whose values are listed; none of other axes."""
+    if not all({"values", "file"} & set(axis.recipe) for axis in (stored, requested)):
+        return []
     if stored.size == requested.size:
-        yield from unlike_values(stored, requested)
-    else:
-        yield _sentence(f"axis {stored.name}", f"{stored.size:,} values", f"{requested.size:,}")
+        return [*unlike_values(stored, requested)]
+    return [_sentence(f"axis {stored.name}", f"{stored.size:,} values", f"{requested.size:,}")]
 
 
 def unlike_values(stored: Axis, requested: Axis) -> Iterator[str]:
