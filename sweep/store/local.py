@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
@@ -37,12 +37,10 @@ class LocalFiles:
     def read(self, key: str) -> bytes | None:
         """The content of a file; None if there is no such file."""
         file = self.path / key
-        try:
-            with faults.reading(file):
-                faults.refuse_device(file)
-                return file.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+        with suppress(FileNotFoundError, NotADirectoryError), faults.reading(file):
+            faults.refuse_device(file)
+            return file.read_bytes()
+        return None
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         """Write a file whole or not at all; an existing one is replaced."""
@@ -77,12 +75,10 @@ class LocalFiles:
     def exists(self, key: str = "") -> bool:
         """Whether there is a file with content; without a key, whether the root is taken."""
         file = self.path / key
-        try:
-            with faults.reading(file):
-                file_status = file.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        return not key or (S_ISREG(file_status.st_mode) and file_status.st_size > 0)
+        with suppress(FileNotFoundError, NotADirectoryError), faults.reading(file):
+            file_status = file.stat()
+            return not key or (S_ISREG(file_status.st_mode) and file_status.st_size > 0)
+        return False
 
     @contextmanager
     def publish(self) -> Generator[Path]:
@@ -170,21 +166,16 @@ class _Readable(WrapperStore[LocalStore]):
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         file = self._store.root / key
-        try:
-            with faults.reading(file):
-                faults.refuse_device(file)
-                return await self._store.get(key, prototype, byte_range)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+        with suppress(FileNotFoundError, NotADirectoryError), faults.reading(file):
+            faults.refuse_device(file)
+            return await self._store.get(key, prototype, byte_range)
+        return None
 
 
 def _files(folder: str, prefix: str) -> Iterator[str]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir():
-                    yield from _files(entry.path, f"{prefix}{entry.name}/")
-                else:
-                    yield prefix + entry.name
-    except (FileNotFoundError, NotADirectoryError):
-        pass
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _files(entry.path, f"{prefix}{entry.name}/")
+            else:
+                yield prefix + entry.name

@@ -11,7 +11,7 @@ from __future__ import annotations
 import tempfile
 import uuid
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -49,39 +49,30 @@ class RemoteFiles:
         return self._url
 
     def read(self, key: str) -> bytes | None:
-        with self.writing():
-            try:
-                return self._system.cat_file(f"{self._root}/{key}")
-            except FileNotFoundError:
-                return None
+        with self.writing(), suppress(FileNotFoundError):
+            return self._system.cat_file(f"{self._root}/{key}")
+        return None
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         with self.writing():
             self._system.pipe_file(f"{self._root}/{key}", b"".join(pieces))
 
     def remove(self, key: str) -> None:
-        with self.writing():
-            try:
-                self._system.rm_file(f"{self._root}/{key}")
-            except FileNotFoundError:
-                pass
+        with self.writing(), suppress(FileNotFoundError):
+            self._system.rm_file(f"{self._root}/{key}")
 
     def list(self, folder: str = "") -> list[str]:
         root = f"{self._root}/{folder}".rstrip("/")
-        with self.writing():
+        with self.writing(), suppress(FileNotFoundError):
             self._system.invalidate_cache()  # others may have changed what fsspec remembers
-            try:
-                return [key.removeprefix(f"{root}/") for key in self._system.find(root)]
-            except FileNotFoundError:
-                return []
+            return [key.removeprefix(f"{root}/") for key in self._system.find(root)]
+        return []
 
     def exists(self, key: str = "") -> bool:
-        with self.writing():
+        with self.writing(), suppress(FileNotFoundError):
             self._system.invalidate_cache()
-            try:
-                return self._system.size(f"{self._root}/{key or GROUP}") != 0
-            except FileNotFoundError:
-                return False
+            return self._system.size(f"{self._root}/{key or GROUP}") != 0
+        return False
 
     @contextmanager
     def publish(self) -> Generator[Path]:
