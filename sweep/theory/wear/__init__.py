@@ -26,26 +26,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sweep.theory import Values
-from sweep.theory.wear.geometries import GEOMETRIES, Geometry, geometry_of
-from sweep.theory.wear.laws import LAWS, Law, law_of
+from sweep.theory.wear.geometries import GEOMETRIES as GEOMETRIES
+from sweep.theory.wear.geometries import Geometry as Geometry
+from sweep.theory.wear.geometries import geometry_of as geometry_of
+from sweep.theory.wear.laws import LAWS as LAWS
+from sweep.theory.wear.laws import Law as Law
+from sweep.theory.wear.laws import law_of as law_of
 
 YEAR = 31_536_000.0  # s: 365 days
-
-__all__ = [
-    "GEOMETRIES",
-    "LAWS",
-    "YEAR",
-    "Geometry",
-    "Law",
-    "depth",
-    "geometry_of",
-    "law_of",
-    "scar_volume",
-    "time_to_depth",
-    "time_to_volume",
-    "volume",
-    "within_law",
-]
 
 
 def volume(law: str, power: ArrayLike, seconds: ArrayLike, **coefficients: ArrayLike) -> Values:
