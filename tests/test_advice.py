@@ -217,6 +217,12 @@ def test_show_prints_the_sweep_file(run: Run, tmp_path: Path) -> None:
     assert json.loads(run("show", "a.zarr", "--config", "--json")[1])["parameters"]["mass"] == 2
 
 
+def test_the_sweep_file_of_a_store_quotes_names_that_need_it() -> None:
+    """The parameters and outputs of a package's model are named as C++ allows."""
+    tables = {"format": 1, "parameters": {"durée": 2.0}, "axes": {"µ": {"values": [1, 2]}}}
+    assert tomllib.loads(text_of(tables)) == tables
+
+
 # What to install.
 
 

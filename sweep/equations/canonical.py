@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
@@ -57,10 +58,15 @@ def _section(name: str, entries: Iterable[tuple[str, Entries]]) -> Iterator[str]
 
 
 def assignments(table: Entries) -> Iterator[str]:
-    """The lines of a table in TOML; keys are plain words, and tables in it are on one line."""
+    """The lines of a table in TOML; tables in it are on one line."""
     for key, value in table.items():
         if value is not None:
-            yield f"{key} = {_value(value)}"
+            yield f"{_key(key)} = {_value(value)}"
+
+
+def _key(key: str) -> str:
+    """A key of TOML; only in the model of a package, names may have letters that need quotes."""
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _text(key)
 
 
 def _value(value: object) -> str:
