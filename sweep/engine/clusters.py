@@ -181,8 +181,9 @@ class Processes(CrewBase):
     def _find(self, store: str, ends: ExitStack) -> SpecCluster | str | Any:
         """The cluster that computes into the store, or the address of its scheduler."""
         if self._options.cluster == LOCAL:
-            count = worker_count(self._options)  # the fork server keeps its own environment
-            return local_cluster({str(i): dict(os.environ) for i in range(count)})
+            # The fork server keeps the environment that it was started with.
+            environment, count = dict(os.environ), worker_count(self._options)
+            return local_cluster({str(i): environment for i in range(count)})
         if self._options.cluster == SLURM:
             # Jobs read the keys in the store's folder; for a URL, in the home directory.
             folder = Path.home() if is_url(store) else Path(store).absolute().parent

@@ -6,7 +6,6 @@ with the sweep. Workers write each chunk as soon as it is done; the loop only ke
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
@@ -131,7 +130,8 @@ class _Loop:
     running: dict[Future[list[Receipt]], _Running] = field(default_factory=dict)
     limit: float | None = None  # s for a chunk, as workers know it
     limit_set_at: float = 0.0
-    silent_since: float | None = None  # inf once that is reported
+    silent_since: float | None = None
+    silence_reported: bool = False
     halted_at: float | None = None
     deaths: set[str] = field(default_factory=set)  # what is known of each dead worker
 
@@ -212,12 +212,12 @@ class _Loop:
 
     def _report_silence(self) -> None:
         """Notify the user, once, if workers compute for long and no chunk gets done."""
-        if self.ledger.slowest or not self.ledger.workers:
+        if self.silence_reported or self.ledger.slowest or not self.ledger.workers:
             return
         now = time.monotonic()
         self.silent_since = self.silent_since or now
         if now - self.silent_since > SILENT_SECONDS:
-            self.silent_since = math.inf
+            self.silence_reported = True
             self.crew.notify(
                 f"no chunk is done after {SILENT_SECONDS:.0f} s: chunks either take that long or "
                 f"hang. A chunk that takes {self.ledger.limit / 3600:.3g} h is stopped and tried "

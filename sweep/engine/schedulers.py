@@ -64,7 +64,7 @@ def local_cluster(
     connection = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
     quiet = {"silence_logs": logging.CRITICAL, "memory_limit": 0, "dashboard": False}
     each = {**connection, **quiet, "nthreads": threads_per_process}
-    dashboard = {"dashboard": True, "dashboard_address": "127.0.0.1:0"}
+    scheduler = {**connection, "port": 0, "dashboard": True, "dashboard_address": "127.0.0.1:0"}
     cluster: Any = SpecCluster  # its type lacks `silence_logs` as a level
     try:
         return cluster(
@@ -72,7 +72,7 @@ def local_cluster(
                 name: {"cls": Nanny, "options": {**each, "env": environment}}
                 for name, environment in environments.items()
             },
-            scheduler={"cls": Scheduler, "options": {**connection, **dashboard, "port": 0}},
+            scheduler={"cls": Scheduler, "options": scheduler},
             silence_logs=logging.CRITICAL,
             security=security,
         )
