@@ -43,7 +43,8 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
         rest = {n: v for n, v in top.parameters.items() if n != excitation.parameter}
         top = top.model_copy(update={"parameters": rest})
         absent = _defaults(model, excitation.kernel)
-    known = {each.name: each for each in every_parameter(model, method and [method])}
+    methods = None if method is None else [method]
+    known = {each.name: each for each in every_parameter(model, methods)}
     draft = Draft(document, top, model, known)
     sample = yield from sample_of(draft)
     if not sample.is_complete:  # a parameter that seems to be missing may be in its file

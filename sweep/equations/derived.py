@@ -101,7 +101,7 @@ def _value(expression: Expression, values: Mapping[str, Any], xp: Any) -> Any:
             return _raised(_value(base, values, xp), whole_power(exponent) or 0)
         case Call(function, arguments):
             parts = [_value(argument, values, xp) for argument in arguments]
-            if function in CONVERSIONS:
+            if function == "mdr_indentation":
                 from sweep.theory import mdr_contact  # with the same bits on every machine
 
                 return mdr_contact.indentation(*parts)
