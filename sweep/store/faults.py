@@ -6,7 +6,7 @@ import errno
 import os
 import shlex
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -109,9 +109,14 @@ def _has_no_inodes(path: Path) -> bool:
 
 def _file_system(path: Path) -> str:
     """The mount point and type of the file system of a path, for example "/scratch (nfs4)"."""
-    mounts = psutil.disk_partitions(all=True)
-    around = [(m.mountpoint, m.fstype) for m in mounts if path.is_relative_to(m.mountpoint)]
-    return "{} ({})".format(*max(around, key=lambda mount: len(mount[0])))
+    mounts = list[Any]()
+    with suppress(OSError):  # there may be no /proc
+        mounts = psutil.disk_partitions(all=True)
+    around = [mount for mount in mounts if path.is_relative_to(mount.mountpoint)]
+    if not around:
+        return "this file system"
+    nearest = max(around, key=lambda mount: len(mount.mountpoint))
+    return f"{nearest.mountpoint} ({nearest.fstype})"
 
 
 @contextmanager

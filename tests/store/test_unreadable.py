@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -263,3 +264,16 @@ def test_a_file_system_without_locks_is_named(
     mount = subprocess.check_output(["stat", "-c", "%m", str(folder)], text=True).strip()
     assert re.search(rf"files on {re.escape(mount)} \(\w+\) cannot be locked; switch locks on", err)
     assert "keep the store on another file system" in err
+
+
+@pytest.mark.parametrize("mounts", [[], FileNotFoundError(errno.ENOENT, "no /proc")])
+def test_a_file_system_without_locks_is_unknown_where_mounts_are(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch, mounts: list[object] | OSError
+) -> None:
+    (folder / "map.zarr/status/c/2/0").unlink()
+    no_locks = OSError(errno.ENOLCK, "No locks available")
+    monkeypatch.setattr("fcntl.flock", Mock(side_effect=no_locks))
+    monkeypatch.setattr("psutil.disk_partitions", Mock(side_effect=[mounts]))
+    status, _, err = run(*RUN)
+    assert status == 3
+    assert "files on this file system cannot be locked; switch locks on" in err
