@@ -110,16 +110,18 @@ class InStretches:
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged."""
         chunks = list(chunks)
-        done_cells = self._cells.whole({_cell(chunk): None for chunk in chunks})
+        cells = dict.fromkeys(map(_cell, chunks))
+        done_cells = set(self._cells.whole(cells))
         known = self._listed()
+        known_cells = {cell: known.get(_name(cell), NO_PIECES) for cell in cells}
+        stretches_left = {cell: own.left(self._n) for cell, own in known_cells.items()}
 
         def is_whole(chunk: Chunk) -> bool:
             cell = _cell(chunk)
-            own = known.get(_name(cell), NO_PIECES)
             pass_number, stretch = divmod(chunk.index[-1], self._n)
-            if cell in done_cells or pass_number < own.number:
+            if cell in done_cells or pass_number < known_cells[cell].number:
                 return True
-            return pass_number == own.number and stretch not in own.left(self._n)
+            return pass_number == known_cells[cell].number and stretch not in stretches_left[cell]
 
         return [chunk for chunk in chunks if is_whole(chunk)]
 
