@@ -58,9 +58,10 @@ class InFiles:
         self._folder = folder
 
     def names(self, cell: str = "") -> list[str]:
-        """The names of all pieces, or of those of one cell."""
+        """The names of all pieces, or of those of one cell; not of files that are being written."""
         within = f"{cell}/" if cell else ""
-        return [within + name for name in self._files.list(f"{self._folder}/{cell}".rstrip("/"))]
+        names = self._files.list(f"{self._folder}/{cell}".rstrip("/"))
+        return [within + name for name in names if not name.endswith(".partial")]
 
     def read(self, name: str) -> bytes | None:
         return self._files.read(f"{self._folder}/{name}")

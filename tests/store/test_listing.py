@@ -15,6 +15,7 @@ from sweep.plan import chunking
 from sweep.request import Axis, Sweep
 from sweep.store import Store, chunk_files
 from sweep.store.local import LocalFiles
+from sweep.store.pieces import PIECES, InFiles
 from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, create, finish, tree
 from tests.test_plan import linear, sweep_over
 
@@ -176,3 +177,12 @@ def test_nothing_is_listed_where_nothing_lies(separator: str, tmp_path: Path) ->
     assert LocalFiles(tmp_path).list() == ["c"]
     assert LocalFiles(tmp_path).list("c") == []
     assert not chunk_files.named(["c"], (3, 2), separator).any()
+
+
+def test_what_another_process_is_writing_is_no_piece_yet(tmp_path: Path) -> None:
+    pieces = InFiles(LocalFiles(tmp_path), PIECES)
+    cell = tmp_path / PIECES / "c.0"
+    cell.mkdir(parents=True)
+    (cell / "0.1").touch()
+    (cell / f"1.0.{'0' * 32}.partial").touch()
+    assert pieces.names() == pieces.names("c.0") == ["c.0/0.1"]
