@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -58,9 +58,7 @@ def with_derived(dataset: xr.Dataset) -> xr.Dataset:
         needed = inputs(texts[name])
         if name in dataset.coords or not dataset.coords.keys() >= set(needed):
             continue
-        arguments = [dataset[each].variable for each in needed]
-        if chunks:
-            arguments = [each.chunk(chunks) for each in arguments]
+        arguments = [_chunked(dataset[each].variable, chunks) for each in needed]
         variable: xr.Variable = xr.apply_ufunc(
             partial(_value, texts[name], needed),
             *arguments,
@@ -72,6 +70,12 @@ def with_derived(dataset: xr.Dataset) -> xr.Dataset:
         variable.attrs = _attributes(name, dataset.attrs)
         dataset = dataset.assign_coords({name: variable})
     return dataset
+
+
+def _chunked(variable: xr.Variable, chunks: Mapping[Hashable, Any]) -> xr.Variable:
+    """The variable in chunks like those of the status along the dimensions that it has."""
+    own = {dimension: chunks[dimension] for dimension in variable.dims if dimension in chunks}
+    return variable.chunk(own) if own else variable
 
 
 def _value(text: str, names: Iterable[str], *values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -128,6 +128,7 @@ def test_columns_of_any_chunks_have_the_values(results: xr.Dataset, chunk_points
 def test_a_store_resumes_and_grows_with_them(results: xr.Dataset, tmp_path: Path) -> None:
     path = tmp_path / "a.zarr"
     dataset = sweep.run(WHOLE, store=path, chunk_points=4)
+    assert dataset["base_acceleration"].chunks is None  # like the coordinates that it is made of
     xr.testing.assert_identical(dataset.drop_attrs().load(), results.drop_attrs())
     assert {"angular_frequency", "phase", "window_end"} <= set(xr.open_zarr(path).coords)
     assert not Store.open(path).differences(load(path).sweep)
