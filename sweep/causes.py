@@ -11,7 +11,6 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.ranges import outside
 from sweep.spec import Method, Model, NotAllZero, every_parameter
 from sweep.work import Values
 
@@ -66,6 +65,6 @@ def _of_tables(
             values = parameters[parameter.name]
             known.setdefault(
                 f"{parameter.name} is out of its range",
-                outside(values, parameter) & ~np.isnan(values),
+                parameter.outside(values) & ~np.isnan(values),
             )
     return known

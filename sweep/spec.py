@@ -98,6 +98,34 @@ class Parameter:
     neutral: bool = False  # the default has no effect, so it is not part of the fingerprint
     definition: str = ""  # by other symbols, such as "mu kappa Delta_z/Delta_x"
 
+    def outside(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which values are outside the range; NaN is outside every range."""
+        above = values > self.minimum if self.open_minimum else values >= self.minimum
+        below = values < self.maximum if self.open_maximum else values <= self.maximum
+        allowed = np.isfinite(values) & above & below
+        if self.whole:
+            allowed &= values == np.floor(values)
+        return ~(allowed | self.infinite & (values == np.inf))
+
+    def first_outside(self, values: NDArray[np.float64]) -> int | None:
+        """Index of the first value outside the range; None if there is none."""
+        indices = np.flatnonzero(self.outside(values))
+        return int(indices[0]) if indices.size else None
+
+    @property
+    def requirement(self) -> str:
+        """The range in words: `above 0 and at most 1`."""
+        unit = "" if self.unit == "1" else f" {self.unit}"
+        words: list[str] = ["a whole number"] if self.whole else []
+        lower = "above" if self.open_minimum else "at least"
+        upper = "below" if self.open_maximum else "at most"
+        for relation, bound in ((lower, self.minimum), (upper, self.maximum)):
+            if math.isfinite(bound):
+                words.append(f"{relation} {bound:g}{unit}")
+        if self.infinite:
+            words.append("inf is allowed" if self.minimum < math.inf else "inf")
+        return " and ".join(words) or "finite"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterSet:

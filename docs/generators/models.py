@@ -14,7 +14,6 @@ from sweep.config.model_file import read_model, read_system_file
 from sweep.equations.expressions import Expression, Name
 from sweep.equations.system import Event, Rule, System
 from sweep.models import models
-from sweep.ranges import requirement
 from sweep.shipped import shipped_models
 from sweep.spec import Model, Parameter
 
@@ -127,7 +126,7 @@ def parameter_table(parameters: tuple[Parameter, ...]) -> str:
     if not parameters:
         return "None."
     rows = [
-        (code(p.name), f"${tex_of_symbol(p.symbol)}$", p.unit, requirement(p), _default(p),
+        (code(p.name), f"${tex_of_symbol(p.symbol)}$", p.unit, p.requirement, _default(p),
          plain(p.meaning))
         for p in parameters
     ]  # fmt: skip

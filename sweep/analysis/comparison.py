@@ -14,7 +14,7 @@ import xarray as xr
 from sweep.analysis.relative_errors import error_name, errors, refuse_several_values
 from sweep.analysis.slices import Slice, is_flag
 from sweep.config.problems import UnreadableError
-from sweep.config.quantities import first_outside, number, requirement
+from sweep.config.quantities import number
 from sweep.config.sweep_file import plain
 from sweep.engine import run as run_engine
 from sweep.engine.loop import Report
@@ -214,9 +214,9 @@ def _check(sweep: Sweep, values: Mapping[str, Values]) -> None:
         column = values[parameter.name]
         is_absent = parameter.derived or parameter.name in sweep.replaced_by_table
         column = column[~np.isnan(column)] if is_absent else column
-        outside = first_outside(column, parameter)
+        outside = parameter.first_outside(column)
         if outside is not None:
             raise SweepError(
                 f"method {method!r} cannot take {parameter.name} = {float(column[outside])!r} from "
-                f"these results: {requirement(parameter)}"
+                f"these results: {parameter.requirement}"
             )

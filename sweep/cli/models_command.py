@@ -146,11 +146,9 @@ def _print_model(model: Model) -> None:
 
 
 def _print_parameters(title: str, parameters: tuple[Parameter, ...]) -> None:
-    from sweep.config.quantities import requirement
-
     def row(each: Parameter) -> tuple[str, ...]:
         default = each.derived or ("" if each.default is None else f"{each.default:g}")
-        return each.name, each.symbol, each.unit, requirement(each), default, each.meaning
+        return each.name, each.symbol, each.unit, each.requirement, default, each.meaning
 
     print(f"{title}:")
     print_section(map(row, parameters), ("name", "symbol", "unit", "range", "default", "meaning"))

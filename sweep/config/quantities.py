@@ -13,7 +13,6 @@ import numpy as np
 
 from sweep.config.problems import UnreadableError
 from sweep.errors import SweepWarning
-from sweep.ranges import first_outside, requirement
 from sweep.spec import Parameter
 from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
 from sweep.wording import shown
@@ -68,8 +67,8 @@ def as_written(text: str) -> float | str:
 
 def refuse_outside(values: Values, parameter: Parameter, describe: Callable[[int], str]) -> None:
     """Raise UnreadableError if a value is out of range; `describe` says which, from its index."""
-    if (index := first_outside(values, parameter)) is not None:
-        raise UnreadableError(f"{describe(index)}; it has to be {requirement(parameter)}")
+    if (index := parameter.first_outside(values)) is not None:
+        raise UnreadableError(f"{describe(index)}; it has to be {parameter.requirement}")
 
 
 def _expected(parameter: Parameter) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from sweep.config.problems import Check, Problem, check_names, in_table
-from sweep.config.quantities import first_outside, requirement
 from sweep.config.schema import RefineTable, TopLevel, checked
 from sweep.config.sweep_file import has_several
 from sweep.refine.mesh import halved, is_geometric
@@ -122,10 +121,10 @@ def _axis_fault(axis: Axis, parameter: Parameter, levels: int) -> str:
         most = f"more than {MAX_REFINED_VALUES:,}"
         return f"{levels} levels make {count:,} values, {most}; give fewer levels"
     finest = halved(values, levels, geometric=is_geometric(axis.recipe))
-    index = first_outside(finest, parameter)
+    index = parameter.first_outside(finest)
     if index is not None:
         value = float(finest[index])
-        return f"halved {levels} times, it takes {value!r}; it has to be {requirement(parameter)}"
+        return f"halved {levels} times, it takes {value!r}; it has to be {parameter.requirement}"
     if not _is_monotonic(finest):
         return f"halved {levels} times, neighbouring values are equal; give fewer levels"
     return ""

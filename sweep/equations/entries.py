@@ -13,7 +13,6 @@ from sweep.equations.names import name_fault
 from sweep.equations.system import PERIOD, Definition, Direction, Event, Mode, Signal, State
 from sweep.equations.tables import Table, finite_numbers, near
 from sweep.equations.tabulated import table_fault
-from sweep.ranges import first_outside
 from sweep.request import Interpolation
 from sweep.request import Table as TimeTable
 from sweep.spec import Parameter
@@ -65,7 +64,7 @@ def _bound(table: Table, key: str, unbounded: float) -> float:
 
 def is_allowed(value: float, parameter: Parameter) -> bool:
     """Whether a value lies in the range of a parameter."""
-    return first_outside(np.array([value]), parameter) is None
+    return parameter.first_outside(np.array([value])) is None
 
 
 def state(name: str, table: Table) -> State:

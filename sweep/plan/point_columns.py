@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import SweepError
 from sweep.plan.chunking import work_shape
-from sweep.ranges import first_outside, requirement
 from sweep.request import Axis, Sweep
 from sweep.spec import Variant
 from sweep.work import Chunk, Column, Points, Values
@@ -126,10 +125,10 @@ def derived_faults(sweep: Sweep, derived: Mapping[str, NDArray[np.float64]]) -> 
     faults: dict[str, str] = {}
     for parameter in sweep.inputs:
         values = derived.get(parameter.name, np.empty(0)).ravel()
-        if (index := first_outside(values, parameter)) is not None:
+        if (index := parameter.first_outside(values)) is not None:
             faults[parameter.name] = (
                 f"{sweep.derived[parameter.name]} is {float(values[index])!r}; it has to be "
-                f"{requirement(parameter)}"
+                f"{parameter.requirement}"
             )
     return faults
 

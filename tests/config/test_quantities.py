@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.config.quantities import UnreadableError, first_outside, number, requirement
+from sweep.config.quantities import UnreadableError, number
 from sweep.shipped import configs_folder
 from sweep.spec import Parameter
 
@@ -146,10 +146,10 @@ RATIO = Parameter(name="q", symbol="q", unit="1", meaning="a ratio", minimum=0, 
 def test_ranges_and_their_wording_agree(
     parameter: Parameter, inside: list[float], outside: list[float], required: str
 ) -> None:
-    assert requirement(parameter) == required
-    assert first_outside(np.array(inside), parameter) is None
+    assert parameter.requirement == required
+    assert parameter.first_outside(np.array(inside)) is None
     for value in outside:
-        assert first_outside(np.array([*inside, value, *inside, value]), parameter) == len(inside)
+        assert parameter.first_outside(np.array([*inside, value, *inside, value])) == len(inside)
 
 
 @settings(max_examples=300, deadline=None)
