@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ from sweep.wording import install
 
 if TYPE_CHECKING:
     import xarray as xr
+
+ROWS_AT_ONCE = 2**14  # formatted together; each value takes some hundred bytes of memory
 
 
 def export(
@@ -128,16 +130,14 @@ def write_csv(dataset: xr.Dataset, path: Path, comments: str = "") -> None:
     """Write comments, a header, and one row per point in C order.
 
     A flag and the status have two columns each: the stored code and its name. An output with
-    several values at each point has a column for each: NAME_0, NAME_1, ... Each number is the
-    shortest text that reads back to the same bits.
+    several values at each point has a column for each: NAME_0, NAME_1, ...
     """
-    import pandas
-
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(comments)
         for i, columns in enumerate(_tables(dataset)):
-            table = pandas.DataFrame(columns, copy=False)
-            table.to_csv(file, header=i == 0, index=False, na_rep="nan", lineterminator="\n")
+            if i == 0:
+                file.write(",".join(columns) + "\n")
+            _write_rows(file, columns)
 
 
 def write_parquet(dataset: xr.Dataset, path: Path) -> None:
@@ -236,3 +236,12 @@ def _columns(block: xr.Dataset) -> dict[str, NDArray[Any]]:
             names_of_codes = np.array([meanings.get(code, "") for code in range(256)])
             columns[f"{name}_name"] = names_of_codes[columns[name]]
     return columns
+
+
+def _write_rows(file: TextIO, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Write each number as the shortest text that reads back to the same bits."""
+    length = len(next(iter(columns.values())))
+    for start in range(0, length, ROWS_AT_ONCE):
+        part = [values[start : start + ROWS_AT_ONCE] for values in columns.values()]
+        texts = (values.astype(str).tolist() for values in part)
+        file.write("".join(",".join(row) + "\n" for row in zip(*texts, strict=True)))
