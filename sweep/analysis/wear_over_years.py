@@ -7,7 +7,7 @@ powers, and shares above or below a limit. They do not carry means.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from sweep.request import Wear
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
-from sweep.theory.wear import YEAR, geometry_of, law_of
+from sweep.theory.wear import YEAR, geometry_of, law_of, time_to_depth
 from sweep.work import Values
 
 PART = 2**18  # values computed at once: their intermediate arrays take some 50 MB
@@ -147,47 +147,60 @@ def _status(dataset: xr.Dataset, powers: Mapping[str, xr.DataArray]) -> xr.DataA
 
 def _worn(power: xr.DataArray, suffix: str, wear: Wear) -> dict[str, xr.DataArray]:
     """Volume, state, depth and time to the limit of powers, with that appended to their names."""
+    sizes = {} if wear.coefficient_at is None else {"quantile": len(wear.coefficient_at)}
     prefix = f"{suffix[1:]} of the " if suffix else ""
     described: dict[str, dict[str, Any]] = {
-        f"wear_volume{suffix}": {"long_name": f"{prefix}worn volume", "units": "m^3"},
-        f"wear_state{suffix}": STATE,
+        "volume": {"long_name": f"{prefix}worn volume", "units": "m^3"},
+        "state": STATE,
     }
     if wear.geometry is not None:
-        described[f"wear_depth{suffix}"] = {"long_name": f"{prefix}depth of the scar", "units": "m"}
-    if wear.limit is not None:
-        meaning = f"time until the {prefix}depth is {wear.limit:g} m; inf where it never is"
-        name = f"time_to_limit{'_of' if suffix else ''}{suffix}"
-        described[name] = {"long_name": meaning, "units": "s"}
-    sizes = {} if wear.coefficient_at is None else {"quantile": len(wear.coefficient_at)}
-    over_time = {**sizes, "time": len(wear.seconds)}
-    arrays: Any = xr.apply_ufunc(  # pyright: ignore[reportUnknownMemberType]
-        _in_parts, power,
-        kwargs={"wear": wear},
-        output_core_dims=[list(over_time if n.startswith("wear") else sizes) for n in described],
-        dask="parallelized",
-        output_dtypes=[np.uint8 if "state" in name else np.float64 for name in described],
-        dask_gufunc_kwargs={"output_sizes": over_time},
-    )  # fmt: skip
-    return {
-        name: values.drop_attrs(deep=False).assign_attrs(described[name])
+        described["depth"] = {"long_name": f"{prefix}depth of the scar", "units": "m"}
+    dtypes = [np.uint8 if name == "state" else np.float64 for name in described]
+    arrays = _applied(_over_time, power, wear, {**sizes, "time": len(wear.seconds)}, dtypes)
+    variables = {
+        f"wear_{name}{suffix}": values.drop_attrs(deep=False).assign_attrs(described[name])
         for name, values in zip(described, arrays, strict=True)
     }
+    if wear.limit is not None:
+        seconds = _applied(_to_limit, power, wear, sizes, [np.float64]).drop_attrs(deep=False)
+        meaning = f"time until the {prefix}depth is {wear.limit:g} m; inf where it never is"
+        name = f"time_to_limit{'_of' if suffix else ''}{suffix}"
+        variables[name] = seconds.assign_attrs(long_name=meaning, units="s")
+    return variables
 
 
-def _in_parts(power: Values, *, wear: Wear) -> tuple[NDArray[Any], ...]:
-    """The arrays for all powers, computed a part at a time, which bounds the memory."""
+def _applied(
+    compute: Callable[[Values, Wear], tuple[NDArray[Any], ...]],
+    power: xr.DataArray,
+    wear: Wear,
+    sizes: Mapping[str, int],
+    dtypes: list[type],
+) -> Any:
+    """The arrays that a function makes of powers, as lazy as these; `sizes` of new dimensions."""
+    return xr.apply_ufunc(  # pyright: ignore[reportUnknownMemberType]
+        _in_parts, power,
+        kwargs={"wear": wear, "compute": compute},
+        output_core_dims=[list(sizes)] * len(dtypes),
+        dask="parallelized",
+        output_dtypes=dtypes,
+        dask_gufunc_kwargs={"output_sizes": dict(sizes)},
+    )  # fmt: skip
+
+
+def _in_parts(
+    power: Values, *, compute: Callable[[Values, Wear], tuple[NDArray[Any], ...]], wear: Wear
+) -> Any:
+    """The array or arrays for all powers, computed a part at a time, which bounds the memory."""
     flat = np.asarray(power, np.float64).ravel()
     size = max(PART // (len(wear.seconds) * len(wear.coefficient_at or (1,))), 1)
-    parts = [_of_powers(flat[i : i + size], wear) for i in range(0, max(flat.size, 1), size)]
+    parts = [compute(flat[i : i + size], wear) for i in range(0, max(flat.size, 1), size)]
     joined = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-    return tuple(each.reshape(*power.shape, *each.shape[1:]) for each in joined)
+    reshaped = [each.reshape(*power.shape, *each.shape[1:]) for each in joined]
+    return tuple(reshaped) if len(reshaped) > 1 else reshaped[0]
 
 
-def _of_powers(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
-    """Volume, state and, with a geometry, depth over quantiles, if there are any, and time.
-
-    With a limit also the time to it, over quantiles.
-    """
+def _over_time(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
+    """Volume, state and, with a geometry, depth over quantiles, if there are any, and time."""
     law, coefficients = law_of(wear.law), dict[str, Any](wear.coefficients)
     power = power[:, None]
     if wear.coefficient_at is not None:
@@ -198,14 +211,19 @@ def _of_powers(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
     state = np.where(np.isnan(within), MISSING_FLAG, within == 0).astype(np.uint8)
     if wear.geometry is None:
         return volume, state
-    geometry = geometry_of(wear.geometry, small=wear.small)
-    depth = geometry.depth(volume, wear.size)
+    depth = geometry_of(wear.geometry, small=wear.small).depth(volume, wear.size)
     worn_through = np.isnan(depth) & ~np.isnan(volume)
-    state = np.where(worn_through, np.uint8(2), state)
-    if wear.limit is None:
-        return volume, state, depth
-    worn = geometry.volume(np.float64(wear.limit), wear.size)
-    return volume, state, depth, law.seconds(power, worn, coefficients)[..., 0]
+    return volume, np.where(worn_through, np.uint8(2), state), depth
+
+
+def _to_limit(power: Values, wear: Wear) -> tuple[Values]:
+    """The time to the limit, over quantiles if there are any."""
+    assert wear.geometry is not None
+    both: dict[str, Any] = {**wear.coefficients, **wear.size, "small": wear.small}
+    if wear.coefficient_at is not None:
+        both["coefficient"] = np.array(list(wear.coefficient_at.values()))
+        power = power[:, None]
+    return (time_to_depth(wear.law, wear.geometry, power, wear.limit or 0.0, **both),)
 
 
 def _thresholds(threshold: xr.DataArray, wear: Wear) -> dict[str, xr.Variable]:

@@ -122,11 +122,8 @@ def _resolved(value: float, resolution: float) -> float:
 def _markdown_table(table: Table) -> str:
     rules = ["---" if column.unit == "" else "--:" for column in table.columns]
     lines: list[Sequence[str]] = [heads(table), rules, *cells(table)]
-    return "\n".join("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)
-
-
-def _escaped(cell: str) -> str:
-    return cell.replace("|", r"\|")
+    rows = ([cell.replace("|", r"\|") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _table(table: Table) -> dict[str, Any]:

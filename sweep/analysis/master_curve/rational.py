@@ -75,9 +75,9 @@ class Stretch:
 
     def target(self, energies: Target) -> Target:
         """The values that R has to have."""
-        factor = energies.t ** float(-self.power)
-        t, g, unit = self.argument(energies.t), energies.g, energies.unit
-        return Target(t, g * factor, unit * factor)
+        x = energies.t
+        factor = 1 / x if self.power == 1 else x if self.power == -1 else np.ones(x.size)
+        return Target(self.argument(x), energies.g * factor, energies.unit * factor)
 
 
 @dataclass(frozen=True)
