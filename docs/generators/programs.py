@@ -51,8 +51,8 @@ def exit_status_page() -> str:
 
 def _entries(text: str) -> list[tuple[str, str]]:
     """Rows of lines such as `  0    done`, which may go on in the next line."""
-    found = re.findall(r"^  (\S+) {2,}(.*(?:\n {8,}\S.*)*)", text, re.MULTILINE)
-    return [(code(name), plain(re.sub(r"\s+", " ", meaning))) for name, meaning in found]
+    rows = re.findall(r"^  (\S+) {2,}(.*(?:\n {8,}\S.*)*)", text, re.MULTILINE)
+    return [(code(name), plain(re.sub(r"\s+", " ", meaning))) for name, meaning in rows]
 
 
 def python_page() -> str:
