@@ -162,6 +162,7 @@ def test_memory_to_sort_is_allocated_before_the_library_takes_it() -> None:
     assert chosen is not None
     device = TwinDevice(bound=LEAST_SORT_BYTES)
     with pytest.raises(Exception, match="bytes were asked for"):
+        # A library that fails at any use stands where CuPy's functions are expected.
         Sorter(chosen, Unused()).order(device, {}, 0, 50)  # type: ignore[arg-type]
     assert (device.refused, device.used) == (1, 0)
 
