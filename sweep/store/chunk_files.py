@@ -17,7 +17,7 @@ from sweep.errors import machine_error
 from sweep.plan.chunking import chunk_at, chunk_counts
 from sweep.spec import Status
 from sweep.store import faults
-from sweep.store.place import Files
+from sweep.store.place import Files, beside
 from sweep.work import Chunk
 
 MAX_FOLDERS = 1000  # for the chunks of one array
@@ -84,16 +84,15 @@ class ChunkFiles:
 
         Reading every checksum takes as long as reading the store, so a run checks only these.
         """
-        log = self._files.beside("log")
+        log = beside(self._files, "log")
         indices = [list(chunk.index) for chunk in chunks]
-        with log.writing():
-            if indices or log.exists(NOTE):
-                log.put(NOTE, [f"{json.dumps(indices)}\n".encode()])
+        if indices or log.exists(NOTE):
+            log.put(NOTE, [f"{json.dumps(indices)}\n".encode()])
 
     def _noted(self) -> list[str]:
         """The names of the chunks in the note; none if there is no note or it cannot be read."""
         try:
-            rows = json.loads(self._files.beside("log").read(NOTE) or b"[]")
+            rows = json.loads(beside(self._files, "log").read(NOTE) or b"[]")
             return [key(row, self._separator) for row in rows]
         except (OSError, ValueError, TypeError, RecursionError):
             return []

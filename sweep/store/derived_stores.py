@@ -15,6 +15,7 @@ import xarray as xr
 
 from sweep.errors import StoreError
 from sweep.store.faults import ORIGIN
+from sweep.store.group import as_zarr
 from sweep.store.place import Files, attributes_of, files_of
 
 BY = "derived_by"
@@ -34,7 +35,7 @@ def write_derived(dataset: xr.Dataset, path: str | Path) -> None:
             "another name"
         )
     kept = xr.Dataset(dataset.data_vars, dataset.coords, _attributes(dataset))
-    with files.writing(creating=True), files.publish() as folder:
+    with files.publish() as folder:
         write_zarr(kept, folder)
         files.discard()
 
@@ -45,7 +46,7 @@ def opened(files: Files) -> xr.Dataset | None:
         return None
     # The types of xarray.open_zarr are incomplete.
     dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
-        files.zarr(), consolidated=False, chunks={}
+        as_zarr(files), consolidated=False, chunks={}
     )
     origin = json.loads(str(dataset.attrs[ORIGIN]))
     ordered = {name: dataset.variables[name] for name in str(dataset.attrs[NAMES]).split()}

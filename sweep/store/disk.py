@@ -29,13 +29,13 @@ from sweep.source import is_token_digest, kernel_digest
 from sweep.spec import Status, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store import encoding, extension, faults, layout
+from sweep.store import durable, encoding, extension, faults, layout, lock
 from sweep.store.chunk_files import ChunkFiles, key
 from sweep.store.creation import build
 from sweep.store.differences import differences
 from sweep.store.group import array_of, damaged_metadata, file_shape, open_group, sweep_of
 from sweep.store.pieces import NODES, PIECES, InFiles
-from sweep.store.place import Files, files_of, local
+from sweep.store.place import Files, files_of, is_url, local
 from sweep.store.reading import open_results, refuse_unreadable
 from sweep.store.receipts import Receipts
 from sweep.work import Chunk
@@ -70,7 +70,6 @@ class Store:
         self.torn = self._chunks.torn
         self.damaged_files = self._chunks.damaged
         self.note_damage = self._chunks.note_damage
-        self.holders = files.holders
         self.flush = self._receipts.flush
         self.receipts = self._receipts.read
         self.stretch = index(self._attributes.get(layout.STRETCH, 1))
@@ -98,15 +97,14 @@ class Store:
             if sweep.reduction is not None:
                 stretch = work_shape(sweep, chunk_points)[-1]  # points computed at once
                 provenance = {**provenance, layout.STRETCH: stretch}
-            with files.writing(creating=True):
-                if any(name.startswith("c") for name in files.list("status")):
-                    raise StoreError(
-                        f"{str(files)!r} has chunks but no zarr.json, so it is not a store; name "
-                        "another path"
-                    )
+            if any(name.startswith("c") for name in files.list("status")):
+                raise StoreError(
+                    f"{str(files)!r} has chunks but no zarr.json, so it is not a store; name "
+                    "another path"
+                )
+            with files.publish() as folder:
+                build(folder, sweep, chunk_shape(sweep, chunk_points), provenance)
                 extension.forget(files)
-                with files.publish() as folder:
-                    build(folder, sweep, chunk_shape(sweep, chunk_points), provenance)
         store = cls._open(files)
         if sentences := store.differences(sweep, accept_revision=accept_revision):
             revised = store._other_revision(sweep)
@@ -135,7 +133,7 @@ class Store:
     def _open(cls, files: Files) -> Store:
         refuse_unreadable(files)
         with faults.opening(files):
-            group = open_group(files.zarr())
+            group = open_group(files)
             return cls(files, sweep_of(group), group)
 
     @classmethod
@@ -151,7 +149,7 @@ class Store:
         files = files_of(path, durable=True)
         if not files.exists():
             refuse_unreadable(files)
-        with files.lock(), files.writing():
+        with files.lock(), faults.writing(files):
             extension.finish(files)
             store = cls._open(files)
             longer = extension.grown(store.sweep, sweep)
@@ -226,7 +224,7 @@ class Store:
 
         That may have happened while a run was waiting for the lock.
         """
-        with self._files.writing():
+        with faults.writing(self._files):
             if extension.has_grown(self._files, self.sweep.shape, self._fingerprint):
                 raise StoreError(
                     f"{self.location!r} was extended during this run; what is computed is kept, "
@@ -269,17 +267,16 @@ class Store:
         """
         parts = layout.parts(self._variables, arrays, chunk)
         status = self._chunks.key("status", chunk)
-        with self._files.writing():
-            self._files.remove(status)
-            for name, part in parts.items():
-                pieces = encoding.encoded_for(self._arrays[name], part)
-                self._files.put(self._chunks.key(name, chunk), pieces)
-            if chunk.shape != self.chunk_shape or self.sweep.reduction is not None:
-                try:
-                    self.refuse_what_has_grown()
-                except StoreError:
-                    self._files.remove(status)
-                    raise
+        self._files.remove(status)
+        for name, part in parts.items():
+            pieces = encoding.encoded_for(self._arrays[name], part)
+            self._files.put(self._chunks.key(name, chunk), pieces)
+        if chunk.shape != self.chunk_shape or self.sweep.reduction is not None:
+            try:
+                self.refuse_what_has_grown()
+            except StoreError:
+                self._files.remove(status)
+                raise
 
     def reopen(self, chunks: Iterable[Chunk]) -> None:
         """Make chunks pending again; their outputs stay until they are written anew.
@@ -289,9 +286,8 @@ class Store:
         chunks = list(chunks)
         if chunks and not self._accepted:
             self.refuse_other_kernel()
-        with self._files.writing():
-            for chunk in chunks:
-                self._files.remove(self._chunks.key("status", chunk))
+        for chunk in chunks:
+            self._files.remove(self._chunks.key("status", chunk))
 
     def failed(self) -> list[Chunk]:
         """The done chunks with a point that has the status `failed`. Reads every status."""
@@ -333,12 +329,12 @@ class Store:
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged. Reads all of them."""
-        with self._files.writing():
+        with faults.writing(self._files):
             return [chunk for chunk in chunks if self._chunks.is_whole(chunk)]
 
     def rebuild_metadata(self) -> list[str]:
         """Write the metadata of constant parameters that is missing or damaged; the file names."""
-        with self._files.writing():
+        with faults.writing(self._files):
             rebuilt = damaged_metadata(self._files, self.sweep.constants)
             for key, content in rebuilt.items():
                 self._files.put(key, [content])
@@ -354,14 +350,19 @@ class Store:
 
         Call it only while holding the lock: it also removes those of living processes.
         """
-        with self._files.writing():
-            self._files.clean()
+        if not is_url(self.location):  # objects at a URL appear whole
+            with faults.writing(self._files):
+                durable.clean(self.path)
         if self.sweep.reduction is not None:
             # Two processes that completed a cell at once may have left its pieces.
             done = {key(cell.index, ".") for cell in self.done()}
             for name in self.pieces.names():
                 if name.partition("/")[0] in done:
                     self.pieces.remove(name)
+
+    def holders(self) -> list[dict[str, Any]] | None:
+        """The living processes that hold the store or a shard: host, pid, time; None for a URL."""
+        return None if is_url(self.location) else lock.holders(self.path)
 
     @contextmanager
     def lock(self, shard: tuple[int, int] | None = None) -> Generator[None]:

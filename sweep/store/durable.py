@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import itertools
 import os
 import re
 import shutil
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -62,18 +63,16 @@ def scratch_beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
 
 
-def scratch_stores(path: Path) -> Iterator[Path]:
-    """Scratch folders that killed processes have left next to a store, also of its passes."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
-    yield from (each for each in path.parent.glob(".*.partial") if pattern.fullmatch(each.name))
-
-
-def scratch_files(store: Path) -> Iterator[Path]:
-    """Scratch files in a store that were not renamed."""
-    for folder, _, names in os.walk(store):
+def clean(store: Path) -> None:
+    """Remove what killed processes have left in a store, and next to it, also of its passes."""
+    for folder, _, names in itertools.chain(os.walk(store), os.walk(f"{store}.log")):
         for name in names:
             if name.endswith(".partial") and _SCRATCH_FILE.fullmatch(name):
-                yield Path(folder, name)
+                Path(folder, name).unlink(missing_ok=True)
+    beside = re.compile(rf"\.{re.escape(store.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
+    for scratch in store.parent.glob(".*.partial"):
+        if beside.fullmatch(scratch.name):
+            discard(scratch)
 
 
 def discard(folder: Path) -> None:

@@ -21,7 +21,8 @@ from sweep.request import Axis, LongValues, Sweep
 from sweep.store.chunk_files import key, separator_of
 from sweep.store.creation import build
 from sweep.store.differences import differences, reduced_axes, unlike_values
-from sweep.store.place import GROUP, STATUS, Files, attributes_of, in_order
+from sweep.store.faults import gone
+from sweep.store.place import GROUP, STATUS, Files, attributes_of, beside, in_order
 from sweep.work import Values
 
 
@@ -93,9 +94,15 @@ def is_under_way(files: Files) -> bool:
 
 
 def has_grown(files: Files, shape: tuple[int, ...], fingerprint: str) -> bool:
-    """Whether the store has another shape or fingerprint by now, or is about to get one."""
-    # In this order: the shape changes before the extension is over.
-    if is_under_way(files) or tuple(_status(files)["shape"]) != shape:
+    """Whether the store has another shape or fingerprint by now, or is about to get one.
+
+    Raises MachineError if the store is gone.
+    """
+    if is_under_way(files):  # first, as the shape changes before the extension is over
+        return True
+    if not (status := _status(files)):
+        raise gone(files)
+    if tuple(status["shape"]) != shape:
         return True
     return attributes_of(files).get("fingerprint") != fingerprint
 
@@ -176,4 +183,4 @@ def _status(files: Files) -> Mapping[str, Any]:
 
 
 def _prepared(files: Files) -> Files:
-    return files.beside("extension", hidden=True)
+    return beside(files, "extension", hidden=True)

@@ -6,7 +6,7 @@ import errno
 import os
 import shlex
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -16,6 +16,7 @@ import psutil
 from fsspec.registry import known_implementations
 
 from sweep.errors import MachineError, StoreError, SweepError, machine_error
+from sweep.store.place import is_url
 from sweep.wording import install
 
 CURES = {
@@ -38,12 +39,18 @@ ORIGIN = "derived_from"  # an attribute of stores that are computed from the res
 RESUME_HINT = "Finished chunks are kept: run the same sweep again to continue"
 
 
-@contextmanager
-def writing(path: Path, *, creating: bool = False) -> Generator[None]:
-    """Within, an OSError becomes a MachineError that says how to continue.
+def writing(place: object, *, creating: bool = False) -> AbstractContextManager[None]:
+    """Within, a failure of the disk or network becomes a MachineError that says how to continue.
 
-    Where a store is made, it becomes a StoreError if the path is to blame.
+    Where a store is made, it becomes a StoreError if the path is to blame. `place` is a path, a URL
+    or the files there.
     """
+    location = str(place)
+    return reaching(location) if is_url(location) else _on_disk(Path(location), creating=creating)
+
+
+@contextmanager
+def _on_disk(path: Path, *, creating: bool) -> Generator[None]:
     try:
         yield
     except OSError as error:

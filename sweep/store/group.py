@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr
+from zarr.storage import FsspecStore, LocalStore, WrapperStore
 
 from sweep.errors import StoreError
 from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
@@ -15,11 +17,19 @@ from sweep.request import STRETCH, LongValues, Sweep
 from sweep.sampling.drawing import columns_of
 from sweep.spec import every_parameter
 from sweep.store.creation import REDUCED
-from sweep.store.faults import damaged_coordinate, intact, refuse_foreign_group
-from sweep.store.place import GROUP, Files
+from sweep.store.faults import (
+    damaged_coordinate,
+    intact,
+    reading,
+    refuse_device,
+    refuse_foreign_group,
+)
+from sweep.store.place import GROUP, Files, is_url
 from sweep.work import Values
 
 if TYPE_CHECKING:
+    from zarr.abc.buffer import Buffer, BufferPrototype
+    from zarr.abc.store import ByteRequest
     from zarr.abc.store import Store as ZarrStore
 
 
@@ -41,11 +51,31 @@ class Stored:
         return values
 
 
-def open_group(files: ZarrStore) -> zarr.Group:
+class _Readable(WrapperStore[LocalStore]):
+    """A folder as zarr reads it, except that files that may not be read are named."""
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        file = self._store.root / key
+        with suppress(FileNotFoundError, NotADirectoryError), reading(file):
+            refuse_device(file)
+            return await self._store.get(key, prototype, byte_range)
+        return None
+
+
+def as_zarr(files: Files) -> ZarrStore:
+    """The same files for zarr, which only reads them."""
+    if is_url(location := str(files)):
+        return FsspecStore.from_url(location, read_only=True)
+    return _Readable(LocalStore(location, read_only=True))
+
+
+def open_group(files: Files) -> zarr.Group:
     """The group of a store. Raises StoreError if another program has made it."""
     # The types of zarr.open_group are incomplete.
     group = zarr.open_group(  # pyright: ignore[reportUnknownMemberType]
-        files, mode="r", use_consolidated=False
+        as_zarr(files), mode="r", use_consolidated=False
     )
     refuse_foreign_group(group.attrs)
     return group

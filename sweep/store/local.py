@@ -7,24 +7,16 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Any
-
-from zarr.storage import LocalStore, WrapperStore
 
 from sweep.store import durable, faults, lock
 from sweep.store.encoding import Piece
 from sweep.store.place import GROUP
-from sweep.store.receipts import is_alive
-
-if TYPE_CHECKING:
-    from zarr.abc.buffer import Buffer, BufferPrototype
-    from zarr.abc.store import ByteRequest
 
 
 class LocalFiles:
     """A folder; next to it lie the folder of its receipts, its lock and scratch folders."""
 
-    flush_seconds = 0.0  # how long receipts are collected before they are appended
+    flush_seconds = 0.0  # how long receipts are collected before they are written
 
     def __init__(self, path: Path, *, durable: bool = False, is_store: bool = True) -> None:
         self.path = path
@@ -45,26 +37,28 @@ class LocalFiles:
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         """Write a file whole or not at all; an existing one is replaced."""
         file = f"{self.path}/{key}"
-        try:
-            durable.write(file, pieces, durable=self._durable, required=self._required)
-        except FileNotFoundError as error:
-            raise faults.gone(self.path) from error
-        except OSError:
-            faults.refuse_folder(file)
-            raise
+        with faults.writing(self.path):
+            try:
+                durable.write(file, pieces, durable=self._durable, required=self._required)
+            except FileNotFoundError as error:
+                raise faults.gone(self.path) from error
+            except OSError:
+                faults.refuse_folder(file)
+                raise
 
     def remove(self, key: str) -> None:
         """Remove a file if it exists."""
         file = f"{self.path}/{key}"
-        try:
-            os.unlink(file)  # noqa: PTH108 (making a Path takes longer)
-        except FileNotFoundError:
-            return
-        except OSError:  # which one depends on the system
-            faults.refuse_folder(file)
-            raise
-        if self._durable:
-            durable.sync_folder(Path(file).parent)
+        with faults.writing(self.path):
+            try:
+                os.unlink(file)  # noqa: PTH108 (making a Path takes longer)
+            except FileNotFoundError:
+                return
+            except OSError:  # which one depends on the system
+                faults.refuse_folder(file)
+                raise
+            if self._durable:
+                durable.sync_folder(Path(file).parent)
 
     def list(self, folder: str = "") -> list[str]:
         """The keys of all files in a folder and those below it, relative to the folder."""
@@ -87,33 +81,34 @@ class LocalFiles:
         They appear all at once, or at a URL with the group's metadata last. If somebody else has
         published in the meantime, theirs are kept.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        begun = durable.scratch_beside(self.path)
-        try:
-            yield begun
-            if self._durable:
-                durable.sync_tree(begun)
-            begun.rename(self.path)
-            if self._durable:
-                durable.sync_folder(self.path.parent)
-        except OSError:
-            if not self.path.exists():
-                raise
-        finally:
-            durable.discard(begun)
+        with faults.writing(self.path, creating=self._required is not None):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            begun = durable.scratch_beside(self.path)
+            try:
+                yield begun
+                if self._durable:
+                    durable.sync_tree(begun)
+                begun.rename(self.path)
+                if self._durable:
+                    durable.sync_folder(self.path.parent)
+            except OSError:
+                if not self.path.exists():
+                    raise
+            finally:
+                durable.discard(begun)
 
     def discard(self) -> None:
         """Remove everything below the root, at once or at a URL with the group's metadata last."""
         if self.path.exists():
             leftover = durable.scratch_beside(self.path)
-            with self.writing():
+            with faults.writing(self.path):
                 self.path.rename(leftover)
                 if self._durable:
                     durable.sync_folder(self.path.parent)
             durable.discard(leftover)
 
     def lock(
-        self, shard: str | None = None, clean: Callable[[], None] | None = None
+        self, shard: str | None = None, clean: Callable[[], None] = lambda: None
     ) -> AbstractContextManager[None]:
         """Within, hold the store, or one shard of it; a URL cannot be held.
 
@@ -121,55 +116,7 @@ class LocalFiles:
         """
         if shard is None:
             return lock.exclusive(self.path)
-        return lock.shared(self.path, shard, clean or self.clean)
-
-    def holders(self) -> list[dict[str, Any]] | None:
-        """The living processes that hold the store or a shard: host, pid, time; None for a URL."""
-        signatures = map(lock.signed, sorted(lock.folder(self.path).glob("*.json")))
-        return [signature for signature in signatures if signature and is_alive(signature)]
-
-    def append(self, key: str, text: str) -> None:
-        """Add lines to a file, or at a URL to a new one whose name begins with that of the file."""
-        self.path.mkdir(exist_ok=True)
-        # Unbuffered, so that the text is written by one call at the end of the file.
-        with (self.path / key).open("ab", buffering=0) as file:
-            file.write(text.encode("utf-8"))
-
-    def clean(self) -> None:
-        """Remove the scratch files that killed processes have left."""
-        for file in durable.scratch_files(self.path):
-            file.unlink(missing_ok=True)
-        for folder in durable.scratch_stores(self.path):
-            durable.discard(folder)
-
-    def beside(self, suffix: str, *, hidden: bool = False) -> LocalFiles:
-        """The files next to the root, where NAME.suffix is. What is hidden is always durable."""
-        name = f".{self.path.name}.{suffix}" if hidden else f"{self.path.name}.{suffix}"
-        return LocalFiles(self.path.with_name(name), durable=hidden, is_store=False)
-
-    def writing(self, *, creating: bool = False) -> AbstractContextManager[None]:
-        """Within, a failure of the disk or network becomes a MachineError.
-
-        Where a store is made, it becomes a StoreError if the path is to blame.
-        """
-        return faults.writing(self.path, creating=creating)
-
-    def zarr(self) -> WrapperStore[LocalStore]:
-        """The same files for zarr, which only reads them."""
-        return _Readable(LocalStore(self.path, read_only=True))
-
-
-class _Readable(WrapperStore[LocalStore]):
-    """The files as zarr reads them, except that those that may not be read are named."""
-
-    async def get(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        file = self._store.root / key
-        with suppress(FileNotFoundError, NotADirectoryError), faults.reading(file):
-            faults.refuse_device(file)
-            return await self._store.get(key, prototype, byte_range)
-        return None
+        return lock.shared(self.path, shard, clean)
 
 
 def _files(folder: str, prefix: str) -> Iterator[str]:

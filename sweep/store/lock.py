@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from sweep.errors import StoreError
 from sweep.store.faults import writing
+from sweep.store.receipts import is_alive
 
 MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one another
 
@@ -134,6 +135,12 @@ def signed(holder: Path) -> dict[str, Any]:
         return {**{key: signature[key] for key in ("pid", "host")}, "time": signature["since"]}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
+
+
+def holders(store: Path) -> list[dict[str, Any]]:
+    """The living processes that hold the store or a shard: host, pid and time."""
+    signatures = map(signed, sorted(folder(store).glob("*.json")))
+    return [signature for signature in signatures if signature and is_alive(signature)]
 
 
 def _who(holder: Path) -> str:

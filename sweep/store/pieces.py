@@ -67,12 +67,10 @@ class InFiles:
         return self._files.read(f"{self._folder}/{name}")
 
     def put(self, name: str, content: bytes) -> None:
-        with self._files.writing():
-            self._files.put(f"{self._folder}/{name}", [content])
+        self._files.put(f"{self._folder}/{name}", [content])
 
     def remove(self, name: str) -> None:
-        with self._files.writing():
-            self._files.remove(f"{self._folder}/{name}")
+        self._files.remove(f"{self._folder}/{name}")
 
 
 Pieces = InMemory | InFiles

@@ -62,6 +62,17 @@ def files_of(path: str | Path, *, durable: bool = False) -> Files:
     return LocalFiles(local(path), durable=durable)
 
 
+def beside(files: Files, suffix: str, *, hidden: bool = False) -> Files:
+    """The files next to others, below NAME.suffix; in a folder what is hidden is durable, too."""
+    root = str(files)
+    if is_url(root):  # objects have no hidden names
+        return files_of(f"{root}.{suffix}")
+    from sweep.store.local import LocalFiles
+
+    name = f"{'.' if hidden else ''}{Path(root).name}.{suffix}"
+    return LocalFiles(Path(root).with_name(name), durable=hidden, is_store=False)
+
+
 def attributes_of(files: Files) -> Mapping[str, Any]:
     """The attributes of a store; none without metadata. Raises ValueError if that is damaged."""
     return json.loads(files.read(GROUP) or b"{}").get("attributes", {})

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 from xarray.backends import BackendArray, BackendEntrypoint
-from xarray.core import indexing  # of which xarray's guide to backends uses what is used here
+from xarray.core import indexing  # what is used of it is in xarray's API reference and guides
 
 from sweep.errors import StoreError
 from sweep.plan.recipes import outputs_in
@@ -20,7 +20,13 @@ from sweep.store import extension, faults
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
 from sweep.store.faults import damaged_coordinate, intact
-from sweep.store.group import open_group, read_dimensions, recipe_of, refuse_damaged_metadata
+from sweep.store.group import (
+    as_zarr,
+    open_group,
+    read_dimensions,
+    recipe_of,
+    refuse_damaged_metadata,
+)
 from sweep.store.layout import MISSING_LEVEL, ordered
 from sweep.store.place import Files, PassFolder, files_of, is_url
 
@@ -32,14 +38,13 @@ def open_results(path: str | Path) -> xr.Dataset:
     with faults.opening(files):
         if (derived := opened(files)) is not None:
             return derived
-        zarr = files.zarr()
-        group = open_group(zarr)
+        group = open_group(files)
         recipe = recipe_of(group)
         refuse_damaged_metadata(files, recipe)
         read_dimensions(group, recipe)
         # The types of xarray.open_dataset are incomplete.
         dataset: xr.Dataset = xr.open_dataset(  # pyright: ignore[reportUnknownMemberType]
-            zarr,  # pyright: ignore[reportArgumentType]
+            as_zarr(files),  # pyright: ignore[reportArgumentType]
             engine=CheckedZarr,
         )
         return ordered(with_derived(_chunked(dataset)))

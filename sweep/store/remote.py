@@ -9,14 +9,12 @@ nobody notices.
 from __future__ import annotations
 
 import tempfile
-import uuid
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, cast
 
 import fsspec
-from zarr.storage import FsspecStore
 
 from sweep.errors import StoreError
 from sweep.store import faults
@@ -29,14 +27,14 @@ WITH_BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss")  # fsspe
 class RemoteFiles:
     """The objects whose keys begin with that of the URL."""
 
-    flush_seconds = 10.0  # an object cannot be appended to, so that each append makes one
+    flush_seconds = 10.0  # each write is a request
 
     def __init__(self, url: str) -> None:
         protocol, _, name = url.partition(":")
         if not name.strip(":/"):  # fsspec would take that for a local path
             raise StoreError(f"{url!r} names no store: write {protocol}://BUCKET/NAME.zarr")
         self._url = url.rstrip("/")
-        with self.writing():
+        with faults.reaching(self._url):
             system_and_root = cast("tuple[Any, str]", fsspec.url_to_fs(self._url))
         self._system, self._root = system_and_root
         if protocol in WITH_BUCKETS and "/" not in self._root:
@@ -49,34 +47,34 @@ class RemoteFiles:
         return self._url
 
     def read(self, key: str) -> bytes | None:
-        with self.writing(), suppress(FileNotFoundError):
+        with faults.reaching(self._url), suppress(FileNotFoundError):
             return self._system.cat_file(f"{self._root}/{key}")
         return None
 
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
-        with self.writing():
+        with faults.reaching(self._url):
             self._system.pipe_file(f"{self._root}/{key}", b"".join(pieces))
 
     def remove(self, key: str) -> None:
-        with self.writing(), suppress(FileNotFoundError):
+        with faults.reaching(self._url), suppress(FileNotFoundError):
             self._system.rm_file(f"{self._root}/{key}")
 
     def list(self, folder: str = "") -> list[str]:
         root = f"{self._root}/{folder}".rstrip("/")
-        with self.writing(), suppress(FileNotFoundError):
+        with faults.reaching(self._url), suppress(FileNotFoundError):
             self._system.invalidate_cache()  # others may have changed what fsspec remembers
             return [key.removeprefix(f"{root}/") for key in self._system.find(root)]
         return []
 
     def exists(self, key: str = "") -> bool:
-        with self.writing(), suppress(FileNotFoundError):
+        with faults.reaching(self._url), suppress(FileNotFoundError):
             self._system.invalidate_cache()
             return self._system.size(f"{self._root}/{key or GROUP}") != 0
         return False
 
     @contextmanager
     def publish(self) -> Generator[Path]:
-        with tempfile.TemporaryDirectory() as folder:
+        with faults.reaching(self._url), tempfile.TemporaryDirectory() as folder:
             built = Path(folder, "store.zarr")
             yield built
             files = [file for file in built.rglob("*") if file.is_file()]
@@ -91,28 +89,7 @@ class RemoteFiles:
             self.remove(key)
 
     def lock(
-        self, shard: str | None = None, clean: Callable[[], None] | None = None
+        self, shard: str | None = None, clean: Callable[[], None] = lambda: None
     ) -> AbstractContextManager[None]:
         del shard, clean  # nothing is held, and another shard may be writing
         return nullcontext()
-
-    def holders(self) -> list[dict[str, Any]] | None:
-        return None  # nothing is locked
-
-    def append(self, key: str, text: str) -> None:
-        stem, _, suffix = key.rpartition(".")
-        self.put(f"{stem}-{uuid.uuid4().hex}.{suffix}", [text.encode("utf-8")])
-
-    def clean(self) -> None:
-        """Nothing: there are no scratch files."""
-
-    def beside(self, suffix: str, *, hidden: bool = False) -> RemoteFiles:
-        del hidden  # objects have no hidden names
-        return RemoteFiles(f"{self._url}.{suffix}")
-
-    def writing(self, *, creating: bool = False) -> AbstractContextManager[None]:
-        del creating  # the messages are the same
-        return faults.reaching(self._url)
-
-    def zarr(self) -> FsspecStore:
-        return FsspecStore.from_url(self._url, read_only=True)

@@ -16,6 +16,8 @@ import sweep
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.request import Sweep
 from sweep.store import Store, anything_at, open_results
+from sweep.store.local import LocalFiles
+from sweep.store.remote import RemoteFiles
 from tests.command import Run
 from tests.conftest import ROOTS_BROAD_ON_S3
 from tests.store.test_faults import CONFIG
@@ -136,6 +138,23 @@ def test_receipts_of_all_writers_lie_beside_it(root: str) -> None:
     chunks = [receipt["chunk"] for receipt in Store.open(store.location).receipts()]
     assert sorted(chunks) == [[0, 0], [1, 0], [2, 0]]
     assert not any(name.endswith("jsonl") for name in objects(store.location))
+
+
+def test_a_store_that_is_removed_in_a_run_is_reported_as_gone() -> None:
+    store = create("memory://removed/map.zarr")
+    *_, last = store.pending()  # at the end of both axes, so that the run looks for an extension
+    fsspec.filesystem("memory").rm("/removed", recursive=True)
+    with pytest.raises(MachineError, match=r"map.zarr' was deleted or moved during the run"):
+        store.write(last, results_of(store.sweep, last))
+
+
+def test_a_folder_and_a_url_have_the_same_eight_operations() -> None:
+    """All else about a store is written once, on these."""
+    for files in (LocalFiles, RemoteFiles):
+        operations = {name for name, each in vars(files).items() if callable(each)}
+        assert {name for name in operations if not name.startswith("_")} == {
+            *("read", "put", "remove", "list", "exists", "publish", "discard", "lock")
+        }
 
 
 @ROOTS_BROAD_ON_S3

@@ -274,7 +274,11 @@ def test_clean_removes_the_scratch_files_of_writers_and_nothing_else(store: Stor
     (store.path / ("status/c/0/0." + "b" * 32 + ".partial")).write_bytes(b"torn")
     stranger = store.path / "notes.partial"
     stranger.write_text("of the user")
+    store.append_receipt({"chunk": [0, 0]})
+    torn = Path(store.log, "host-1.jsonl." + "c" * 32 + ".partial")
+    torn.write_bytes(b"torn")
     store.clean()
+    assert (torn.exists(), len(store.receipts())) == (False, 1)
     assert tree(store.path) == whole | {"notes.partial": b"of the user"}
 
 

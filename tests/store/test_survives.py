@@ -215,6 +215,30 @@ def test_receipts_of_all_writers_are_read_and_a_torn_line_is_not(store: Store) -
     assert receipts[1]["pid"] == os.getpid()
 
 
+def test_receipts_fill_one_file_after_another(store: Store) -> None:
+    """So that no line takes long to write, however many there are."""
+    with store.lock():
+        for number in range(301):
+            store.append_receipt({"chunk": [number, 0]})
+    Store.open(store.path).append_receipt({"chunk": [301, 0]})
+    files = [file.read_text() for file in Path(store.log).glob("*.jsonl")]
+    assert sorted(text.count("\n") for text in files) == [1, 1, 100, 100, 100]
+    chunks = [receipt["chunk"][0] for receipt in store.receipts()]
+    assert [number for number in chunks if number != 301] == list(range(301))
+    assert 301 in chunks
+
+
+def test_receipts_that_could_not_be_written_are_written_later(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        fail_writing(patched, errno.ENOSPC, ".log/")
+        with pytest.raises(MachineError, match=r"map\.zarr\.log.*the disk is full"):
+            store.append_receipt({"chunk": [0, 0]})
+    store.append_receipt({"chunk": [1, 0]})
+    assert [receipt["chunk"] for receipt in store.receipts()] == [[0, 0], [1, 0]]
+
+
 def test_receipts_of_what_is_to_be_computed_anew_are_left_out(store: Store) -> None:
     """Nor is a line counted that tells of no chunk."""
     done, pending = store.done()[:2]
