@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from distributed.core import Status
+from distributed import Status
 from distributed.diagnostics.plugin import WorkerPlugin
 
 from sweep.engine.worker import forget_run, state_of

@@ -19,8 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, cast
 
-from distributed import Client, Nanny, Scheduler, Security, SpecCluster
-from distributed.core import rpc
+from distributed import Client, Nanny, Scheduler, Security, SpecCluster, rpc
 from distributed.utils import get_mp_context
 
 from sweep.engine.crews import GUARD

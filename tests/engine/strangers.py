@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psutil
-from distributed import Security
-from distributed.core import rpc
+from distributed import Security, rpc
 
 SECONDS = 2.0  # for an answer
 
