@@ -6,7 +6,7 @@ import gc
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +78,39 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         return status, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def quick_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forecasts measure the speed of this machine for a hundredth of a second."""
+    monkeypatch.setattr("sweep.forecast.PROBE_SECONDS", 0.01)
+
+
+@pytest.fixture
+def block_points(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The number of points of results that are read at once, which is the parameter."""
+    monkeypatch.setattr("sweep.summary.BLOCK_POINTS", request.param)
+    return request.param
+
+
+@pytest.fixture
+def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A function that makes nvidia-smi print a list of GPUs. CuPy is installed, and unusable."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "cupy.py").write_text("raise ImportError")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+
+    def lists(text: str) -> None:
+        (folder / "list").write_text(text)
+        script = folder / "nvidia-smi"
+        script.write_text(f'#!/bin/sh\n[ "$*" = -L ] && cat "{folder}/list"\n')
+        script.chmod(0o755)
+
+    return lists
 
 
 @pytest.fixture(scope="session")

@@ -67,10 +67,8 @@ def test_angles_with_a_unit_and_full_turns_are_not_suspicious() -> None:
         load("hanisch_fig3", [f"phase={phase}"])
 
 
-def test_the_command_line_prints_warnings_in_one_line(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sweep.forecast.PROBE_SECONDS", 0.01)
+@pytest.mark.usefixtures("quick_probe")
+def test_the_command_line_prints_warnings_in_one_line(run: Run) -> None:
     assert run("run", "hanisch_fig3", "--set", "phase=90", "--dry-run")[2].startswith(
         "warning: phase = 90 is in rad"
     )

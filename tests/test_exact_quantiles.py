@@ -6,7 +6,8 @@ import io
 import json
 import re
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -77,15 +78,18 @@ def cells(points: xr.Dataset) -> xr.Dataset:
     return quantiles
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sweep.forecast.PROBE_SECONDS", 0.01)
+@contextmanager
+def bins(most: int) -> Iterator[None]:
+    """Passes with at most that many bins; if they are few, several passes are needed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(again, "MAX_COUNTED_VALUES", most)
+        yield
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So few bins in a pass that several passes are needed."""
-    monkeypatch.setattr(again, "MAX_COUNTED_VALUES", 8)
+def few() -> Iterator[None]:
+    with bins(8):
+        yield
 
 
 def exact(**tables: Any) -> dict[str, Any]:
@@ -120,8 +124,7 @@ def test_chunks_workers_stops_and_backends_change_no_bit(
         return CpuBackend() if name == "cpu" else GpuBackend(TwinDevice(memory=1 << 14))
 
     request = load(exact(run={"workers": workers, "chunk_points": chunk_points}))
-    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(again, "MAX_COUNTED_VALUES", most)
+    with TemporaryDirectory() as folder, bins(most):
         path, stop = Path(folder, "a.zarr"), Event()
         stopping = Stopping(stop, computed, opened(backends[0]))
         api.compute(request, path, None, stop, open_backend=lambda _: stopping)
@@ -270,9 +273,23 @@ def test_pieces_of_an_earlier_version_are_used(cells: xr.Dataset, tmp_path: Path
     xr.testing.assert_equal(kept.dataset().load(), cells)
 
 
-def test_a_pass_that_ends_between_two_listings_is_not_counted_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Meanwhile(InStretches):
+    """Results of which another process writes something after the first listing."""
+
+    write_last: Callable[[], None]
+
+    def pending(self) -> list[Chunk]:
+        listed = super().pending()
+        self.write_last()
+        return listed
+
+    def later(self) -> list[Chunk]:
+        listed = super().later()
+        self.write_last()
+        return listed
+
+
+def test_a_pass_that_ends_between_two_listings_is_not_counted_twice(tmp_path: Path) -> None:
     """Another process writes the last chunk of the first pass over a cell after the first one."""
     request = load(exact(run={"chunk_points": 50}))
     kept = Store.create(tmp_path / "a.zarr", request.sweep, chunk_points=50, provenance={})
@@ -280,23 +297,15 @@ def test_a_pass_that_ends_between_two_listings_is_not_counted_twice(
     left = [chunk for chunk in results.pending() if chunk.index[0] == 0]
 
     def write() -> None:
-        chunk = left.pop(0)
-        results.write(chunk, backend.compute(kept.sweep, points_of(kept.sweep, chunk)).arrays)
+        if left:
+            chunk = left.pop(0)
+            results.write(chunk, backend.compute(kept.sweep, points_of(kept.sweep, chunk)).arrays)
 
     while len(left) > 1:
         write()
-    for listing in (InStretches.pending, InStretches.later):
-
-        def then_written(
-            self: InStretches, listing: Callable[[InStretches], list[Chunk]] = listing
-        ) -> list[Chunk]:
-            listed = listing(self)
-            if left:
-                write()
-            return listed
-
-        monkeypatch.setattr(InStretches, listing.__name__, then_written)
-    pending, later = loop._left(results, None)
+    raced = Meanwhile(kept)
+    raced.write_last = write
+    pending, later = loop._left(raced, None)
     assert not left
     assert not {chunk.index for chunk in pending} & {chunk.index for chunk in later}
 
@@ -328,7 +337,7 @@ def test_shards_take_a_second_round(cells: xr.Dataset, tmp_path: Path) -> None:
     xr.testing.assert_equal(Store.open(path).dataset().load(), cells)
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("quick_probe")
 def test_shards_of_many_cells_take_one_round(tmp_path: Path) -> None:
     """Each has whole cells, here four, and so both passes over them."""
     axes = {"base_acceleration": {"linspace": [0.5, 15.0, 8]}}
@@ -343,7 +352,7 @@ def test_shards_of_many_cells_take_one_round(tmp_path: Path) -> None:
     assert left == [1600, 0]
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("quick_probe")
 def test_commands_say_that_points_are_computed_twice(run: Run) -> None:
     """Before, during and after; and `sweep show`, what quantiles are."""
     Path("a.toml").write_text(text_of(exact(format=1)))

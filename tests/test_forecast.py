@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import os
 import shutil
+import sys
 import threading
 import time
 import tracemalloc
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 import sweep
 import sweep.forecast
 from sweep.api import open_store, run_in_store, with_options
-from sweep.backends import Computed, Stopped, compiler
+from sweep.backends import Computed, Stopped
 from sweep.config import Request, load
 from sweep.engine.driver import compile_kernels
 from sweep.engine.ledger import failed_arrays
@@ -92,10 +94,8 @@ def test_points_too_slow_for_the_probe_have_no_rate() -> None:
     assert time.perf_counter() - began < 30  # a batch takes 64 s
 
 
-def test_the_first_few_points_may_take_longer_than_the_probe(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sweep.forecast, "PROBE_SECONDS", 0.02)
+@pytest.mark.usefixtures("quick_probe")
+def test_the_first_few_points_may_take_longer_than_the_probe() -> None:
     rate = probe(request_for().sweep, Paced(0.2 / sweep.forecast.BLOCK), 1)
     assert rate == pytest.approx(sweep.forecast.BLOCK / 0.2, rel=0.5)
 
@@ -199,12 +199,9 @@ def test_a_dry_run_prints_a_forecast_and_writes_nothing(run: Run, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("quick")
-def test_the_forecast_of_a_shard_counts_its_own_chunks_only(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("quick_probe")
+def test_the_forecast_of_a_shard_counts_its_own_chunks_only(run: Run, tmp_path: Path) -> None:
     """Five rows of seven points, one chunk each: the shards have rows 0, 3; 1, 4; and 2."""
-    monkeypatch.setattr(sweep.forecast, "PROBE_SECONDS", 0.01)
     options = ("-o", "a.zarr", "--chunk-points", "7")
     whole = json.loads(run("run", SMOKE, *options, "--dry-run", "--json")[1])
     for exists in (False, True):
@@ -242,6 +239,17 @@ def test_a_dry_run_for_too_small_a_disk_has_status_3(
     assert run("run", SMOKE, "--dry-run")[0] == 0
 
 
+@pytest.fixture
+def processors() -> Iterator[int]:
+    """The number of processors that this thread may use: two, if there are two."""
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("only Linux binds a process to processors")
+    usable = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(usable)[:2])
+    yield min(len(usable), 2)
+    os.sched_setaffinity(0, usable)
+
+
 class OnProcessors(Paced):
     """A backend of threads; each takes its time whatever the others do, as on a processor each."""
 
@@ -249,24 +257,18 @@ class OnProcessors(Paced):
 
 
 @pytest.mark.usefixtures("quick")
-def test_more_workers_than_processors_are_no_faster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sweep.forecast, "usable_processors", lambda: 2)
+def test_more_workers_than_processors_are_no_faster(tmp_path: Path, processors: int) -> None:
     backend = OnProcessors(1e-4)
     request = request_for(workers=64, chunk_points=2**12)
     estimate = forecast_of(request, tmp_path / "a.zarr", lambda _: backend)
-    assert len(backend.done) == 2
-    assert estimate.points_per_second == pytest.approx(2 / 1e-4, rel=0.6)
-    assert (estimate.workers, estimate.processors) == (64, 2)
+    assert len(backend.done) == processors
+    assert estimate.points_per_second == pytest.approx(processors / 1e-4, rel=0.6)
+    assert (estimate.workers, estimate.processors) == (64, processors)
 
 
-@pytest.mark.usefixtures("quick")
-def test_the_forecast_of_slurm_jobs_counts_their_cores(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("quick", "processors")
+def test_the_forecast_of_slurm_jobs_counts_their_cores(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("dask_jobqueue")
-    monkeypatch.setattr(sweep.forecast, "usable_processors", lambda: 2)
     slurm = {"jobs": 8, "cores": 3}
     request = request_for(cluster="slurm", slurm=slurm, chunk_points=2**12)
     estimate = forecast_of(request, tmp_path / "a.zarr", lambda _: OnProcessors(1e-4))
@@ -324,9 +326,8 @@ def test_compile_fills_the_cache_with_all_that_a_run_needs(
     assert sorted((tmp_path / "kernels").iterdir()) == libraries
     with monkeypatch.context() as bare:  # a node without a compiler that shares the cache
         bare.delenv("TRIBOSWEEP_CXX", raising=False)
-        bare.setenv("PATH", "")
-        bare.setattr(importlib.util, "find_spec", lambda _name: None)
-        bare.setattr(compiler, "_find", compiler._find.__wrapped__)
+        bare.setenv("PATH", str(tmp_path))
+        bare.setitem(sys.modules, "ziglang", None)
         status, _, err = run("run", *arguments, "-o", "b.zarr")
         assert status == 0, err
         status, _, err = run("run", SMOKE, "-o", "c.zarr", "--set", "damping=1")
@@ -407,11 +408,12 @@ def test_the_forecast_includes_file_blocks_and_axis_values(
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell scripts")
 def test_each_gpu_with_a_chunk_counts_as_fast_as_the_probed_one(
-    monkeypatch: pytest.MonkeyPatch,
+    nvidia_smi: Callable[[str], None],
 ) -> None:
-    monkeypatch.setattr(sweep.forecast, "find_gpus", lambda _requested: ["0", "1", "2"])
-    monkeypatch.setattr(sweep.forecast, "threads_of_gpu", lambda _n_gpus: 2)
+    """Three GPUs, which compute two chunks each at a time, or more."""
+    nvidia_smi("".join(f"GPU {i}: NVIDIA H200 (UUID: GPU-{i})\n" for i in range(3)))
     swept = load(SMOKE).sweep
     pending = list(chunks(swept.shape, (1, 7)))
     for n_chunks, workers, threads in ((5, 5, 6), (2, 2, 2), (1, 1, 1)):

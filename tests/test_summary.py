@@ -30,11 +30,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-@pytest.mark.parametrize("points", BLOCKS)
-def test_contents_are_those_of_the_whole(
-    store: Store, monkeypatch: pytest.MonkeyPatch, points: int
-) -> None:
-    monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", points)
+@pytest.mark.usefixtures("block_points")
+@pytest.mark.parametrize("block_points", BLOCKS, indirect=True)
+def test_contents_are_those_of_the_whole(store: Store) -> None:
     summary = contents(store.dataset())
     grid = np.arange(SWEEP.n_points)
     ok = grid % 11 != 5
@@ -49,18 +47,17 @@ def test_contents_are_those_of_the_whole(
     }
 
 
-@pytest.mark.parametrize("points", BLOCKS)
+@pytest.mark.parametrize("block_points", BLOCKS, indirect=True)
 def test_blocks_hold_every_point_once_in_order_and_whole_chunks(
-    store: Store, monkeypatch: pytest.MonkeyPatch, points: int
+    store: Store, block_points: int
 ) -> None:
-    monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", points)
     dataset = store.dataset()
     parts = list(blocks(dataset))
-    assert len(parts) == (1 if points >= SWEEP.n_points else store.n_chunks)
+    assert len(parts) == (1 if block_points >= SWEEP.n_points else store.n_chunks)
     together = np.concatenate([part["wear_power"].values.ravel() for part in parts])
     np.testing.assert_array_equal(together, dataset["wear_power"].values.ravel())
     for part in parts:
-        assert part["status"].size <= max(points, math.prod(store.chunk_shape))
+        assert part["status"].size <= max(block_points, math.prod(store.chunk_shape))
         assert part.sizes["friction"] % store.chunk_shape[0] == 0 or part is parts[-1]
 
 
@@ -189,11 +186,12 @@ def test_a_summary_says_how_refined_points_count(capsys: pytest.CaptureFixture[s
     assert "area" in capsys.readouterr().out
 
 
-def test_memory_is_that_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("block_points")
+@pytest.mark.parametrize("block_points", [2**15], indirect=True)
+def test_memory_is_that_of_a_block(tmp_path: Path) -> None:
     sweep_ = sweep_over(linear("friction", 0.0, 1.0, 512), linear("mass", 1.0, 2.0, 2048))
     large = create(tmp_path / "a.zarr", sweep_, 2**15)
     finish(large)
-    monkeypatch.setattr(sweep.summary, "BLOCK_POINTS", 2**15)
     small = create(tmp_path / "b.zarr")
     finish(small)
     contents(small.dataset())  # what is imported late is not counted
@@ -218,19 +216,21 @@ def test_state_counts_what_is_done(tmp_path: Path) -> None:
 NOON = 1_700_000_000.0  # s since 1970
 
 
-def receipt(seconds_ago: float, pid: int, points: int, seconds: float = 2.0) -> dict[str, object]:
-    written = datetime.fromtimestamp(NOON - seconds_ago, UTC).isoformat()
+def receipt(
+    seconds_ago: float, pid: int, points: int, seconds: float = 2.0, now: float = NOON
+) -> dict[str, object]:
+    written = datetime.fromtimestamp(now - seconds_ago, UTC).isoformat()
     return {"time": written, "host": "there", "pid": pid, "points": points, "seconds": seconds}
 
 
-def test_status_and_watch_report_the_same_rate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That of all processes which have written recently, not of an earlier run."""
-    monkeypatch.setattr(time, "time", lambda: NOON)
-    store = create(tmp_path / "a.zarr")
-    for each in (receipt(5000, 9, 10**9), receipt(18, 1, 100), receipt(8, 2, 50), receipt(0, 1, 9)):
-        store.append_receipt(each)
+def test_status_and_watch_report_the_same_rate(tmp_path: Path) -> None:
+    """That of all processes which have written recently, not of an earlier run.
+
+    Their clocks are fast, so the rate does not depend on the moment when it is reported.
+    """
+    store, now = create(tmp_path / "a.zarr"), time.time() + 10
+    for seconds_ago, pid, points in ((5000, 9, 10**9), (18, 1, 100), (8, 2, 50), (0, 1, 9)):
+        store.append_receipt(receipt(seconds_ago, pid, points, now=now))
     with store.lock():  # without a run that holds it, nobody is writing
         shown = state(store)
         watched = flow_json(remaining(store), flow_of(store), {})

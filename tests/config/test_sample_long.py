@@ -214,10 +214,8 @@ def test_results_too_large_for_memory_are_refused() -> None:
         sweep.run(document({**SOBOL, "points": 10**11}), store=None)
 
 
-def test_a_long_sample_is_forecast_from_its_first_points(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sweep.forecast.PROBE_SECONDS", 0.01)
+@pytest.mark.usefixtures("quick_probe")
+def test_a_long_sample_is_forecast_from_its_first_points(tmp_path: Path) -> None:
     planned = long_sweep(points=10**8)
     shape = chunk_shape(planned)
     pending = list(chunks(planned.shape, shape))

@@ -33,7 +33,7 @@ from sweep.request import Sweep
 from sweep.spec import Status
 from sweep.store import MemoryResults, Store
 from sweep.work import Points
-from tests.command import Run
+from tests.command import CHECKOUT, Run
 from tests.engine.faulty import FRICTIONS, check_hung
 from tests.engine.strangers import answers, ports_of_family
 from tests.engine.test_engine import SWEEP, bits_of, create
@@ -52,28 +52,7 @@ GPU 1: {B.name} (UUID: {B.identifier})
 """
 UNLIKE = TWO.replace(f"1: {B.name}", "1: Quadro T1000") + "GPU 2: NVIDIA A2 (UUID: GPU-99)\n"
 
-Listing = Callable[[str], None]
-
-
-@pytest.fixture
-def listing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listing:
-    """A function that makes nvidia-smi print a list; CuPy counts as installed."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.delenv(VARIABLE, raising=False)
-    find_spec = visible.importlib.util.find_spec
-    monkeypatch.setattr(
-        visible.importlib.util, "find_spec", lambda name: name == "cupy" or find_spec(name)
-    )
-
-    def lists(text: str) -> None:
-        (folder / "list").write_text(text)
-        script = folder / "nvidia-smi"
-        script.write_text(f'#!/bin/sh\n[ "$*" = -L ] && cat "{folder}/list"\n')
-        script.chmod(0o755)
-
-    return lists
+List = Callable[[str], None]
 
 
 # Finding GPUs.
@@ -102,35 +81,37 @@ def listing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listing:
     ],
 )
 def test_gpus_are_those_that_cuda_would_see(
-    listing: Listing,
+    nvidia_smi: List,
     monkeypatch: pytest.MonkeyPatch,
     text: str,
     variable: str | None,
     gpus: list[Gpu],
 ) -> None:
-    listing(text)
+    nvidia_smi(text)
     if variable is not None:
         monkeypatch.setenv(VARIABLE, variable)
     assert list(visible_gpus()) == gpus
 
 
 def test_without_nvidia_smi_the_variable_counts_and_then_cupy(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setenv(VARIABLE, "2,GPU-1")
     assert visible_gpus() == (Gpu("2"), Gpu("GPU-1"))
     monkeypatch.delenv(VARIABLE)
-    monkeypatch.setattr(visible, "COUNT", "print(3)")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{CHECKOUT}")
+    cupy = tmp_path / "cupy.py"
+    cupy.write_text("class cuda:\n class runtime:\n  getDeviceCount = lambda: 3\n")
     assert visible_gpus() == (Gpu("0"), Gpu("1"), Gpu("2"))
-    monkeypatch.setattr(visible, "COUNT", "raise ImportError")
+    cupy.write_text("raise ImportError")
     assert visible_gpus() == ()
 
 
 def test_the_requested_number_is_used_and_more_than_there_are_is_refused(
-    listing: Listing, monkeypatch: pytest.MonkeyPatch
+    nvidia_smi: List, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listing(TWO)
+    nvidia_smi(TWO)
     assert find_gpus() == find_gpus(2) == (A, B)
     assert find_gpus(1) == (A,)
     with pytest.raises(SweepError, match=r"gpus=3: 2 GPUs are here \(NVIDIA H200 \(GPU-5d5b.*\)"):
@@ -152,21 +133,27 @@ MODULES = {  # the first lines of /proc/driver/nvidia/version as NVIDIA's two mo
 }
 
 
+@pytest.fixture
+def kernel_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that the driver's kernel module would write; it does not exist."""
+    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "version")
+    return tmp_path / "version"
+
+
 @pytest.mark.parametrize(("text", "version"), MODULES.items())
 def test_the_drivers_version_is_read_from_its_kernel_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, version: str | None
+    kernel_module: Path, text: str, version: str | None
 ) -> None:
-    (tmp_path / "version").write_text(text)
-    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "version")
+    kernel_module.write_text(text)
     assert visible.driver_version() == version
 
 
+@pytest.mark.usefixtures("kernel_module")
 def test_the_drivers_version_is_else_that_of_nvidia_smi_or_unknown(
-    listing: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nvidia_smi: List, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """nvidia-smi prints a line for each GPU."""
-    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "none")
-    listing("")
+    nvidia_smi("")
     script = tmp_path / "bin" / "nvidia-smi"
     query = "--query-gpu=driver_version --format=csv,noheader"
     script.write_text(f'#!/bin/sh\n[ "$*" = "{query}" ] && printf "580.159.03\\n580.159.03\\n"\n')
@@ -199,18 +186,18 @@ def test_options_that_exclude_each_other_are_refused_and_leave_no_store(
         run(MemoryResults(SWEEP), RunOptions(**{"gpus": "all", **options}))
 
 
-def test_gpus_is_an_option_of_files_and_of_the_command_line(run: Run, listing: Listing) -> None:
+def test_gpus_is_an_option_of_files_and_of_the_command_line(run: Run, nvidia_smi: List) -> None:
     assert load({**REQUEST, "run": {"gpus": "all"}}).options.gpus == "all"
     assert load({**REQUEST, "run": {"gpus": 2}}).options.gpus == 2
     for wrong in (0, "two", True):
         with pytest.raises(SweepError, match=r'gpus: .* is not "all" or a whole number from 1'):
             load({**REQUEST, "run": {"gpus": wrong}})
-    listing(TWO)
+    nvidia_smi(TWO)
     status, _, message = run("run", "wear_power", "--gpus", "3")
     assert (status, "2 GPUs are here" in message) == (2, True)
     status, _, message = run("run", "wear_power", "--gpus", "some")
     assert (status, "'some' is not \"all\"" in message) == (2, True)
-    listing("")
+    nvidia_smi("")
     status, _, message = run("run", "wear_power", "--gpus", "all", "--dry-run")
     assert (status, "nvidia-smi lists none" in message) == (3, True)
     status, _, message = run("run", "wear_power", "--gpus", "all")
@@ -219,16 +206,16 @@ def test_gpus_is_an_option_of_files_and_of_the_command_line(run: Run, listing: L
 
 
 def test_without_cupy_the_extras_are_named(
-    listing: Listing, monkeypatch: pytest.MonkeyPatch
+    nvidia_smi: List, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listing(TWO)
-    monkeypatch.setattr(visible.importlib.util, "find_spec", lambda _name: None)
+    nvidia_smi(TWO)
+    monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(DeviceError, match=r"CuPy is not installed\. pip install 'cupy-cuda12x"):
         find_gpus()
 
 
-def test_results_in_memory_are_refused(listing: Listing) -> None:
-    listing(TWO)
+def test_results_in_memory_are_refused(nvidia_smi: List) -> None:
+    nvidia_smi(TWO)
     with pytest.raises(SweepError, match=r"gpus='all' .* name a store on a disk"):
         run(MemoryResults(SWEEP), RunOptions(gpus="all"))
 
@@ -321,10 +308,10 @@ def expected() -> dict[str, bytes]:
 
 
 def test_one_crew_computes_one_store_after_the_other(
-    listing: Listing, tmp_path: Path, expected: dict[str, bytes]
+    nvidia_smi: List, tmp_path: Path, expected: dict[str, bytes]
 ) -> None:
     """The passes of a refined sweep are computed so."""
-    listing(TWO)
+    nvidia_smi(TWO)
     opener = OnProcessor(tmp_path / "notes")
     opener.folder.mkdir()
     notes: list[str] = []
@@ -351,8 +338,8 @@ class Ran:
 
 
 @pytest.fixture
-def start(tmp_path: Path, listing: Listing) -> Iterator[Callable[..., Ran]]:
-    listing(TWO)
+def start(tmp_path: Path, nvidia_smi: List) -> Iterator[Callable[..., Ran]]:
+    nvidia_smi(TWO)
 
     def start(
         poison: int = -1,

@@ -180,10 +180,8 @@ def test_the_cluster_of_jobs_answers_no_stranger(tmp_path: Path) -> None:
     }
 
 
-def test_a_dry_run_prints_the_script_of_dask_jobqueue(
-    jobs: Jobs, config: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sweep.forecast.PROBE_SECONDS", 0.01)
+@pytest.mark.usefixtures("quick_probe")
+def test_a_dry_run_prints_the_script_of_dask_jobqueue(jobs: Jobs, config: Path, run: Run) -> None:
     from dask_jobqueue import SLURMCluster
 
     with SLURMCluster(

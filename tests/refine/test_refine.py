@@ -15,7 +15,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import sweep
-from sweep import forecast
 from sweep.config import load
 from sweep.errors import ConfigError
 from sweep.refine.mesh import Mesh, halved
@@ -427,11 +426,9 @@ levels = 3
 """
 
 
-def test_commands_say_what_a_refined_sweep_is(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("quick_probe")
+def test_commands_say_what_a_refined_sweep_is(run: Run, tmp_path: Path) -> None:
     """Pictures and other formats of it are made in store/test_many_chunks."""
-    monkeypatch.setattr(forecast, "PROBE_SECONDS", 0.01)
     (tmp_path / "a.toml").write_text(TOML)
     status, out, err = run("run", "a.toml", "-o", "a.zarr", "--dry-run")
     assert (status, err) == (0, "")
