@@ -20,9 +20,12 @@ MODULE = (sys.executable, "-m", "sweep")
 
 # The command `sweep`, except for what opens its backends.
 WITH_BACKEND = """
-import pickle, sys
+import functools, pickle, sys
+from sweep import api
 from sweep.cli import main
-sys.exit(main(sys.argv[2:], pickle.loads(bytes.fromhex(sys.argv[1]))))
+open_backend = pickle.loads(bytes.fromhex(sys.argv[1]))
+api.compute = functools.partial(api.compute, open_backend=open_backend)
+sys.exit(main(sys.argv[2:]))
 """
 
 # The command `sweep`, bound by the permissions of files even if root runs it: Linux lets root pass

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sweep.cli.app import Invocation, app
+from sweep.cli.app import app
 from sweep.cli.printing import print_object
 from sweep.errors import (
     ConfigError,
@@ -26,8 +26,6 @@ from sweep.wording import escaped
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-
-    from sweep.engine import OpenBackend
 
 COMMANDS = (
     *("run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "wear"),
@@ -44,17 +42,14 @@ for _name in COMMANDS:
     importlib.import_module(f"sweep.cli.{_name}_command")
 
 
-def main(arguments: Sequence[str] | None = None, open_backend: OpenBackend | None = None) -> int:
-    """Run one command and return its exit status. An error is one message on stderr.
-
-    `open_backend` replaces the function that opens the backend of `sweep run`.
-    """
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status. An error is one message on stderr."""
     _prepare_streams()
     os.environ.update(ENVIRONMENT)
     with command(), warnings.catch_warnings():
         warnings.showwarning = _show_warning
         warnings.simplefilter("always", SweepWarning)
-        return _main(arguments, open_backend)
+        return _main(sys.argv[1:] if arguments is None else arguments)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
@@ -62,10 +57,9 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object) -
     print(f"{named}: {escaped(str(message))}", file=sys.stderr)
 
 
-def _main(arguments: Sequence[str] | None, open_backend: OpenBackend | None) -> int:
+def _main(arguments: Sequence[str]) -> int:
     try:
-        passed = tuple(sys.argv[1:] if arguments is None else arguments)
-        status = _run(Invocation(passed, open_backend))
+        status = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough
         _discard_output()
@@ -77,19 +71,19 @@ def _main(arguments: Sequence[str] | None, open_backend: OpenBackend | None) -> 
     return status
 
 
-def _run(invocation: Invocation) -> int:
+def _run(arguments: Sequence[str]) -> int:
     try:
-        app(args=list(invocation.arguments), prog_name="sweep", obj=invocation)
+        app(args=list(arguments), prog_name="sweep", obj=arguments)
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # typer would return status 1
             raise ended.__context__ from None
         status = ended.code if isinstance(ended.code, int) else 0
         message = getattr(ended.__context__, "format_message", None)  # of a wrong command line
         if status and message is not None:
-            _print_error_json(invocation, status, message())
+            _print_error_json(arguments, status, message())
         return status
     except SweepError as error:
-        return _print_error(invocation, error)
+        return _print_error(arguments, error)
     except Exception as error:  # a bug, perhaps
         sweep_error = machine_error(error)
         if sweep_error is None:
@@ -98,23 +92,23 @@ def _run(invocation: Invocation) -> int:
             if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
                 raise  # of a standard stream, not of a file
             sweep_error = kernel_cache_error(error)
-        return _unexpected(error) if sweep_error is None else _print_error(invocation, sweep_error)
+        return _unexpected(error) if sweep_error is None else _print_error(arguments, sweep_error)
     return 0
 
 
-def _print_error(invocation: Invocation, error: SweepError) -> int:
+def _print_error(arguments: Sequence[str], error: SweepError) -> int:
     """Print an error, and return its exit status."""
     print(escaped(str(error)), file=sys.stderr)
     faults = error.faults if isinstance(error, ConfigError) else ()
-    _print_error_json(invocation, error.exit_status, str(error), map(vars, faults))
+    _print_error_json(arguments, error.exit_status, str(error), map(vars, faults))
     return error.exit_status
 
 
 def _print_error_json(
-    invocation: Invocation, status: int, message: str, faults: Iterable[object] = ()
+    arguments: Sequence[str], status: int, message: str, faults: Iterable[object] = ()
 ) -> None:
     """With --json, print the error on stdout as well, as one line."""
-    if "--json" in invocation.arguments:
+    if "--json" in arguments:
         print_object("error", exit_status=status, message=message, faults=list(faults))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -15,19 +14,8 @@ from sweep.errors import SweepError
 from sweep.options import OPTIONS, Option
 from sweep.wording import nearest
 
-if TYPE_CHECKING:
-    from sweep.engine import OpenBackend
-
 Named = TypeVar("Named")
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Invocation:
-    """What commands know of their call: its arguments, and what opens backends."""
-
-    arguments: tuple[str, ...]
-    open_backend: OpenBackend | None = None  # None: by name, as ever
 
 
 def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:

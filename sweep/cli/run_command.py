@@ -13,7 +13,6 @@ import typer
 
 from sweep.cli.app import (
     ConfigPath,
-    Invocation,
     Json,
     Overrides,
     command,
@@ -29,7 +28,7 @@ from sweep.options import OPTIONS, RunKeywords
 from sweep.progress import paced, shown
 
 if TYPE_CHECKING:
-    from sweep.engine import OpenBackend, Progress
+    from sweep.engine import Progress
     from sweep.request import Request
 
 
@@ -69,7 +68,7 @@ def run(
     each GPU that CUDA_VISIBLE_DEVICES does not hide. Shards need no scheduler: each computes its
     own chunks of the same store, for example in a job array (--shard $SLURM_ARRAY_TASK_ID/8).
     """
-    invocation: Invocation = context.obj
+    arguments: Sequence[str] = context.obj  # of the command line
     ended: Ended | None = None
     with StopRequest() as stop:
         request, place = _requested(config, overrides or (), options, store)
@@ -79,21 +78,13 @@ def run(
 
             print_forecast(forecast_of(request, place), place, request, as_json=as_json)
             return
-        ended = _compute(request, place, stop, invocation.open_backend, as_json=as_json)
-    again = shlex.join(("sweep", *invocation.arguments))
+        ended = _compute(request, place, stop, as_json=as_json)
+    again = shlex.join(("sweep", *arguments))
     raise typer.Exit(print_ending(ended, stop, again, as_json=as_json))
 
 
-def _compute(
-    request: Request,
-    place: str,
-    stop: StopRequest,
-    open_backend: OpenBackend | None,
-    *,
-    as_json: bool,
-) -> Ended:
+def _compute(request: Request, place: str, stop: StopRequest, *, as_json: bool) -> Ended:
     from sweep.api import compute, store_of_wear
-    from sweep.backends import open_backend as open_backend_by_name
 
     print_line = partial(print, file=sys.stderr, flush=True)
     display = nullcontext(paced(_print_counts, SECONDS_BETWEEN_OBJECTS)) if as_json else shown()
@@ -103,8 +94,7 @@ def _compute(
             stop.computing = True
             show(progress)
 
-        opener = open_backend or open_backend_by_name
-        computed_store, summary = compute(request, place, report, stop.event, print_line, opener)
+        computed_store, summary = compute(request, place, report, stop.event, print_line)
     is_pass = request.refinement is not None and summary.stopped
     wear = None if request.wear is None else store_of_wear(place)
     ended_at = computed_store.location if is_pass else place
