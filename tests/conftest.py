@@ -87,6 +87,17 @@ def quick_probe(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def copied_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the kernels, which this process then reads."""
+    from sweep import source
+
+    folder = tmp_path / "kernels"
+    shutil.copytree(source.kernels_folder(), folder)
+    monkeypatch.setattr(source, "kernels_folder", lambda: folder)
+    return folder
+
+
+@pytest.fixture
 def block_points(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """The number of points of results that are read at once, which is the parameter."""
     monkeypatch.setattr("sweep.summary.BLOCK_POINTS", request.param)

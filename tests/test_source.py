@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -154,13 +153,10 @@ def test_the_text_is_the_same_in_every_process(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the kernels, which the texts are then put together from."""
-    folder = tmp_path / "kernels"
-    shutil.copytree(kernels_folder(), folder)
-    monkeypatch.setattr(source, "kernels_folder", lambda: folder)
+def copied(copied_kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the kernels, and an empty cache."""
     monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "cache"))
-    return folder
+    return copied_kernels
 
 
 @pytest.mark.parametrize(

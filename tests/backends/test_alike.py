@@ -49,9 +49,10 @@ def test_no_bit_depends_on_the_order(
         assert sorted(order) == list(range(span.stop - span.start)) != list(order)
     backend = cpu.CpuBackend()
     sorted_arrays = backend.compute(case.sweep, case.points).arrays
-    whole = [(slice(0, 300), case.points, None)]
-    monkeypatch.setattr(cpu, "parts", lambda *_: whole)
-    unsorted_arrays = backend.compute(case.sweep, case.points).arrays
+    unsorted = replace(case.sweep, method=replace(method, kinds=(), cost=()))
+    ((_, _, order),) = alike.parts(unsorted.method, case.points)
+    assert order is None
+    unsorted_arrays = backend.compute(unsorted, case.points).arrays
     assert sorted_arrays.keys() == unsorted_arrays.keys()
     for name, values in unsorted_arrays.items():
         assert sorted_arrays[name].tobytes() == values.tobytes(), name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -12,14 +11,15 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sweep
-from sweep import source
-from sweep.backends import Stopped, cache, compiler, open_backend
+from sweep.backends import Stopped, cache, open_backend
+from sweep.backends.arrays import empty_arrays
 from sweep.backends.compiler import Compiler, compile_library, compiled_library, find_compiler
 from sweep.backends.cpu import ENTRIES, CpuBackend, Library, Target, request_type
 from sweep.backends.library import SLICE_SECONDS, ColumnStruct, load_library
@@ -28,7 +28,6 @@ from sweep.models import impact_oscillator
 from sweep.models.friction_oscillator import MODEL
 from sweep.plan.point_columns import points
 from sweep.request import Sweep
-from sweep.shipped import kernels_folder
 from sweep.source import flat_text, kernel_of, kernel_text
 from sweep.spec import array_types
 from sweep.work import Chunk, Column, Points
@@ -66,8 +65,7 @@ def program(path: Path, script: str) -> Path:
 def without_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    monkeypatch.setattr(compiler, "_find", compiler._find.__wrapped__)
+    monkeypatch.setitem(sys.modules, "ziglang", None)
 
 
 # Which compiler.
@@ -121,11 +119,14 @@ def test_the_first_known_compiler_on_path_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRIBOSWEEP_CXX", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(compiler, "_find", compiler._find.__wrapped__)
-    for name in ("c++", "clang++", "g++"):
-        program(tmp_path / name, f"echo {name} version 1")
-        assert find_compiler() == Compiler((str(tmp_path / name),), f"{name} version 1")
+    names = ("c++", "clang++", "g++")
+    for i, first in enumerate(names):
+        folder = tmp_path / first
+        folder.mkdir()
+        for name in names[: i + 1]:
+            program(folder / name, f"echo {name} version 1")
+        monkeypatch.setenv("PATH", str(folder))
+        assert find_compiler() == Compiler((str(folder / first),), f"{first} version 1")
 
 
 @on_posix
@@ -337,7 +338,7 @@ def test_a_cache_of_another_user_is_refused(kernels: Path, monkeypatch: pytest.M
     if os.geteuid() == 0:
         os.chown(kernels, 12345, -1)
     else:
-        monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+        monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", "/")  # of root
     with pytest.raises(MachineError, match="can be written by others"):
         cache.cache_folder()
 
@@ -423,14 +424,16 @@ def _read_only_folder(tmp_path: Path) -> Path:
 
 
 @on_posix
-def test_a_read_only_cache_with_the_kernel_is_sufficient(
-    kernels: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_cache_with_the_kernel_is_sufficient(kernels: Path, tmp_path: Path) -> None:
     """As on nodes without a compiler, after a login node has filled the cache."""
-    library = compile_library(ANSWER, find_compiler())
+    own = program(
+        tmp_path / "c++", 'for word; do [ "$last" = -o ] && touch $word; last=$word; done'
+    )
+    compiler = Compiler((str(own),), "own 1")
+    library = compile_library(ANSWER, compiler)
     kernels.chmod(0o500)
-    monkeypatch.setattr(subprocess, "run", None)
-    assert compile_library(ANSWER, find_compiler()) == library
+    own.unlink()
+    assert compile_library(ANSWER, compiler) == library
     kernels.chmod(0o700)
 
 
@@ -459,15 +462,10 @@ def test_a_library_that_cannot_be_loaded_is_a_machine_error_naming_the_file(
 # The CPU backend.
 
 
-def test_results_come_from_the_text_whose_digest_they_carry(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_come_from_the_text_whose_digest_they_carry(copied_kernels: Path) -> None:
     """Before and after an edit of a header, in one process."""
-    copied = tmp_path / "kernels"
-    shutil.copytree(kernels_folder(), copied)
-    monkeypatch.setattr(source, "kernels_folder", lambda: copied)
     before = sweep.run(SDND122, store=None, workers=1)
-    header = copied / "models/impact_oscillator/exact.h"
+    header = copied_kernels / "models/impact_oscillator/exact.h"
     text = header.read_text()
     header.write_text(text.replace("out.frequency = 1.0 /", "out.frequency = 2.0 /"))
     after = sweep.run(SDND122, store=None, workers=1)
@@ -564,27 +562,26 @@ def test_a_stop_before_the_first_slice_computes_nothing() -> None:
         CpuBackend().compute(SWEEP, points(SWEEP, Chunk((0,), (0,), (3,))), stop)
 
 
-def test_no_call_of_a_kernel_takes_much_longer_than_a_slice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_call_of_a_kernel_takes_much_longer_than_a_slice() -> None:
     """From the first call on, at a point that takes minutes: a stop waits for the call."""
     endless = sweep_over(outputs=ALL, stiffness=40.0, window_end=1e7)
     endless_points = dataclasses.replace(points(endless, Chunk((), (), ())), variants=())
-    backend = CpuBackend()
-    library = backend.library(kernel_of(endless, endless_points.variants))
-    call, stop = library._run, threading.Event()
+    kernel, stop = kernel_of(endless, endless_points.variants), threading.Event()
+    path = compile_library(kernel_text(kernel), find_compiler(), Target(pack=1).flags)
+    loaded = load_library(path, ENTRIES)
     durations: list[float] = []
 
     def timed(request: Any) -> None:
         began = time.perf_counter()
-        call(request)
+        loaded.tribosweep_run(request)
         durations.append(time.perf_counter() - began)
 
-    monkeypatch.setattr(library, "_run", timed)
+    entries: Any = SimpleNamespace(**{name: getattr(loaded, name) for name in ENTRIES})
+    entries.tribosweep_run = timed
     timer = threading.Timer(0.5, stop.set)
     timer.start()
     with pytest.raises(Stopped):
-        backend.compute(endless, endless_points, stop)
+        Library(entries, kernel).run(endless_points, empty_arrays(endless, 1), stop, None)
     timer.join()
     assert max(durations) < 6 * SLICE_SECONDS
     assert len(durations) < 100  # nor is it much shorter: each call has a cost

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends import Stopped, batches, cupy_device, device, open_backend
+from sweep.backends import Stopped, batches, device, open_backend
 from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend, check_sizes
@@ -457,7 +457,7 @@ def cupy_folder(
 
 
 def without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cupy_device.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "cupy", None)
 
 
 def test_without_cupy_the_error_names_the_extras(monkeypatch: pytest.MonkeyPatch) -> None:

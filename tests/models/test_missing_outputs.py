@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep import source
 from sweep.arrays.impact_oscillator import harmonic_balance
 from sweep.backends.compiler import find_compiler, zig
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.models import impact_oscillator, models
 from sweep.request import Sweep
-from sweep.shipped import kernels_folder
 from sweep.spec import MISSING, Method, Model, Output, Parameter, ParameterSet, Status
 from sweep.work import Column, Points
 from tests.points import compute, fixed_points
@@ -90,12 +87,9 @@ MODEL = Model(
 
 
 @pytest.fixture
-def forgetful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def forgetful(copied_kernels: Path) -> None:
     """The kernels with the header of MODEL."""
-    folder = tmp_path / "kernels"
-    shutil.copytree(kernels_folder(), folder)
-    (folder / "models" / "forgetful.h").write_text(FORGETFUL)
-    monkeypatch.setattr(source, "kernels_folder", lambda: folder)
+    (copied_kernels / "models" / "forgetful.h").write_text(FORGETFUL)
 
 
 def computed(method: Method, target: Target) -> Mapping[str, NDArray[Any]]:

@@ -16,7 +16,6 @@ from threading import Event
 import pytest
 
 import sweep
-from sweep import source
 from sweep.api import with_options
 from sweep.backends import open_backend
 from sweep.cli import main
@@ -27,7 +26,7 @@ from sweep.engine.worker import Job, forget_run
 from sweep.errors import StoreError
 from sweep.options import RunOptions
 from sweep.request import Request
-from sweep.shipped import configs_folder, kernels_folder
+from sweep.shipped import configs_folder
 from sweep.source import kernel_digest
 from sweep.store import Store
 from sweep.work import Task
@@ -43,15 +42,6 @@ CURE = "accept_revision = true"
 @pytest.fixture
 def request_() -> Request:
     return load(SMOKE, ["run.chunk_points=14"])
-
-
-@pytest.fixture
-def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the kernels, which this process then reads."""
-    folder = tmp_path / "kernels"
-    shutil.copytree(kernels_folder(), folder)
-    monkeypatch.setattr(source, "kernels_folder", lambda: folder)
-    return folder
 
 
 def create(path: str | Path, request: Request, **options: bool) -> Store:
@@ -89,13 +79,13 @@ def change_code(kernels: Path) -> None:
 
 @pytest.mark.parametrize("place", ["{}/map.zarr", "memory://{}/map.zarr"])
 def test_a_changed_kernel_is_refused_and_a_changed_comment_is_not(
-    tmp_path: Path, copied: Path, request_: Request, place: str
+    tmp_path: Path, copied_kernels: Path, request_: Request, place: str
 ) -> None:
     path = place.format(tmp_path)
     before = begun(path, request_).kernel_digest
-    insert(copied / HEADER, "\n// A comment, and lines that move.\n")
+    insert(copied_kernels / HEADER, "\n// A comment, and lines that move.\n")
     assert len(create(path, request_).pending()) == 2
-    change_code(copied)
+    change_code(copied_kernels)
     after = kernel_digest(request_.sweep)
     with pytest.raises(StoreError, match=CURE) as caught:
         create(path, request_)
@@ -105,10 +95,10 @@ def test_a_changed_kernel_is_refused_and_a_changed_comment_is_not(
 
 
 def test_the_command_refuses_a_changed_kernel_with_status_2(
-    tmp_path: Path, copied: Path, request_: Request, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, copied_kernels: Path, request_: Request, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = begun(tmp_path / "map.zarr", request_)
-    change_code(copied)
+    change_code(copied_kernels)
     assert main(["run", str(SMOKE), "-o", str(store.path)]) == 2
     assert CURE in capsys.readouterr().err
     assert len(store.done()) == 1
@@ -156,11 +146,11 @@ def test_receipts_say_which_chunks_an_accepted_kernel_computed(
 
 
 def test_a_worker_with_other_kernels_refuses_before_it_computes(
-    tmp_path: Path, copied: Path
+    tmp_path: Path, copied_kernels: Path
 ) -> None:
     """The driver reads an edited copy; its worker processes read the kernels as they are."""
     other_digest = kernel_digest(load(SMOKE).sweep)
-    change_code(copied)
+    change_code(copied_kernels)
     own_digest = kernel_digest(load(SMOKE).sweep)
     with pytest.raises(StoreError, match=r"worker \(process \d+ on .+\) cannot start") as caught:
         sweep.run(SMOKE, store=tmp_path / "map.zarr", cluster="local", workers=1)
@@ -230,10 +220,10 @@ def test_no_pass_of_a_refined_sweep_follows_from_another_kernel(tmp_path: Path) 
     ids=["comment", "white space", "moved"],
 )
 def test_wording_and_places_are_no_other_kernel(
-    copied: Path, request_: Request, change: Callable[[Path], None]
+    copied_kernels: Path, request_: Request, change: Callable[[Path], None]
 ) -> None:
     before = kernel_digest(request_.sweep)
-    change(copied)
+    change(copied_kernels)
     assert kernel_digest(request_.sweep) == before
 
 
@@ -253,9 +243,11 @@ def move(kernels: Path, old: str, new: str) -> None:
         ("entry_gpu.h", "constexpr int one_more = 1;"),
     ],
 )
-def test_code_is_another_kernel(copied: Path, request_: Request, header: str, line: str) -> None:
+def test_code_is_another_kernel(
+    copied_kernels: Path, request_: Request, header: str, line: str
+) -> None:
     before = kernel_digest(request_.sweep)
-    insert(copied / header, line)
+    insert(copied_kernels / header, line)
     assert kernel_digest(request_.sweep) != before
 
 
@@ -270,11 +262,11 @@ def test_code_is_another_kernel(copied: Path, request_: Request, header: str, li
     ],
 )
 def test_no_two_different_codes_have_one_digest(
-    copied: Path, request_: Request, one: str, other: str
+    copied_kernels: Path, request_: Request, one: str, other: str
 ) -> None:
-    original = (copied / HEADER).read_text()
-    insert(copied / HEADER, one)
+    original = (copied_kernels / HEADER).read_text()
+    insert(copied_kernels / HEADER, one)
     first = kernel_digest(request_.sweep)
-    (copied / HEADER).write_text(original)
-    insert(copied / HEADER, other)
+    (copied_kernels / HEADER).write_text(original)
+    insert(copied_kernels / HEADER, other)
     assert kernel_digest(request_.sweep) != first
