@@ -1,19 +1,22 @@
-"""What members of `struct System` are written with: the system's names in C++, and their shapes."""
+"""What members of `struct System` are written with: names in C++, sums over the window, shapes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sweep.equations.code import SIGNAL, Code, is_ranged
-from sweep.equations.derivatives import ONE, derivative
+from sweep.equations.derivatives import ONE, ZERO, derivative, negative
 from sweep.equations.expressions import Call, Expression, Name, names_in
-from sweep.equations.sums import Sums
 from sweep.equations.system import Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
 RATE = "rate of "  # a state's name in derivatives along the motion
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
+
+Item = TypeVar("Item")
 
 
 class Writer:
@@ -122,6 +125,74 @@ class Writer:
                 return Call(function, tuple(self.inlined(each) for each in arguments))
             case _:
                 return expression
+
+
+@dataclass(frozen=True)
+class EventSum:
+    """The sum, or the maximum, of an expression right before each occurrence of an event."""
+
+    event: str
+    maximum: bool
+    expression: Expression
+
+
+@dataclass
+class Sums:
+    """The numbers that a motion accumulates, each once; filled by asking for results."""
+
+    integrands: list[Expression] = field(default_factory=list[Expression])
+    extremes: list[Expression] = field(default_factory=list[Expression])  # as maxima
+    counts: list[str] = field(default_factory=list[str])  # events
+    of_events: list[EventSum] = field(default_factory=list[EventSum])
+
+    def result(self, rule: Rule, code: Code) -> str:
+        """The C++ of an output, after the statements that `code` has."""
+        expression = rule.expression or ZERO
+        event = rule.event or ""
+        match rule.kind:
+            case "mean":
+                return f"{self._integral(expression)} / length"
+            case "integral":
+                return self._integral(expression)
+            case "rms":
+                square = self._integral(Call("*", (expression, expression)))
+                return f"sqrt({square} / length)"
+            case "share":
+                return f"{self._integral(Call('where', (expression, ONE, ZERO)))} / length"
+            case "maximum":
+                return self._extreme(expression)
+            case "minimum":
+                return f"-{self._extreme(negative(expression))}"
+            case "final":
+                return code.value(expression)
+            case "count":
+                return _sum("count", self.counts, event)
+            case "event_mean":
+                total = self._of_event(event, False, expression)
+                return f"{total} / {_sum('count', self.counts, event)}"
+            case "event_sum":
+                return self._of_event(event, False, expression)
+            case "event_maximum":
+                extreme = self._of_event(event, True, expression)
+                return f"select({extreme} == -systems::largest, missing(), {extreme})"
+            case "values":
+                raise AssertionError("several values of a point are no sum")
+
+    def _integral(self, expression: Expression) -> str:
+        return _sum("integral", self.integrands, expression)
+
+    def _extreme(self, expression: Expression) -> str:
+        return _sum("extreme", self.extremes, expression)
+
+    def _of_event(self, event: str, maximum: bool, expression: Expression) -> str:
+        return _sum("of_events", self.of_events, EventSum(event, maximum, expression))
+
+
+def _sum(name: str, items: list[Item], item: Item) -> str:
+    """The C++ of the sum for an item of a list, to which it is added if it is new."""
+    if item not in items:
+        items.append(item)
+    return f"sums.{name}[{items.index(item)}]"
 
 
 def choice(head: str, bodies: Iterable[Sequence[str]], otherwise: str, more: str = "") -> str:

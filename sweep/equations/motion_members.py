@@ -9,9 +9,8 @@ from collections.abc import Iterable
 
 from sweep.equations.derivatives import ONE, ZERO, derivative
 from sweep.equations.expressions import Call, Expression, Name
-from sweep.equations.members import MOTION, TABLE, Writer, choice, flag, function
+from sweep.equations.members import MOTION, TABLE, EventSum, Writer, choice, flag, function
 from sweep.equations.output_members import samples
-from sweep.equations.sums import EventSum
 from sweep.equations.system import Event
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}

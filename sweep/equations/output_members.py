@@ -8,8 +8,7 @@ from itertools import chain
 from sweep.equations.code import Code
 from sweep.equations.derivatives import ONE, ZERO
 from sweep.equations.expressions import COMPARISONS, Call, Expression, walk
-from sweep.equations.members import MOTION, PREFIX, Writer, function
-from sweep.equations.sums import Sums
+from sweep.equations.members import MOTION, PREFIX, Sums, Writer, function
 from sweep.equations.system import PERIOD, Rule
 
 
