@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,10 @@ from distributed import Client, LocalCluster
 
 import sweep
 from sweep import api
+from sweep.backends import open_backend
 from sweep.config import load
-from sweep.engine import Progress, clusters, ledger, loop, run
-from sweep.engine.ledger import ATTEMPTS
+from sweep.engine import Progress, clusters, ledger, run
+from sweep.engine.ledger import ATTEMPTS, Receipt
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import Status
@@ -112,13 +114,6 @@ def check_resumable(
         return {name: files[name] for name in files if not name.endswith(ends)}
 
     return check
-
-
-@pytest.fixture
-def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A task may take 0.2 s, or as long as the slowest so far."""
-    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.2)
-    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
 
 
 # Without faults.
@@ -329,10 +324,11 @@ def test_a_task_that_hangs_is_stopped_and_abandoned(
     store: Store,
     faulty: Callable[..., Faulty],
     check_resumable: Callable[[], None],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Rows 0 and 3 are handed out before any chunk is done, so without a measured limit."""
-    monkeypatch.setattr(loop, "SILENT_SECONDS", 1.0)  # of 1.4 s that the chunk hangs in all
+    """Rows 0 and 3 are handed out before any chunk is done, so without a measured limit.
+
+    The chunk hangs for 1.4 s in all.
+    """
     notes: list[str] = []
     backend = faulty("endless", row)
     cluster = {"threads": None, "processes": address, "local": "local"}[by]
@@ -358,7 +354,6 @@ def test_when_all_first_chunks_hang_the_others_are_computed_nonetheless(
 ) -> None:
     """No chunk is done that could set the limit, so the initial limit applies and is reported."""
     monkeypatch.setattr(ledger, "INITIAL_LIMIT", 0.5)
-    monkeypatch.setattr(loop, "SILENT_SECONDS", 0.1)
     backend = faulty("endless", 0, 1, 2, 3)
     cluster = None if by == "threads" else address
     notes: list[str] = []
@@ -371,23 +366,27 @@ def test_when_all_first_chunks_hang_the_others_are_computed_nonetheless(
     check_resumable()
 
 
+@pytest.mark.usefixtures("little_grace")
 def test_tasks_that_wait_for_a_worker_do_not_hang(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For example when all jobs have been preempted and wait in a queue."""
     monkeypatch.setattr(ledger, "INITIAL_LIMIT", 1.0)
-    monkeypatch.setattr(loop, "GRACE_SECONDS", 0.0)
     killed: list[object] = []
-    kill = clusters.Processes.kill
-    monkeypatch.setattr(
-        clusters.Processes, "kill", lambda crew, task: killed.append(task) or kill(crew, task)
-    )
+
+    class Watched(clusters.Processes):
+        def kill(self, future: Future[list[Receipt]]) -> bool:
+            killed.append(future)
+            return super().kill(future)
+
     with LocalCluster(
         n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0"
     ) as cluster:
-        threading.Timer(3.0, cluster.scale, (1,)).start()  # a task may take 2 s
+        threading.Timer(3.0, cluster.scale, (1,)).start()  # a task may take 2 s and the grace
         store = create(tmp_path / "map.zarr", SWEEP)
-        summary = run(store, RunOptions(cluster=cluster.scheduler_address))
+        options = RunOptions(cluster=cluster.scheduler_address)
+        with Watched(options, open_backend, print) as crew:
+            summary = run(store, options, crew=crew)
     assert summary.counts == {Status.ok: 12 * ROW}
     assert killed == []
 
@@ -412,17 +411,15 @@ def test_without_any_worker_a_stop_does_not_wait(store: Store, cause: str) -> No
     assert len(store.pending()) == 12
 
 
-@pytest.mark.usefixtures("short_limits")
+@pytest.mark.usefixtures("short_limits", "little_grace")
 @pytest.mark.parametrize("whose", ["ours", pytest.param("others", marks=pytest.mark.broad)])
 def test_a_task_that_ignores_its_limit_is_killed_with_its_worker(
     store: Store,
     faulty: Callable[..., Faulty],
     whole: dict[str, bytes],
-    monkeypatch: pytest.MonkeyPatch,
     address: str,
     whose: str,
 ) -> None:
-    monkeypatch.setattr(loop, "GRACE_SECONDS", 0.5)
     backend = faulty("deaf", 7, times=1)
     summary = run(
         store, LOCAL if whose == "ours" else RunOptions(cluster=address), open_backend=backend

@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from sweep.backends import open_backend
 from sweep.engine import Progress, Results, Summary, crews, ledger, run
-from sweep.engine.ledger import TASKS_PER_WORKER, Ledger, Receipt
+from sweep.engine.ledger import ATTEMPTS, TASKS_PER_WORKER, Ledger, Receipt
 from sweep.engine.worker import RunState, Worker
 from sweep.models.friction_oscillator import MODEL
 from sweep.options import RunOptions
@@ -209,36 +210,32 @@ def test_progress_never_goes_back_and_ends_complete(tmp_path: Path) -> None:
     assert last.points_per_second == pytest.approx(108 / last.elapsed)
 
 
-class CountingExecutor(ThreadPoolExecutor):
-    """Notes the largest number of tasks that were submitted and unfinished at a time."""
-
-    unfinished = 0
-    greatest = 0
-    counting = threading.Lock()
-
-    def submit(self, *args: Any, **options: Any) -> Future[Any]:
-        cls = type(self)
-        with cls.counting:
-            cls.unfinished += 1
-            cls.greatest = max(cls.greatest, cls.unfinished)
-        future = super().submit(*args, **options)
-        future.add_done_callback(self._finished)
-        return future
-
-    def _finished(self, _future: Future[Any]) -> None:
-        with self.counting:
-            type(self).unfinished -= 1
+def run_by(
+    crew: type[crews.Threads],
+    results: MemoryResults,
+    workers: int,
+    stop: threading.Event | None = None,
+) -> Summary:
+    """A run by threads of this type."""
+    options = RunOptions(workers=workers)
+    with crew(options, open_backend, print) as threads:
+        return run(results, options, stop=stop, crew=threads)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
-def test_no_more_than_a_window_of_tasks_is_ever_submitted(
-    workers: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counting = type("Counting", (CountingExecutor,), {})
-    monkeypatch.setattr(crews, "ThreadPoolExecutor", counting)
-    run(MemoryResults(SWEEP, chunk_points=1), RunOptions(workers=workers))
-    assert counting.unfinished == 0
-    assert counting.greatest == TASKS_PER_WORKER * workers
+def test_no_more_than_a_window_of_tasks_is_ever_submitted(workers: int) -> None:
+    futures: list[Future[list[Receipt]]] = []
+    unfinished: list[int] = []
+
+    class Counting(crews.Threads):
+        def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+            futures.append(super().submit(results, task, patience))
+            unfinished.append(sum(not future.done() for future in futures))
+            return futures[-1]
+
+    run_by(Counting, MemoryResults(SWEEP, chunk_points=1), workers)
+    assert all(future.done() for future in futures)
+    assert max(unfinished) == TASKS_PER_WORKER * workers
 
 
 # Stops.
@@ -288,18 +285,6 @@ def test_a_stop_keeps_finished_chunks_and_the_next_run_resumes(
     assert bits_of(store.dataset()) == bits_of(long_results)
 
 
-def run_by(
-    crew: type[crews.Threads],
-    results: MemoryResults,
-    workers: int,
-    stop: threading.Event | None = None,
-) -> Summary:
-    """A run by threads of this type."""
-    options = RunOptions(workers=workers)
-    with crew(options, open_backend, print) as threads:
-        return run(results, options, stop=stop, crew=threads)
-
-
 def test_chunks_that_a_worker_leaves_of_its_task_are_computed_later(
     long_results: xr.Dataset,
 ) -> None:
@@ -336,22 +321,22 @@ def test_a_cancelled_task_is_computed_later(long_results: xr.Dataset) -> None:
     assert bits_of(results.dataset()) == bits_of(long_results)
 
 
-def test_a_worker_that_dies_by_a_stop_does_not_fail_its_chunks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    stop = threading.Event()
+def test_a_worker_that_dies_by_a_stop_does_not_fail_its_chunks() -> None:
+    """In the last attempt at one of them."""
+    stop, attempts = threading.Event(), Counter[Chunk]()
 
     class Dying(crews.Threads):
-        def submit(self, *_: object) -> Future[list[Receipt]]:
+        def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:  # noqa: ARG002
             future = Future[list[Receipt]]()
             future.set_result([])
+            attempts.update(task.chunks)
             return future
 
         def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:  # noqa: ARG002
-            stop.set()
+            if max(attempts.values()) == ATTEMPTS:
+                stop.set()
             raise crews.LostError("the worker is gone")
 
-    monkeypatch.setattr(ledger, "ATTEMPTS", 1)
     results = MemoryResults(SWEEP, chunk_points=9)
     summary = run_by(Dying, results, workers=1, stop=stop)
     assert (summary.stopped, dict(summary.counts)) == ("asked", {})
@@ -359,18 +344,16 @@ def test_a_worker_that_dies_by_a_stop_does_not_fail_its_chunks(
 
 
 def test_a_limit_that_passes_after_the_last_chunk_does_not_count_as_a_stop(
-    monkeypatch: pytest.MonkeyPatch,
+    set_clock: Callable[[float], None],
 ) -> None:
     results = MemoryResults(SWEEP)
-    clock, late = time.perf_counter, [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: clock() + late[0])
 
     def report(_progress: Progress) -> None:
         end = time.monotonic() + 60
         while results.pending():  # the tasks are few enough to be handed out at once
             assert time.monotonic() < end
             time.sleep(0.01)
-        late[0] = 1e6
+        set_clock(1e6)
 
     summary = run(results, RunOptions(time_limit=1e5), report)
     assert results.pending() == []
@@ -378,15 +361,13 @@ def test_a_limit_that_passes_after_the_last_chunk_does_not_count_as_a_stop(
 
 
 def test_a_limit_that_passes_after_a_stop_is_not_reported_as_its_cause(
-    endless: MemoryResults, monkeypatch: pytest.MonkeyPatch
+    endless: MemoryResults, set_clock: Callable[[float], None]
 ) -> None:
     stop = threading.Event()
-    clock, late = time.perf_counter, [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: clock() + late[0])
 
     def report(_progress: Progress) -> None:
         stop.set()
-        late[0] = 1e6
+        set_clock(1e6)
 
     assert run(endless, RunOptions(time_limit=1e5), report, stop).stopped == "asked"
 

@@ -427,16 +427,14 @@ def test_a_chunk_that_fails_everywhere_is_abandoned_and_the_gpu_is_not(
     assert len(ran.opener.noted("poison")) == 2
 
 
+@pytest.mark.usefixtures("short_limits")
 def test_a_chunk_that_hangs_before_any_is_done_is_abandoned_and_the_gpu_is_not(
-    start: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+    start: Callable[..., Ran],
 ) -> None:
-    monkeypatch.setattr(ledger, "ATTEMPTS", 2)
-    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.5)
-    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
     ran = start(poison=0, gpus=1, endless=True)
     assert ran.summary is not None
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
-    check_hung(ran.store, 1.0, 0.5)
+    check_hung(ran.store, 0.8, 0.2)
     assert abandonment_notes(ran) == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from sweep.engine import ledger
@@ -169,16 +171,14 @@ def test_a_returned_task_is_next_in_its_order(results: MemoryResults) -> None:
 
 
 def test_speed_and_time_left_count_this_run_only(
-    results: MemoryResults, monkeypatch: pytest.MonkeyPatch
+    results: MemoryResults, set_clock: Callable[[float], None]
 ) -> None:
-    now = [100.0]
-    monkeypatch.setattr(ledger.time, "perf_counter", lambda: now[0])
     pending = results.pending()[400:]  # chunks done before do not count for this run
     book = account(pending, workers=2)
     assert (book.progress().points_per_second, book.progress().seconds_left) == (0.0, float("inf"))
     for chunk in pending[:100]:
         book.enter(done(chunk, 2**-6), results)
-    now[0] = 100.5
+    set_clock(100.5)
     progress = book.progress()
     assert (progress.points_done, progress.points_total) == (1000, 2000)
     assert (progress.chunks_done, progress.chunks_total) == (100, 600)
@@ -188,7 +188,7 @@ def test_speed_and_time_left_count_this_run_only(
         2.5,
     )
     book.end()
-    now[0] = 130.0
+    set_clock(130.0)
     summary = book.summary("cpu")
     assert (summary.points, summary.chunks, summary.workers) == (200, 100, 2)
     assert (summary.wall_seconds, summary.kernel_seconds) == (0.5, 0.78125)
