@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import checked_options, load
 from sweep.config.stored import is_store
-from sweep.engine import OpenBackend, Progress, Report, Summary, refuse_in_worker_process
-from sweep.engine import run as run_engine
+from sweep.engine.crews import OpenBackend, refuse_in_worker_process
 from sweep.engine.driver import open_store, run_in_store
+from sweep.engine.ledger import Progress, Summary
+from sweep.engine.loop import Report
+from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.progress import shown as shown_progress

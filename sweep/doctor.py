@@ -19,7 +19,7 @@ from sweep.backends.cache import cache_folder
 from sweep.backends.compiler import compile_library, find_compiler, processor_name
 from sweep.backends.cupy_device import count_gpus, find_gpu
 from sweep.backends.visible import has_cupy, visible_gpus
-from sweep.engine import usable_processors
+from sweep.engine.crews import usable_processors
 from sweep.errors import SweepError
 from sweep.installed import offers
 from sweep.source import flat_text

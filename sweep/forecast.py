@@ -18,7 +18,7 @@ from sweep.backends import open_backend as open_backend_by_name
 from sweep.backends.visible import find_gpus
 from sweep.causes import causes
 from sweep.config.columns import read_csv
-from sweep.engine import (
+from sweep.engine.crews import (
     OpenBackend,
     needs_backend_here,
     threads_for,

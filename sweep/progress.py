@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from sweep.wording import duration, rate, share
 
 if TYPE_CHECKING:
-    from sweep.engine import Progress, Report
+    from sweep.engine.ledger import Progress
+    from sweep.engine.loop import Report
 
 SECONDS_BETWEEN_LINES = 5.0
 SECONDS_BEFORE_NOTE = 2.0  # until a line says that a kernel is being compiled

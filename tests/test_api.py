@@ -17,9 +17,8 @@ import xarray as xr
 import sweep
 from sweep import api
 from sweep.config import load
-from sweep.engine import Progress
 from sweep.engine.driver import provenance
-from sweep.engine.ledger import failed_arrays
+from sweep.engine.ledger import Progress, failed_arrays
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
 from sweep.plan.chunking import chunks

@@ -27,7 +27,8 @@ from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.config.stored import text_of
-from sweep.engine import loop, run
+from sweep.engine import loop
+from sweep.engine.loop import run
 from sweep.errors import MachineError
 from sweep.forecast import forecast_of
 from sweep.options import RunOptions

@@ -27,7 +27,7 @@ from sweep.backends import Backend, Computed, Stopped
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
-from sweep.engine import run
+from sweep.engine.loop import run
 from sweep.errors import StoreError
 from sweep.options import RunOptions
 from sweep.plan import chunking, point_columns

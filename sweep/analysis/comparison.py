@@ -16,8 +16,8 @@ from sweep.analysis.slices import Slice, is_flag
 from sweep.config.problems import UnreadableError
 from sweep.config.quantities import number
 from sweep.config.sweep_file import plain
-from sweep.engine import run as run_engine
 from sweep.engine.loop import Report
+from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_of, table_of
 from sweep.request import Axis, Sweep

@@ -22,7 +22,7 @@ from sweep.cli.stopping import StopRequest
 from sweep.wording import duration, rate
 
 if TYPE_CHECKING:
-    from sweep.engine import Summary
+    from sweep.engine.ledger import Summary
     from sweep.store import Remaining, Store
 
 

@@ -28,7 +28,7 @@ from sweep.options import OPTIONS, RunKeywords
 from sweep.progress import paced, shown
 
 if TYPE_CHECKING:
-    from sweep.engine import Progress
+    from sweep.engine.ledger import Progress
     from sweep.request import Request
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from threading import Event
 
 from sweep.backends import open_backend as open_backend_by_name
-from sweep.engine import Crew, Notify, OpenBackend, Progress, Report, Results, Summary, crew_for
-from sweep.engine import run as run_engine
+from sweep.engine.crews import Crew, Notify, OpenBackend, crew_for
 from sweep.engine.driver import open_store, provenance, run_in_store
+from sweep.engine.ledger import Progress, Results, Summary
+from sweep.engine.loop import Report
+from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.options import RunOptions
 from sweep.refine.refiner import Arrays, Refiner, as_stored, is_outdated

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import xarray as xr
 
 from sweep.config import load
-from sweep.engine import run
+from sweep.engine.loop import run
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.store import MemoryResults

@@ -19,7 +19,7 @@ from sweep.analysis.comparison import compare_slice, reference_sweep
 from sweep.analysis.cuts import cut
 from sweep.analysis.relative_errors import error, errors, spread
 from sweep.analysis.scales import decades
-from sweep.engine import run as run_engine
+from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.request import Axis
 from sweep.shipped import configs_folder

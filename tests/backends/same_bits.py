@@ -13,7 +13,7 @@ import numpy as np
 
 from sweep.backends.compiler import Compiler, find_compiler
 from sweep.backends.cpu import CpuBackend, Target
-from sweep.engine import run
+from sweep.engine.loop import run
 from sweep.options import RunOptions
 from sweep.request import Axis
 from sweep.source import kernel_of

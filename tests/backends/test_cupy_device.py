@@ -23,7 +23,7 @@ from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.doctor import examine
-from sweep.engine import threads_of_gpu
+from sweep.engine.crews import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError, MachineError
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points

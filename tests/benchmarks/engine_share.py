@@ -20,8 +20,9 @@ from statistics import median
 from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import open_backend
 from sweep.config import Request, load
-from sweep.engine import Summary, run
 from sweep.engine.driver import provenance
+from sweep.engine.ledger import Summary
+from sweep.engine.loop import run
 from sweep.plan.point_columns import points
 from sweep.store import MemoryResults
 from tests.benchmarks.record import Figure

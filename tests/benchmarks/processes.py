@@ -19,7 +19,7 @@ from statistics import median
 from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import open_backend
 from sweep.config import Request
-from sweep.engine import Summary
+from sweep.engine.ledger import Summary
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
 from sweep.work import Chunk

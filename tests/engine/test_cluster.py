@@ -30,8 +30,9 @@ import sweep
 from sweep import api
 from sweep.backends import open_backend
 from sweep.config import load
-from sweep.engine import Progress, clusters, ledger, run
-from sweep.engine.ledger import ATTEMPTS, Receipt
+from sweep.engine import clusters, ledger
+from sweep.engine.ledger import ATTEMPTS, Progress, Receipt
+from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import Status

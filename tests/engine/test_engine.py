@@ -20,8 +20,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sweep.backends import open_backend
-from sweep.engine import Progress, Results, Summary, crews, ledger, run
-from sweep.engine.ledger import ATTEMPTS, TASKS_PER_WORKER, Ledger, Receipt
+from sweep.engine import crews, ledger
+from sweep.engine.ledger import (
+    ATTEMPTS,
+    TASKS_PER_WORKER,
+    Ledger,
+    Progress,
+    Receipt,
+    Results,
+    Summary,
+)
+from sweep.engine.loop import run
 from sweep.engine.worker import RunState, Worker
 from sweep.models.friction_oscillator import MODEL
 from sweep.options import RunOptions

@@ -24,8 +24,8 @@ from sweep import api
 from sweep.backends import Computed, open_backend
 from sweep.backends.compiler import find_compiler
 from sweep.config import load
-from sweep.engine import Summary, run
-from sweep.engine.ledger import ATTEMPTS
+from sweep.engine.ledger import ATTEMPTS, Summary
+from sweep.engine.loop import run
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.request import Sweep

@@ -23,10 +23,11 @@ from sweep import api
 from sweep.backends import Backend, Computed, Stopped, open_backend, visible
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
-from sweep.engine import Progress, Summary, crew_for, ledger, run, threads_of_gpu
+from sweep.engine import ledger
+from sweep.engine.crews import crew_for, threads_of_gpu
 from sweep.engine.gpus import MAX_FAULTS
-from sweep.engine.ledger import ATTEMPTS
-from sweep.engine.loop import Report
+from sweep.engine.ledger import ATTEMPTS, Progress, Summary
+from sweep.engine.loop import Report, run
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.options import RunOptions
 from sweep.request import Sweep

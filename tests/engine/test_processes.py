@@ -10,8 +10,9 @@ import pytest
 from dask import config
 
 from sweep.backends import Backend, open_backend
-from sweep.engine import crews, run
+from sweep.engine import crews
 from sweep.engine.clusters import KEPT_BYTES
+from sweep.engine.loop import run
 from sweep.engine.worker import Job, forget_run, opened, state_of, stop_run
 from sweep.options import RunOptions
 from sweep.store import MemoryResults, Store

@@ -24,8 +24,8 @@ import pytest
 
 from sweep import api
 from sweep.config import load
-from sweep.engine import Progress
-from sweep.engine import run as run_engine
+from sweep.engine.ledger import Progress
+from sweep.engine.loop import run as run_engine
 from sweep.engine.schedulers import jobs_and_cores, slurm_arguments
 from sweep.errors import MachineError
 from sweep.options import RunOptions

@@ -21,7 +21,7 @@ from sweep import api
 from sweep.backends import Computed, open_backend
 from sweep.backends.cpu import CpuBackend
 from sweep.config import load
-from sweep.engine import Progress, Summary
+from sweep.engine.ledger import Progress, Summary
 from sweep.errors import StoreError
 from sweep.options import RunOptions
 from sweep.refine.passes import Account

@@ -20,8 +20,8 @@ from sweep.api import with_options
 from sweep.backends import open_backend
 from sweep.cli import main
 from sweep.config import load
-from sweep.engine import Progress
 from sweep.engine.driver import run_in_store
+from sweep.engine.ledger import Progress
 from sweep.engine.worker import Job, forget_run
 from sweep.errors import StoreError
 from sweep.options import RunOptions

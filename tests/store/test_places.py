@@ -14,7 +14,8 @@ import pytest
 from sweep import api
 from sweep.cli.status_command import watch_store
 from sweep.config import load
-from sweep.engine import Summary, driver
+from sweep.engine import driver
+from sweep.engine.ledger import Summary
 from sweep.errors import MachineError, StoreError
 from sweep.store import PassFolder, Store, is_url, open_results
 from tests.command import Run

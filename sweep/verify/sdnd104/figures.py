@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from sweep.engine import usable_processors
+from sweep.engine.crews import usable_processors
 from sweep.verify.runs import computed
 from sweep.verify.sdnd104 import motion, plain, tabulated
 from sweep.verify.sdnd104.published import (
