@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sweep.arrays import array_method
 from sweep.backends.alike import parts
-from sweep.backends.arrays import compute_arrays, empty_arrays
+from sweep.backends.array_blocks import compute_arrays, empty_arrays
 from sweep.backends.base import Computed, reduced
 from sweep.backends.compiler import (
     Compiler,

@@ -9,7 +9,7 @@ from threading import Event
 
 from sweep.arrays import array_method
 from sweep.backends.alike import sorter_of
-from sweep.backends.arrays import compute_arrays, empty_arrays
+from sweep.backends.array_blocks import compute_arrays, empty_arrays
 from sweep.backends.base import Computed, Stopped, reduced
 from sweep.backends.batches import Pace, Work, item_sizes
 from sweep.backends.device import Device, Sizes, request_type

@@ -19,7 +19,7 @@ import pytest
 
 import sweep
 from sweep.backends import Stopped, cache, open_backend
-from sweep.backends.arrays import empty_arrays
+from sweep.backends.array_blocks import empty_arrays
 from sweep.backends.compiler import Compiler, compile_library, compiled_library, find_compiler
 from sweep.backends.cpu import ENTRIES, CpuBackend, Library, Target, request_type
 from sweep.backends.library import SLICE_SECONDS, ColumnStruct, load_library

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep.backends.arrays import compute_arrays
+from sweep.backends.array_blocks import compute_arrays
 from sweep.backends.compiler import zig
 from sweep.backends.cpu import Target
 from sweep.spec import Output, Status

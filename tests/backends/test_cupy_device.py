@@ -30,7 +30,7 @@ from sweep.plan.point_columns import points
 from sweep.store import Store
 from tests.backends import cupy_twin
 from tests.backends.cupy_twin import MULTIPROCESSORS, THREADS_OF_ONE, CUDARuntimeError, Gpu, install
-from tests.engine.test_faults import REQUEST
+from tests.engine.test_worker_faults import REQUEST
 from tests.gpu.test_gpu import CASES, FEW, REAL_CUPY, ROOT
 from tests.points import differing
 

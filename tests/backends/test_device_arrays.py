@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sweep.arrays import array_method
-from sweep.backends.arrays import compute_arrays
+from sweep.backends.array_blocks import compute_arrays
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load

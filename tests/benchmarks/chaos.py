@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sweep.store import Store
 from tests.benchmarks.record import Figure
-from tests.engine.chaos import WINDOW_OF_DRIVER, WINDOW_OF_WORKER, Chaos
+from tests.engine.killed_runs import WINDOW_OF_DRIVER, WINDOW_OF_WORKER, Chaos
 
 ROUNDS = 5
 IN_THE_END = 5

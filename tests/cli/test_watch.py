@@ -23,11 +23,11 @@ from sweep.engine.ledger import failed_arrays
 from sweep.spec import Status
 from sweep.store import Store
 from sweep.store.receipts import flow, is_alive
-from tests.cli.test_faults import CONFIG
+from tests.cli.test_command_faults import CONFIG
 from tests.command import Run, environment, json_lines, with_backend
 from tests.engine.slow import Slow
-from tests.engine.test_faults import REQUEST
 from tests.engine.test_shards import compute_shard
+from tests.engine.test_worker_faults import REQUEST
 from tests.forked import PIPE, Forked, run_python
 
 NOON = 1_700_000_000.0  # s since 1970

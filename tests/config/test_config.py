@@ -20,7 +20,7 @@ from sweep.errors import ConfigError
 from sweep.models import models
 from sweep.options import RunOptions
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status
-from tests.config.test_faults import faults
+from tests.config.test_file_faults import faults
 
 OSCILLATOR = models()["friction_oscillator"]
 METRE, SECOND, PLAIN, RADIAN, GRAVITY, SPRINGS = (

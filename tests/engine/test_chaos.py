@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sweep.store import Store
-from tests.engine.chaos import WINDOW_OF_WORKER, WORKERS, Chaos
+from tests.engine.killed_runs import WINDOW_OF_WORKER, WORKERS, Chaos
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 

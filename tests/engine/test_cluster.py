@@ -49,7 +49,7 @@ from tests.engine.test_engine import (
     create,
     long_results,
 )
-from tests.engine.test_faults import REQUEST, ROOT, ROW
+from tests.engine.test_worker_faults import REQUEST, ROOT, ROW
 from tests.forked import PIPE, Forked
 from tests.store.test_store import tree
 
@@ -430,7 +430,7 @@ def test_a_task_that_ignores_its_limit_is_killed_with_its_worker(
     assert tree(store.path) == whole
 
 
-@pytest.mark.broad  # each time the command does it, in cli/test_faults
+@pytest.mark.broad  # each time the command does it, in cli/test_command_faults
 def test_a_killed_worker_costs_one_chunk_and_is_reported(
     store: Store, faulty: Callable[..., Faulty], whole: dict[str, bytes]
 ) -> None:

@@ -38,7 +38,7 @@ from tests.command import CHECKOUT, Run
 from tests.engine.faulty import FRICTIONS, check_hung
 from tests.engine.strangers import answers, ports_of_family
 from tests.engine.test_engine import SWEEP, bits_of, create
-from tests.engine.test_faults import REQUEST, ROW
+from tests.engine.test_worker_faults import REQUEST, ROW
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no shell scripts, no SIGKILL")
 

@@ -19,7 +19,7 @@ from sweep.plan.chunking import chunk_counts, chunks
 from sweep.spec import Status
 from sweep.store import Store
 from tests.command import Run, environment
-from tests.engine.test_faults import REQUEST, ROOT, finish, receipts_by_chunk
+from tests.engine.test_worker_faults import REQUEST, ROOT, finish, receipts_by_chunk
 from tests.forked import PIPE, Forked
 from tests.store.test_store import tree
 

@@ -34,8 +34,8 @@ from tests.command import Run, environment, outliving, sweep_command
 from tests.engine.slow import Slow
 from tests.engine.strangers import answers, listening_ports
 from tests.engine.test_engine import SWEEP, create
-from tests.engine.test_faults import REQUEST, ROW
-from tests.store.test_faults import CONFIG
+from tests.engine.test_worker_faults import REQUEST, ROW
+from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import tree
 
 pytestmark = [

@@ -17,7 +17,7 @@ import sweep
 from sweep.spec import MISSING_COUNT, Status
 from tests.backends.kernel_probe import KERNELS, Entry, Probe, compile_probe
 from tests.equations.examples import model, points
-from tests.models.test_elementary import DIGITS, POINTS, Column, errors, positive, spread
+from tests.models.test_elementary_header import DIGITS, POINTS, Column, errors, positive, spread
 
 ONE = ("sinh", "cosh", "tanh", "tan", "atan", "log", "sign", "floor", "sqrt", "asin", "acos")
 TWO = ("hypot", "pow", "atan2")

@@ -19,7 +19,7 @@ from sweep.arrays import array_method, array_text
 from sweep.arrays.impact_oscillator import balance, continuation
 from sweep.arrays.impact_oscillator.balance import Oscillator, equations
 from sweep.backends import Stopped
-from sweep.backends.arrays import compute_arrays
+from sweep.backends.array_blocks import compute_arrays
 from sweep.errors import SweepError
 from sweep.models import models
 from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL

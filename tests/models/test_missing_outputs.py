@@ -131,7 +131,9 @@ def test_an_output_that_an_array_method_forgets_is_named(monkeypatch: pytest.Mon
         del outputs["frequency"]
         return outputs
 
-    monkeypatch.setattr("sweep.backends.arrays.array_method", lambda _model, _method: forgetful)
+    monkeypatch.setattr(
+        "sweep.backends.array_blocks.array_method", lambda _model, _method: forgetful
+    )
     results = compute(fixed_points(model), model=model.name, method="harmonic_balance")
     assert list(unwritten(model, impact_oscillator.HARMONIC_BALANCE, results)) == [
         "method harmonic_balance of impact_oscillator does not write the output frequency"

@@ -21,7 +21,7 @@ from sweep.store import Store, open_results
 from sweep.store.reading import _Checked
 from tests.command import Run
 from tests.store.stretches import shorten
-from tests.store.test_faults import flip_a_bit
+from tests.store.test_storage_faults import flip_a_bit
 
 # By name of the store: the sweep file, changes to it, and points of a chunk, of which each store
 # has several.

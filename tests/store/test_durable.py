@@ -12,7 +12,7 @@ import pytest
 from sweep import api
 from sweep.config import load
 from sweep.store import Store
-from tests.engine.test_faults import REQUEST
+from tests.engine.test_worker_faults import REQUEST
 from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, create, finish, results_of, tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no folder can be synced there")

@@ -19,7 +19,7 @@ from sweep.spec import Status
 from sweep.store import Store, creation, open_results
 from tests.command import Run
 from tests.store.injected import stop_at
-from tests.store.test_faults import CONFIG
+from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import PROVENANCE, create, finish, tree
 from tests.test_plan import OUTPUTS, sweep_over
 

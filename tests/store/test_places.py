@@ -21,7 +21,7 @@ from sweep.store import PassFolder, Store, is_url, open_results
 from tests.command import Run
 from tests.store.injected import stop_at
 from tests.store.test_extend import grid, grow
-from tests.store.test_faults import CONFIG
+from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import create, finish, results_of, tree
 
 

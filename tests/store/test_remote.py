@@ -20,7 +20,7 @@ from sweep.store.local import LocalFiles
 from sweep.store.remote import RemoteFiles
 from tests.command import Run
 from tests.conftest import ROOTS_BROAD_ON_S3
-from tests.store.test_faults import CONFIG
+from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, finish, results_of, tree
 from tests.store.test_store import create as create_local
 

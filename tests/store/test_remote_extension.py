@@ -20,8 +20,8 @@ from tests.conftest import ROOTS_BROAD_ON_S3
 from tests.forked import run_python
 from tests.store.injected import stop_objects_at
 from tests.store.test_extend import GROWN, REFUSED, fill, grid, places
-from tests.store.test_faults import CONFIG
 from tests.store.test_remote import objects
+from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import PROVENANCE, tree
 from tests.store.test_store import create as create_local
 

@@ -22,7 +22,7 @@ from sweep.errors import StoreError
 from sweep.store import open_results
 from tests.command import MODULE, Run, bound_by_permissions, environment, sweep_command
 from tests.store.injected import fail_writing
-from tests.store.test_faults import CONFIG
+from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="permissions and limits of Linux")

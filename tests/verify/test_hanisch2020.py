@@ -17,11 +17,11 @@ import pytest
 import xarray as xr
 
 import sweep
-import sweep.verify.hanisch2020.figures
+import sweep.verify.hanisch2020.energies
 from sweep.theory import mdr_contact as theory
 from sweep.verify import documents
-from sweep.verify.hanisch2020 import compute, published, record_of
-from sweep.verify.hanisch2020.figures import Figures
+from sweep.verify.hanisch2020 import coefficients, compute, record_of
+from sweep.verify.hanisch2020.energies import Figures
 from sweep.verify.record import Record
 from sweep.verify.writing import as_json, markdown
 from tests.command import CHECKOUT
@@ -157,8 +157,8 @@ def test_closed_forms_are_the_exact_energies(record: Record) -> None:
 
 def test_the_published_coefficients_are_those_of_the_theory() -> None:
     xi, beta = np.linspace(0.01, 3.99, 50), np.geomspace(0.11, 100, 50)
-    assert theory.slip_transition(xi) == pytest.approx(published.equation_25(xi), rel=1e-13)
-    as_printed = published.equation_27(beta, -4.0017e-6)
+    assert theory.slip_transition(xi) == pytest.approx(coefficients.equation_25(xi), rel=1e-13)
+    as_printed = coefficients.equation_27(beta, -4.0017e-6)
     assert theory.stick_transition(beta) == pytest.approx(as_printed, rel=1e-12)
 
 
@@ -194,12 +194,12 @@ def test_last_bits_do_not_change_the_record(
 ) -> None:
     """The energies' last bits, through all fits: so much the record depends on the machine."""
     random = np.random.default_rng(1)
-    exact = sweep.verify.hanisch2020.figures.computed
+    exact = sweep.verify.hanisch2020.energies.computed
 
     def perturbed_energies(*request: Any) -> xr.Dataset:
         return perturbed(exact(*request), random)
 
-    monkeypatch.setattr(sweep.verify.hanisch2020.figures, "computed", perturbed_energies)
+    monkeypatch.setattr(sweep.verify.hanisch2020.energies, "computed", perturbed_energies)
     assert markdown(record_of(compute())) == markdown(record)
 
 

@@ -12,8 +12,7 @@ from scipy.optimize import brentq
 
 import sweep
 from sweep.theory.friction_oscillator import asymptotic_wear_power
-from sweep.verify.sdnd104 import compute, plain, record_of, tabulated
-from sweep.verify.sdnd104.figures import Figures
+from sweep.verify.sdnd104 import compute, plain, record_of, table_excitation
 from sweep.verify.sdnd104.published import (
     BLOCKS,
     SLIPPING,
@@ -21,6 +20,7 @@ from sweep.verify.sdnd104.published import (
     TABLE_INTERVALS,
     TABLE_LENGTH,
 )
+from sweep.verify.sdnd104.wear_powers import Figures
 from sweep.verify.writing import as_json, markdown
 from tests.command import CHECKOUT
 from tests.oracles import penalised_schemes
@@ -198,7 +198,7 @@ def test_the_shift_by_the_table_is_of_second_order_in_its_intervals(
 ) -> None:
     """The limit is the closed form of stick-slip: [4, 12] s is eight whole periods."""
     coarse, fine = (
-        tabulated.wear_power(a0, WINDOW, intervals) / steady(a0) - 1
+        table_excitation.wear_power(a0, WINDOW, intervals) / steady(a0) - 1
         for intervals in (10_000, 40_000)
     )
     assert coarse == pytest.approx(shift, rel=0.03)
@@ -206,14 +206,14 @@ def test_the_shift_by_the_table_is_of_second_order_in_its_intervals(
 
 
 def test_a_fine_table_gives_the_exact_power_in_slip_slip() -> None:
-    power = tabulated.wear_power(15.0, WINDOW, 100_000)
+    power = table_excitation.wear_power(15.0, WINDOW, 100_000)
     assert power == pytest.approx(15.267099589372, rel=1e-7)
 
 
 @pytest.mark.parametrize("scheme", ["euler", "devogelaere"])
 def test_plain_schemes_agree_with_the_oracle(scheme: str) -> None:
     """With the table, over one period with slip and stick."""
-    sine = tabulated.sine_table()
+    sine = table_excitation.sine_table()
     point = {
         "m": 1, "g": 10, "mu": 0.1, "k": 3e-5, "c": 0, "a0": 1.5, "w": 2 * math.pi,
         "av": 0, "phi": 0, "t0": 0.25, "t1": 1.25,
@@ -233,7 +233,7 @@ def test_plain_schemes_agree_with_the_oracle(scheme: str) -> None:
 def test_plain_schemes_agree_with_the_kernels(scheme: str, sdnd104: dict[str, Any]) -> None:
     name = {"euler": "EULER", "devogelaere": "DEVOGE"}[scheme]
     (row,) = rows(sdnd104, "columns", base_acceleration=1.5, method=name)
-    power = plain.wear_power(getattr(plain, scheme), 1.5, tabulated.true_sine, WINDOW)
+    power = plain.wear_power(getattr(plain, scheme), 1.5, table_excitation.true_sine, WINDOW)
     assert power == pytest.approx(row["ours"], rel=1e-11)
 
 

@@ -10,9 +10,9 @@ from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_ph
 from sweep.analysis.traces import plot_trace
 from sweep.theory import mdr_contact as theory
 from sweep.verify import document
-from sweep.verify.hanisch2020 import tables
-from sweep.verify.hanisch2020.figures import Figures, compute
-from sweep.verify.hanisch2020.published import CONSTANTS, FOLDER, PHASE
+from sweep.verify.hanisch2020 import energy_tables
+from sweep.verify.hanisch2020.coefficients import CONSTANTS, FOLDER, PHASE
+from sweep.verify.hanisch2020.energies import Figures, compute
 from sweep.verify.record import Picture, Record
 
 POISSON_RATIO = 0.3
@@ -25,7 +25,9 @@ def compare() -> Record:
 
 def record_of(figures: Figures) -> Record:
     """The record of these figures."""
-    return document.record_of(FOLDER, tables.rows(figures), _others(figures), _pictures(figures))
+    return document.record_of(
+        FOLDER, energy_tables.rows(figures), _others(figures), _pictures(figures)
+    )
 
 
 def _others(figures: Figures) -> dict[str, float]:

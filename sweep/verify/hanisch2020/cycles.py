@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.verify.hanisch2020.published import CONSTANTS, PHASE, Values
+from sweep.verify.hanisch2020.coefficients import CONSTANTS, PHASE, Values
 
 EXPONENT = 2.0  # of a sphere's profile
 N_SPRINGS = 800

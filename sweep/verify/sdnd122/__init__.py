@@ -7,7 +7,7 @@ import numpy as np
 from sweep.theory import impact_oscillator as theory
 from sweep.verify import document
 from sweep.verify.record import Record, Row
-from sweep.verify.sdnd122.figures import (
+from sweep.verify.sdnd122.frequencies import (
     CODE_ASTER,
     FOLDER,
     HARMONICS,

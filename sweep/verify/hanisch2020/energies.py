@@ -20,8 +20,7 @@ from sweep.analysis.master_curve import (
     from_dataset,
 )
 from sweep.theory import mdr_contact as theory
-from sweep.verify.hanisch2020.cycles import Cycles, first_cycles
-from sweep.verify.hanisch2020.published import (
+from sweep.verify.hanisch2020.coefficients import (
     CONSTANTS,
     DELTA,
     DELTAS,
@@ -31,6 +30,7 @@ from sweep.verify.hanisch2020.published import (
     equation_25,
     equation_27,
 )
+from sweep.verify.hanisch2020.cycles import Cycles, first_cycles
 from sweep.verify.runs import computed
 
 SMALL = 1e-6  # δ that stands for δ → 0; energies differ from the limit by at most 1/(4ξ)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from sweep.verify.record import Row
-from sweep.verify.sdnd104.figures import CONSTANT, SCHEMES, Figures, controls
 from sweep.verify.sdnd104.published import (
     AMPLITUDES,
     EDITION_2003,
@@ -20,6 +19,7 @@ from sweep.verify.sdnd104.published import (
     WINDOW_ENDS,
     reference,
 )
+from sweep.verify.sdnd104.wear_powers import CONSTANT, SCHEMES, Figures, controls
 from sweep.verify.writing import number
 
 

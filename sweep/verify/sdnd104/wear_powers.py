@@ -11,7 +11,7 @@ import xarray as xr
 
 from sweep.engine.crews import usable_processors
 from sweep.verify.runs import computed
-from sweep.verify.sdnd104 import motion, plain, tabulated
+from sweep.verify.sdnd104 import motion, plain, table_excitation
 from sweep.verify.sdnd104.published import (
     AMPLITUDES,
     BLOCKS,
@@ -95,7 +95,7 @@ def controls(scheme: str, a0: float, constant_step: float | None = None) -> dict
 def compute() -> Figures:
     """All figures; takes half a minute on two cores, longer if kernels must be compiled."""
     window = (SYSTEM["window_start"], WINDOW_ENDS[0])
-    sine = tabulated.sine_table()
+    sine = table_excitation.sine_table()
     schemes = {"euler": plain.euler, "devogelaere": plain.devogelaere}
     springs = {"stiffness": (0.0, SPRING)}
     outputs = ("wear_power", "friction_power", "stick_fraction")
@@ -104,7 +104,7 @@ def compute() -> Figures:
         exact=_computed("exact", springs, outputs),
         moreau=moreau["wear_power"].squeeze("step"),
         schemes=_schemes(),
-        tabulated={a0: tabulated.wear_power(a0, window) for a0 in AMPLITUDES},
+        tabulated={a0: table_excitation.wear_power(a0, window) for a0 in AMPLITUDES},
         tabulated_schemes={
             (name, a0): plain.wear_power(scheme, a0, sine, window)
             for name, scheme in schemes.items()
@@ -113,7 +113,7 @@ def compute() -> Figures:
         motions={a0: motion.curves(a0) for a0 in motion.REGIMES},
         reversals=motion.reversals(15.0),
         drifting={
-            a0: plain.wear_power(plain.drifting_euler, a0, tabulated.true_sine, window)
+            a0: plain.wear_power(plain.drifting_euler, a0, table_excitation.true_sine, window)
             for a0 in AMPLITUDES
         },
     )

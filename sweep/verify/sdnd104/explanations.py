@@ -13,7 +13,6 @@ from sweep.theory.friction_oscillator import (
 from sweep.theory.stability import longest_step
 from sweep.verify.record import Row
 from sweep.verify.sdnd104 import motion
-from sweep.verify.sdnd104.figures import SCHEMES, Figures
 from sweep.verify.sdnd104.published import (
     AMPLITUDES,
     CONSTANTS,
@@ -29,6 +28,7 @@ from sweep.verify.sdnd104.published import (
     USED_STIFFNESS,
     reference,
 )
+from sweep.verify.sdnd104.wear_powers import SCHEMES, Figures
 
 
 def stability(_: Figures) -> Iterator[Row]:

@@ -299,7 +299,7 @@ import json, os, subprocess, sys
 from pathlib import Path
 import sweep
 from sweep.errors import MachineError
-from tests.engine.test_faults import digests
+from tests.engine.test_worker_faults import digests
 
 disk, request, pages = Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
 def mount(options):

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from sweep.analysis.master_curve import Quotient
 from sweep.theory import mdr_contact as theory
 from sweep.verify.document import Rows
-from sweep.verify.hanisch2020.figures import CASES, SMALL, Figures, constant_load_energy
-from sweep.verify.hanisch2020.published import PHASE
+from sweep.verify.hanisch2020.coefficients import PHASE
+from sweep.verify.hanisch2020.energies import CASES, SMALL, Figures, constant_load_energy
 from sweep.verify.record import Row
 
 SYMBOLS = {"xi": "W̄δ over ξ", "beta": "W̄ over β"}

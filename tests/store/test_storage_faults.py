@@ -190,7 +190,7 @@ def test_a_clock_that_goes_backwards_changes_nothing_that_counts(
 def test_a_path_that_turns_read_only_in_a_run_keeps_what_was_done(
     store: Store, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the third chunk's regime on; a mount that really turns is in test_faults."""
+    """From the third chunk's regime on; a real mount is in test_worker_faults."""
     request = load(store.path.with_name("map.toml"))
     for index in range(6):
         (store.path / f"status/c/{index}/0").unlink()
