@@ -1,7 +1,11 @@
-"""Scars on a tube: their volume at a depth, and the depth at a volume.
+"""Scars on a tube: their volume at a depth, and the depth at a volume, to rounding for any depth.
 
 The volume is the contact length L times a cross-section A(h); its depth h is at most 2 R. For an
 inclined bar it is (1/θ) ∫ A(h') dh' from max(h − L θ, 0) to h.
+
+A flat bar at the depth h = R u cuts off the segment R² a(u) of the tube's circle, with
+a(u) = ∫ 2 √(2v − v²) dv from 0 to u = φ − sin φ cos φ, cos φ = 1 − u. Closed forms of small
+arguments lose their digits, so series stand for them there.
 """
 
 from __future__ import annotations
@@ -15,12 +19,19 @@ from numpy.typing import ArrayLike, NDArray
 from sweep.errors import SweepError
 from sweep.spec import Parameter
 from sweep.theory import Values, values
-from sweep.theory.wear import scars
 from sweep.theory.wear.laws import by_name, in_order
 from sweep.wording import nearest
 
 MAX_STEPS = 100  # of Newton's method, which takes up to 10
 LAST_STEP = 1e-10  # relative; the next one would be about its square
+SERIES_UP_TO = 0.5  # of u; its terms decrease by a factor of four
+N_TERMS = 28
+NEGLIGIBLE = 1e-18  # of a term relative to the first
+MAX_SINE_SQUARE = 0.3  # of the series of two segments' difference
+N_SINE_TERMS = 32
+
+# Of the depth and the radius of the circle: an area [m²], its integral over the depth, its slope.
+Profile = Callable[[Values, Values], Values]
 
 RADIUS = Parameter(
     name="radius", symbol="R", unit="m", minimum=0, open_minimum=True,
@@ -75,7 +86,7 @@ class Geometry:
         radius, length = others[:2]
         low = target / (self._width * radius * length)
         high = 2 * radius
-        h = np.clip(scars.shallow_depth(target / length, radius), low, high)
+        h = np.clip(_shallow_depth(target / length, radius), low, high)
         is_done = np.zeros(h.shape, bool)
         for _ in range(MAX_STEPS):
             volume = self._volume(h, *others)
@@ -137,10 +148,8 @@ def _along(function: Callable[..., Values]) -> Callable[..., Values]:
     return along
 
 
-def _inclined(
-    function: Callable[[Values, Values], Values], integral: Callable[[Values, Values], Values]
-) -> Callable[..., Values]:
-    """The integral of a function of depth and radius along a bar on which the depth rises."""
+def _inclined(function: Profile, integral: Profile) -> Callable[..., Values]:
+    """The integral of a function along a bar on which the depth rises."""
 
     def along(h: Values, radius: Values, length: Values, angle: Values) -> Values:
         rise = np.minimum(length * angle, h)  # over which the scar gets this deep
@@ -151,9 +160,7 @@ def _inclined(
     return along
 
 
-def _mean(
-    function: Callable[[Values, Values], Values], h: Values, rise: Values, radius: Values
-) -> Values:
+def _mean(function: Profile, h: Values, rise: Values, radius: Values) -> Values:
     """The mean from h − rise to h; exact to rounding if the rise is less than half of h.
 
     The difference of two integrals would lose digits there.
@@ -165,22 +172,112 @@ def _mean(
     return total
 
 
-def _tube(profile: scars.Profile, width: float) -> dict[str, Geometry]:
-    """The scars that a bar leaves."""
-    area, chord = profile.area, profile.chord
+def _shallow_depth(area: Values, radius: Values) -> Values:
+    """Depth [m] of a shallow segment: (3A/(4√(2R)))^(2/3)."""
+    return np.cbrt(3 * area / (4 * np.sqrt(2 * radius))) ** 2
+
+
+def _lune_chord(h: Values, radius: Values, hole_radius: Values) -> Values:
+    """Distance [m] of the points in which the circle meets a hole that it is h beyond."""
+    clearance = hole_radius - radius
+    product = h * (2 * hole_radius + h) * (2 * radius - h) * (2 * clearance + h)
+    return np.sqrt(np.maximum(product, 0.0)) / (clearance + h)
+
+
+def _lune_area(h: Values, radius: Values, hole_radius: Values) -> Values:
+    """Area [m²] of the circle outside a hole that it is h beyond, for a hole_radius >= radius.
+
+    R² a(u) − R_h² a(u_h), where the common chord cuts u R off the circle and u_h R_h off the hole.
+    In a hole of nearly the same radius that difference loses digits: there it is a series for short
+    chords, otherwise a sum with the angle at which the circles meet.
+    """
+    clearance = hole_radius - radius
+    distance = clearance + h  # of the centres
+    c = _lune_chord(h, radius, hole_radius) / 2
+    own = h * (2 * hole_radius + h) / (2 * radius * distance)
+    of_hole = h * (2 * radius - h) / (2 * hole_radius * distance)
+    wide = radius**2 * _segment(own) - hole_radius**2 * _segment(of_hole)
+    crossing = np.arctan2(c * distance, (radius**2 + (radius - h) * (hole_radius + distance)) / 2)
+    beyond = np.arctan2(c, hole_radius * (1 - of_hole))
+    long = radius**2 * crossing + c * distance - clearance * (radius + hole_radius) * beyond
+    is_short = (c <= np.sqrt(MAX_SINE_SQUARE) * radius) & (own < 1)
+    tight = np.where(is_short, _short_lune(c, radius, hole_radius), long)
+    return np.where(hole_radius > 2 * radius, wide, tight)
+
+
+def _short_lune(c: Values, radius: Values, hole_radius: Values) -> Values:
+    """The same, as a series in the half chord c over the radius."""
+    ratio = np.log1p((radius - hole_radius) / hole_radius)  # ln R/R_h
+    square = np.minimum((c / radius) ** 2, MAX_SINE_SQUARE)
+    total, central, power = np.zeros_like(c), 1.0, np.ones_like(c)
+    for n in range(N_SINE_TERMS):  # asin s − s√(1 − s²) = Σ 2/(2n + 3) (2n choose n)/4^n s^(2n+3)
+        total = total + 2 * central / (2 * n + 3) * power * -np.expm1((2 * n + 1) * ratio)
+        power, central = power * square, central * (2 * n + 1) / (2 * n + 2)
+    return c**3 / radius * total
+
+
+def _segment(u: Values) -> Values:
+    """a(u) for u from 0 to 2."""
+    series = 2 * np.sqrt(2.0) * u * np.sqrt(u) * _series(u, lambda n: 1 / (n + 1.5))
+    return _or_closed(u, series, lambda phi: phi - np.sin(phi) * np.cos(phi))
+
+
+def _segment_integral(u: Values) -> Values:
+    """The integral of a from 0 to u."""
+    factors = _series(u, lambda n: 1 / ((n + 1.5) * (n + 2.5)))
+    series = 2 * np.sqrt(2.0) * u**2 * np.sqrt(u) * factors
+    return _or_closed(u, series, lambda phi: np.sin(phi) - phi * np.cos(phi) - np.sin(phi) ** 3 / 3)
+
+
+def _or_closed(u: Values, series: Values, closed: Callable[[Values], Values]) -> Values:
+    """The series of small u, and otherwise the closed form, a function of φ."""
+    if np.all(u < SERIES_UP_TO):
+        return series
+    return np.where(u < SERIES_UP_TO, series, closed(np.arccos(np.clip(1 - u, -1.0, 1.0))))
+
+
+def _series(u: Values, factor: Callable[[int], float]) -> Values:
+    """Σ factor(n) c_n u^n, where √(1 − u/2) = Σ c_n u^n.
+
+    It ends before the terms that would not change a bit of the sum at any of the values.
+    """
+    u = np.minimum(u, SERIES_UP_TO)
+    largest = float(np.max(np.where(np.isnan(u), 0.0, u), initial=0.0))
+    total, c, power = np.zeros_like(u), 1.0, np.ones_like(u)
+    for n in range(N_TERMS):
+        if abs(c) * largest**n < NEGLIGIBLE:
+            break
+        total = total + factor(n) * c * power
+        power, c = power * u, c * (n - 0.5) / (2 * (n + 1))
+    return total
+
+
+def _tube(
+    area: Profile, chord: Profile, area_integral: Profile, width: float
+) -> dict[str, Geometry]:
+    """The scars of a bar that cuts an area off the circle, with this width of the cut."""
     even, inclined = by_name(RADIUS, LENGTH), by_name(RADIUS, LENGTH, ANGLE)
-    rising = _inclined(area, profile.area_integral), _inclined(chord, area)
+    rising = _inclined(area, area_integral), _inclined(chord, area)
     return {
         "tube_flat": Geometry("tube_flat", even, _along(area), _along(chord), width),
         "tube_flat_inclined": Geometry("tube_flat_inclined", inclined, *rising, width),
     }
 
 
-HOLE = Geometry(
-    "tube_hole",
-    by_name(RADIUS, LENGTH, HOLE_RADIUS),
-    _along(scars.lune_area),
-    _along(scars.lune_chord),
+GEOMETRIES = {
+    **_tube(
+        area=lambda h, radius: radius**2 * _segment(h / radius),
+        chord=lambda h, radius: 2 * np.sqrt(np.maximum(h * (2 * radius - h), 0.0)),
+        area_integral=lambda h, radius: radius**3 * _segment_integral(h / radius),
+        width=2.0,
+    ),
+    "tube_hole": Geometry(
+        "tube_hole", by_name(RADIUS, LENGTH, HOLE_RADIUS), _along(_lune_area), _along(_lune_chord)
+    ),
+}
+SMALL = _tube(
+    area=lambda h, radius: 4 / 3 * np.sqrt(2 * radius) * h * np.sqrt(h),
+    chord=lambda h, radius: 2 * np.sqrt(2 * radius * h),
+    area_integral=lambda h, radius: 8 / 15 * np.sqrt(2 * radius) * h**2 * np.sqrt(h),
+    width=4.0,  # the chord at h = 2 R
 )
-GEOMETRIES = {**_tube(scars.SEGMENT, width=2.0), "tube_hole": HOLE}
-SMALL = _tube(scars.SHALLOW, width=4.0)  # its chord 2 √(2 R h) at h = 2 R
