@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
@@ -54,6 +55,13 @@ sys.exit(main(sys.argv[2:]))
 """
 
 Run = Callable[..., tuple[int, str, str]]  # arguments -> status, stdout, stderr
+
+
+class Terminal(io.StringIO):
+    """What is printed, as on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import shutil
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,6 +105,17 @@ def block_points(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     """The number of points of results that are read at once, which is the parameter."""
     monkeypatch.setattr("sweep.summary.BLOCK_POINTS", request.param)
     return request.param
+
+
+@functools.cache
+def _installed(_path: tuple[str, ...]) -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
+@pytest.fixture
+def installed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor looks for installed packages once for each `sys.path`, since that takes long."""
+    monkeypatch.setattr("sweep.doctor.packages_distributions", lambda: _installed(tuple(sys.path)))
 
 
 @pytest.fixture

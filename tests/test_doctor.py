@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
-from collections.abc import Mapping
-from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
-import sweep.doctor
 from sweep.backends.compiler import find_compiler
-from sweep.backends.visible import Gpu
 from sweep.doctor import Finding, examine, versions
-from sweep.errors import DeviceError
 
-
-@functools.cache
-def installed() -> Mapping[str, list[str]]:
-    """The distributions of each module, which take long to find."""
-    return packages_distributions()
-
-
-@pytest.fixture(autouse=True)
-def installed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep.doctor, "packages_distributions", installed)
+pytestmark = pytest.mark.usefixtures("installed_once")
 
 
 def findings() -> dict[str, Finding]:
@@ -88,36 +73,11 @@ def test_another_package_with_the_same_module_is_reported(
     (metadata / "RECORD").write_text("sweep/__init__.py,,\n")
     (tmp_path / "sweep").mkdir()
     (tmp_path / "sweep" / "__init__.py").touch()
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    monkeypatch.setattr(sweep.doctor, "packages_distributions", packages_distributions)
+    monkeypatch.syspath_prepend(tmp_path)
     finding = findings()["module sweep"]
     assert finding.found == "sweep-solver 1.2"
     assert "pip uninstall sweep-solver" in finding.problem
     assert not finding.stops
-
-
-class Device:
-    """The part of a GPU that the doctor uses."""
-
-    facts = "NVIDIA H200"
-
-
-def find_gpu(number: int) -> Device:
-    if number:
-        raise DeviceError("cannot be used: ECC")
-    return Device()
-
-
-def test_every_gpu_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep.doctor, "count_gpus", lambda: 2)
-    monkeypatch.setattr(sweep.doctor, "find_gpu", find_gpu)
-    monkeypatch.setattr(sweep.doctor, "visible_gpus", lambda: (Gpu("0"), Gpu("MIG-1", "MIG 1g")))
-    by_subject = findings()
-    assert [by_subject[name] for name in ("GPU 0", "GPU 1", "--gpus all")] == [
-        Finding("GPU 0", "NVIDIA H200; compiles and runs a trial kernel"),
-        Finding("GPU 1", "not usable", "cannot be used: ECC"),
-        Finding("--gpus all", "2: 0, MIG 1g (MIG-1)"),
-    ]
 
 
 def test_versions_are_of_the_imported_libraries() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import sys
 import time
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -13,14 +13,9 @@ import sweep
 from sweep import progress
 from sweep.backends.compiler import Compiler, run_compiler
 from sweep.shipped import configs_folder
-from tests.command import CHECKOUT, sweep_command
+from tests.command import CHECKOUT, Terminal, sweep_command
 
 SMOKE = configs_folder() / "smoke" / "wear_power.toml"
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_nothing_is_shown_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
@@ -35,12 +30,12 @@ def test_lines_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("requested", [None, True, False])
 def test_a_terminal_has_a_bar_and_says_that_kernels_are_compiled(
-    requested: bool | None, monkeypatch: pytest.MonkeyPatch
+    requested: bool | None,
 ) -> None:
-    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     reported: list[object] = []
     report = reported.append if requested else None
-    sweep.run(SMOKE, store=None, progress=requested, report=report)
+    with redirect_stderr(Terminal()) as terminal:
+        sweep.run(SMOKE, store=None, progress=requested, report=report)
     text = terminal.getvalue()
     assert ("compiling" in text) == ("computing" in text) == (requested is not False)
     assert bool(reported) == (requested is True)
@@ -62,9 +57,9 @@ def test_a_line_says_once_that_compiling_takes_long(
     assert capsys.readouterr() == ("", note)
 
 
-def test_a_report_of_ones_own_replaces_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    sweep.run(SMOKE, store=None, report=lambda _: None)
+def test_a_report_of_ones_own_replaces_the_bar() -> None:
+    with redirect_stderr(Terminal()) as terminal:
+        sweep.run(SMOKE, store=None, report=lambda _: None)
     assert terminal.getvalue() == ""
 
 

@@ -178,11 +178,16 @@ class RawModule:
 
 
 class Gpu:
-    """One GPU, whose launches fail for good from `fails_from` on."""
+    """One GPU, whose launches fail for good from `fails_from` on; others beside it are broken."""
 
     def __init__(
-        self, memory: int = MEMORY, fails_from: int = sys.maxsize, loading: float = 0.0
+        self,
+        memory: int = MEMORY,
+        fails_from: int = sys.maxsize,
+        loading: float = 0.0,
+        count: int = 1,  # with the broken ones
     ) -> None:
+        self.count = count
         self.memory = memory  # bytes of the largest allocation
         self.limit = 0  # bytes of all allocations together; 0: no limit
         self.used = 0
@@ -193,6 +198,8 @@ class Gpu:
         self.is_lost = False
         self.is_full = False  # no memory for the stacks of a launch until the pool is freed
         self.pinned = 0
+        self.can_pin = True
+        self.capability = "90"
         self.sent = 0  # bytes of arrays copied to the host
         self.unsupported: set[int] = set()  # attributes
 
@@ -219,6 +226,8 @@ class Gpu:
         return {"cupy": _module("cupy", parts), "cupyx": _module("cupyx", beside)}
 
     def _pinned(self, shape: int, dtype: Any) -> NDArray[Any]:
+        if not self.can_pin:
+            raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
         self.pinned += 1
         return np.full(shape * np.dtype(dtype).itemsize, 0x5A, np.uint8).view(dtype)
 
@@ -251,7 +260,7 @@ class Gpu:
             cudaDevAttrMultiProcessorCount=16,
             cudaDevAttrMaxThreadsPerMultiProcessor=39,
             deviceGetAttribute=self._attribute,
-            getDeviceCount=lambda: 1,
+            getDeviceCount=lambda: self.count,
             getDeviceProperties=lambda _number: {"name": b"twin of a GPU"},
             driverGetVersion=lambda: 13000,
             runtimeGetVersion=lambda: 13010,
@@ -276,11 +285,15 @@ class Gpu:
 class Device:
     """A device as CuPy describes it, and a context in which it is the current one."""
 
-    compute_capability = "90"
-
     def __init__(self, gpu: Gpu, number: int) -> None:
+        if number:
+            raise CUDARuntimeError("cudaErrorECCUncorrectable: uncorrectable ECC error encountered")
         self.id = number
         self._gpu = gpu
+
+    @property
+    def compute_capability(self) -> str:
+        return self._gpu.capability
 
     @property
     def mem_info(self) -> tuple[int, int]:

@@ -24,12 +24,14 @@ from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.doctor import examine
 from sweep.engine.crews import threads_of_gpu
+from sweep.engine.loop import run
 from sweep.errors import DeviceError, LostDeviceError, MachineError
+from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
-from sweep.store import Store
+from sweep.store import MemoryResults, Store
 from tests.backends import cupy_twin
-from tests.backends.cupy_twin import MULTIPROCESSORS, THREADS_OF_ONE, CUDARuntimeError, Gpu, install
+from tests.backends.cupy_twin import MULTIPROCESSORS, THREADS_OF_ONE, Gpu, install
 from tests.engine.test_worker_faults import REQUEST
 from tests.gpu.test_gpu import CASES, FEW, REAL_CUPY, ROOT
 from tests.points import differing
@@ -159,7 +161,7 @@ def test_points_are_reduced_on_the_device(gpu: Gpu, monkeypatch: pytest.MonkeyPa
     assert gpu.pinned == 0
 
 
-@pytest.mark.usefixtures("gpu")
+@pytest.mark.usefixtures("gpu", "installed_once")
 def test_its_properties_are_reported() -> None:
     device = find_gpu()
     assert device.facts.threads == device.threads == MULTIPROCESSORS * THREADS_OF_ONE
@@ -172,6 +174,22 @@ def test_its_properties_are_reported() -> None:
     assert finding.problem == ""
 
 
+@pytest.mark.usefixtures("installed_once")
+def test_the_doctor_tries_every_gpu(
+    nvidia_smi: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, Gpu(count=2))
+    nvidia_smi(
+        "GPU 0: H200 (UUID: GPU-0)\nGPU 1: H200 (UUID: GPU-1)\n  MIG 1g Device 0: (UUID: MIG-1)"
+    )
+    found = {each.subject: each for each in examine()}
+    assert found["GPU 0"].found.startswith("twin of a GPU")
+    assert found["GPU 0"].problem == ""
+    assert found["GPU 1"].found == "not usable"
+    assert "ECC" in found["GPU 1"].problem
+    assert found["--gpus all"].found == "2: H200 (GPU-0), MIG 1g (MIG-1)"
+
+
 def test_without_a_clock_the_rate_is_unknown(gpu: Gpu) -> None:
     gpu.unsupported = {13}
     facts = find_gpu().facts
@@ -182,13 +200,12 @@ def test_without_a_clock_the_rate_is_unknown(gpu: Gpu) -> None:
         find_gpu()
 
 
-@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize(("text", "capability"), [("75", (7, 5)), ("120", (12, 0))])
 def test_the_compute_capability_is_two_numbers(
-    monkeypatch: pytest.MonkeyPatch, text: str, capability: tuple[int, int]
+    gpu: Gpu, text: str, capability: tuple[int, int]
 ) -> None:
     """CuPy reports it as text; it is not among the attributes."""
-    monkeypatch.setattr(cupy_twin.Device, "compute_capability", text)
+    gpu.capability = text
     assert find_gpu().facts.capability == capability
 
 
@@ -222,14 +239,8 @@ def test_a_run_on_a_lost_gpu_keeps_its_finished_chunks(
     assert Store.open(path).pending() == []
 
 
-@pytest.mark.usefixtures("gpu")
-def test_plain_memory_is_used_if_no_more_can_be_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    import cupyx
-
-    def refuse(shape: int, dtype: Any) -> Any:
-        raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
-
-    monkeypatch.setattr(cupyx, "empty_pinned", refuse)
+def test_plain_memory_is_used_if_no_more_can_be_pinned(gpu: Gpu) -> None:
+    gpu.can_pin = False
     name = FEW[0]
     result = open_backend("gpu").compute(CASES[name].sweep, CASES[name].points)
     assert differing(on_cpu(name), dict(result.arrays)) == []
@@ -238,18 +249,13 @@ def test_plain_memory_is_used_if_no_more_can_be_pinned(monkeypatch: pytest.Monke
 @pytest.mark.usefixtures("gpu")
 def test_a_process_uses_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each thread holds the arrays of a chunk, and two keep the GPU busy."""
-    thread_counts: list[int] = []
-    from sweep.engine import crews
-
-    monkeypatch.setattr(crews, "usable_processors", lambda: 200)
-    real = crews.ThreadPoolExecutor
-    monkeypatch.setattr(
-        crews, "ThreadPoolExecutor", lambda n, **kind: thread_counts.append(n) or real(n, **kind)
-    )
-    request = {**SHORT, "run": {"chunk_points": 16}}
-    sweep.run(request, store=None, backend="gpu")
-    sweep.run(request, store=None, backend="gpu", workers=5)
-    assert thread_counts == [threads_of_gpu(1), 5] == [4, 5]
+    monkeypatch.setattr("sweep.engine.crews.usable_processors", lambda: 200)
+    chosen = load({**SHORT, "run": {"chunk_points": 16}}).sweep
+    workers = [
+        run(MemoryResults(chosen, chunk_points=16), RunOptions(backend="gpu", workers=n)).workers
+        for n in (None, 5)
+    ]
+    assert workers == [threads_of_gpu(1), 5] == [4, 5]
 
 
 # The tests that `pytest -m gpu` runs.

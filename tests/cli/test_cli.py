@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from importlib.metadata import packages_distributions
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,13 @@ from sweep.cli.app import app
 from sweep.cli.printing import finite
 from sweep.config.model_file import known_models
 from sweep.engine.ledger import failed_arrays
-from sweep.errors import SweepError
 from sweep.models import models
 from sweep.shipped import configs_folder, shipped_configs
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Status
 from sweep.store import Store
 from sweep.wording import duration, rate, share
-from tests.command import CHECKOUT, MODULE, Run, environment, fresh_sweep_command
+from tests.command import CHECKOUT, MODULE, Run, Terminal, environment, fresh_sweep_command
 from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import sweep_over
 
@@ -217,12 +216,9 @@ def test_a_wrong_plot_request_names_the_choices(run: Run, finished: Store, tmp_p
 
 
 def test_a_bug_in_the_program_is_one_line_or_a_traceback(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Run, bug: Callable[[Exception], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken() -> None:
-        raise RuntimeError("what is this")
-
-    monkeypatch.setattr("sweep.config.model_file.known_models", broken)
+    bug(RuntimeError("what is this"))
     status, _, err = run("models")
     assert status == 70
     assert err.startswith("unexpected RuntimeError: what is this\n")
@@ -307,14 +303,20 @@ def test_control_characters_of_a_store_are_escaped(
     assert not set("\x1b\x9b\u202e") & set(out)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell scripts")
 def test_control_characters_of_an_error_are_escaped(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hostile() -> None:
-        raise SweepError("a\x1b[2Jb\nc")
-
-    monkeypatch.setattr("sweep.config.model_file.known_models", hostile)
-    assert run("models")[2] == "a\\x1b[2Jb\nc\n"
+    """Such as a compiler prints, whose message is shown."""
+    hostile = tmp_path / "c++"
+    hostile.write_text(
+        "#!/bin/sh\n[ $1 = --version ] || { printf 'a\\033[2Jb\\nc' >&2; exit 1; }\n"
+    )
+    hostile.chmod(0o755)
+    monkeypatch.setenv("TRIBOSWEEP_CXX", str(hostile))
+    monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "cache"))
+    status, _, err = run("compile", "sdnd122")
+    assert (status, err.partition("\n")[2]) == (3, "a\\x1b[2Jb\nc\n")
 
 
 def test_a_picture_is_drawn_whatever_backend_the_environment_names(
@@ -370,9 +372,10 @@ def test_no_name_is_cut_off_on_a_terminal(
     run: Run, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     for model in models().values():
-        table = run("models", model.name)[1]
+        with redirect_stdout(Terminal()) as terminal:
+            assert run("models", model.name)[0] == 0
+        table = terminal.getvalue()
         assert "…" not in table
         words = set(table.split())
         sets = [parameter for each in model.parameter_sets for parameter in each.parameters]
@@ -416,11 +419,10 @@ def test_source_is_the_text_that_is_compiled(run: Run, name: str | None) -> None
     assert run("source", "friction_oscillator", "exact", *chosen) == (0, kernel_text(kernel), "")
 
 
+@pytest.mark.usefixtures("installed_once")
 def test_doctor_says_whether_the_machine_can_compute(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packages = packages_distributions()  # once, because it takes long
-    monkeypatch.setattr("sweep.doctor.packages_distributions", lambda: packages)
     status, out, _ = run("doctor")
     assert status == 0
     assert "this machine can compute" in out

@@ -508,13 +508,10 @@ def test_no_file_gets_the_descriptor_of_a_closed_stream(tmp_path: Path) -> None:
 
 
 def test_an_error_of_the_machine_is_not_reported_as_one_of_the_output(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Run, bug: Callable[[Exception], None]
 ) -> None:
-    def broken() -> None:
-        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
-
-    monkeypatch.setattr("sweep.shipped.shipped_configs", broken)
-    status, _, err = run("example")
+    bug(OSError(errno.EAGAIN, "Resource temporarily unavailable"))
+    status, _, err = run("models")
     assert (status, "standard output" in err) == (70, False)
 
 

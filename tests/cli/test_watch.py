@@ -176,11 +176,8 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     assert lines[-2] == f"receipts: {path}.log"
 
 
-def test_receipts_of_an_earlier_store_are_not_counted(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_receipts_of_an_earlier_store_are_not_counted(run: Run, tmp_path: Path) -> None:
     """Nor those of chunks that are to be computed anew."""
-    monkeypatch.setattr("sweep.cli.status_command.SECONDS_BETWEEN_LOOKS", 0.05)
     path = tmp_path / "map.zarr"
     removed = api.open_store(load(REQUEST), path)
     for chunk in removed.pending():

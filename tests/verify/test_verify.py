@@ -54,7 +54,7 @@ def stubs(monkeypatch: pytest.MonkeyPatch) -> dict[str, Record]:
         "newspaper": record("newspaper"),
         "paper": record(pictures=(Picture("p.png", "p", draw),)),
     }
-    known = {name: lambda each=each: each for name, each in records.items()}
+    known = {name: lambda name=name: records[name] for name in records}
     monkeypatch.setattr(sweep.verify, "documents", lambda: known)
     return records
 
@@ -205,9 +205,9 @@ def test_without_a_name_all_documents(run: Run, stubs: dict[str, Record]) -> Non
 
 
 def test_a_failed_check_is_the_exit_status(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, stubs: dict[str, Record]
 ) -> None:
-    monkeypatch.setattr(sweep.verify, "documents", lambda: {"paper": lambda: record(value=2.0)})
+    stubs["paper"] = record(value=2.0)
     status, out, _ = run("verify")
     assert status == 1
     assert "1 of 2 checks do not hold." in out
