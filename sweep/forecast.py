@@ -64,10 +64,7 @@ class Probed:
         status = arrays["status"]
         self.counts.update(status_counts(status))
         place = np.flatnonzero(status == Status.outside_validity)
-        at = {
-            name: column.values[(place // column.repeat) % len(column.values)]
-            for name, column in batch.columns.items()
-        }
+        at = {name: column.at(place) for name, column in batch.columns.items()}
         self.causes.update(causes(sweep.model, sweep.method, at))
 
 

@@ -47,6 +47,10 @@ class Column:
     values: Values
     repeat: int = 1
 
+    def at(self, points: NDArray[np.intp]) -> Values:
+        """The values at these points, by index."""
+        return self.values[points // self.repeat % len(self.values)]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Points:

@@ -41,10 +41,7 @@ def compute_arrays(
             raise Stopped
         place = slice(first, min(first + block, points.n_points))
         index = np.arange(place.start, place.stop)
-        parameters = {
-            name: column.values[(index // column.repeat) % len(column.values)]
-            for name, column in points.columns.items()
-        }
+        parameters = {name: column.at(index) for name, column in points.columns.items()}
         try:
             outputs = _block(xp, sweep, method, parameters)
             for name, values in outputs.items():
