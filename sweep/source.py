@@ -10,7 +10,7 @@ import ast
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -97,6 +97,25 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
         "".join(_flatten(f"entry_{target}{'_items' if kernel.method.items else ''}.h", seen)),
     ]
     return "\n".join(parts)
+
+
+class KernelTexts:
+    """Texts of kernels for one backend, all of the same code."""
+
+    def __init__(self) -> None:
+        self._digests: dict[Kernel, str] = {}  # by the kernel without variants
+
+    def text(self, kernel: Kernel, target: Target = "cpu") -> str:
+        """As `kernel_text`; SweepError if the code was edited since the method's first kernel."""
+        without = replace(kernel, variants=())
+        digest = _digest(kernel_text(without, target), is_python=False)
+        if self._digests.setdefault(without, digest) != digest:
+            raise SweepError(
+                f"the kernel of method {kernel.method.name} of {kernel.model.name} was edited "
+                "during this run. Finished chunks are kept: run the same sweep again to resume, "
+                "with --accept-revision if the edited kernel is to compute the rest"
+            )
+        return kernel_text(kernel, target)
 
 
 def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:

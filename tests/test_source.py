@@ -17,7 +17,15 @@ from sweep.backends.compiler import compile_library, find_compiler
 from sweep.errors import CompileError, SweepError
 from sweep.models import models
 from sweep.shipped import kernels_folder
-from sweep.source import Kernel, flat_text, kernel_digest, kernel_of, kernel_text
+from sweep.source import (
+    Kernel,
+    KernelTexts,
+    Target,
+    flat_text,
+    kernel_digest,
+    kernel_of,
+    kernel_text,
+)
 from tests.points import sweep_of
 from tests.points.impact_oscillator import SDND122
 from tests.test_plan import sweep_over
@@ -209,6 +217,20 @@ def test_an_edit_of_a_header_changes_the_digest(copied: Path) -> None:
     path = copied / "models/friction_oscillator/scaled.h"
     path.write_text(path.read_text() + "int more();\n")
     assert kernel_digest(SWEEP) != before
+
+
+@pytest.mark.parametrize("target", ["cpu", "gpu"])
+def test_the_kernels_of_a_backend_are_of_one_code(copied: Path, target: Target) -> None:
+    """A variant is compiled when it is needed, perhaps long after the first kernel."""
+    texts, path = KernelTexts(), copied / "models/friction_oscillator/scaled.h"
+    first, variant = kernel_of(SWEEP), kernel_of(SWEEP, ("no_shaking",))
+    assert texts.text(first, target) == kernel_text(first, target)
+    path.write_text(path.read_text() + "// a comment\n")
+    assert texts.text(variant, target) == kernel_text(variant, target)
+    path.write_text(path.read_text() + "int more();\n")
+    with pytest.raises(SweepError, match=r"method exact .* was edited .*accept_revision"):
+        texts.text(variant, target)
+    assert KernelTexts().text(variant, target) == kernel_text(variant, target)
 
 
 FUNCTION = 'def f(a):\n    """Add."""\n    return a + 1.5\n'

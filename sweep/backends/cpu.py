@@ -36,7 +36,7 @@ from sweep.backends.library import (
 )
 from sweep.errors import CompileError
 from sweep.request import Sweep
-from sweep.source import Kernel, kernel_of, kernel_text
+from sweep.source import Kernel, KernelTexts, kernel_of
 from sweep.spec import planes
 from sweep.work import Points
 
@@ -72,6 +72,7 @@ class CpuBackend:
         self._target = target or Target()
         self._budget = budget
         self._libraries: dict[Kernel, Library] = {}
+        self._texts = KernelTexts()
 
     @functools.cached_property
     def _compiler(self) -> Compiler:
@@ -111,12 +112,12 @@ class CpuBackend:
     def library(self, kernel: Kernel) -> Library:
         """The kernel, compiled and loaded once, from its text at the first call.
 
-        So one backend computes with one text. An edit of a header takes effect in the next backend.
+        One backend computes with one code: an edit of a header takes effect in the next backend.
         """
         if kernel not in self._libraries:
             pack = self._target.pack or self._usual_pack(kernel)
             flags = replace(self._target, pack=pack).flags
-            self._libraries[kernel] = self._load(kernel, kernel_text(kernel), flags)
+            self._libraries[kernel] = self._load(kernel, self._texts.text(kernel), flags)
         return self._libraries[kernel]
 
     def _usual_pack(self, kernel: Kernel) -> int | None:

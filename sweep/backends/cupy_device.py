@@ -27,7 +27,7 @@ from sweep.backends.visible import (
     no_cupy,
 )
 from sweep.errors import CompileError, DeviceError, SweepError
-from sweep.source import Kernel, flat_text, kernel_text
+from sweep.source import Kernel, KernelTexts, flat_text
 
 QUEUES = 2  # while one computes, the other copies
 MAX_BATCH_BYTES = 1 << 32  # of a queue: no batch needs more
@@ -129,6 +129,7 @@ class CupyDevice:
         self._device = cupy.cuda.Device(number)
         self.to_host = cupy.asnumpy
         self._programs: dict[Kernel, CupyProgram] = {}
+        self._texts = KernelTexts()
         self._compiling = threading.Lock()
         self._queues: queue.SimpleQueue[CupyQueue] = queue.SimpleQueue()
         self.facts = self._facts()
@@ -184,8 +185,9 @@ class CupyDevice:
             return self._programs[kernel]
         with self._compiling, self._here():
             if kernel not in self._programs:
+                text = self._texts.text(kernel, "gpu")
                 self._programs[kernel] = CupyProgram(
-                    self.library, kernel, self.facts.multiprocessors
+                    self.library, kernel, text, self.facts.multiprocessors
                 )
             return self._programs[kernel]
 
@@ -227,11 +229,10 @@ class CupyDevice:
 class CupyProgram:
     """A kernel's text, compiled by NVRTC and loaded."""
 
-    def __init__(self, cupy: Any, kernel: Kernel, multiprocessors: int) -> None:
+    def __init__(self, cupy: Any, kernel: Kernel, text: str, multiprocessors: int) -> None:
         self.kernel = kernel
         self._cupy = cupy
         self._multiprocessors = multiprocessors
-        text = kernel_text(kernel, "gpu")
         module = cupy.RawModule(code=text, options=options_for(kernel, text))
         names = ["sizes", "run", *(["sum", "finish"] if kernel.method.items else [])]
         try:

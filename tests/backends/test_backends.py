@@ -18,11 +18,13 @@ import numpy as np
 import pytest
 
 import sweep
-from sweep.backends import Stopped, cache, open_backend
+from sweep import api
+from sweep.backends import Computed, Stopped, cache, open_backend
 from sweep.backends.array_blocks import empty_arrays
 from sweep.backends.compiler import Compiler, compile_library, compiled_library, find_compiler
 from sweep.backends.cpu import ENTRIES, CpuBackend, Library, Target, request_type
 from sweep.backends.library import SLICE_SECONDS, ColumnStruct, load_library
+from sweep.config import load
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.models import impact_oscillator
 from sweep.models.friction_oscillator import MODEL
@@ -30,6 +32,7 @@ from sweep.plan.point_columns import points
 from sweep.request import Sweep
 from sweep.source import flat_text, kernel_of, kernel_text
 from sweep.spec import array_types
+from sweep.store import Store
 from sweep.work import Chunk, Column, Points
 from tests.points import case_of, compute, differing, sweep_of
 from tests.points.friction_oscillator import random_parameters
@@ -474,6 +477,35 @@ def test_results_come_from_the_text_whose_digest_they_carry(copied_kernels: Path
     header.write_text(text)
     again = sweep.run(SDND122, store=None, workers=1)
     assert again.identical(before)
+
+
+def test_an_edit_during_a_run_ends_it_before_another_variant_is_compiled(
+    tmp_path: Path, copied_kernels: Path
+) -> None:
+    """Without shaking, the first row of the map has a kernel of its own."""
+    header = copied_kernels / "models/friction_oscillator/scaled.h"
+    document = {
+        "model": "friction_oscillator",
+        "parameters": {
+            "mass": 1.0, "friction": 0.1, "gravity": 10.0, "angular_frequency": 6.0,
+            "window_start": 0.0, "window_end": 2.0, "base_acceleration": 15.0,
+        },
+        "axes": {"vertical_acceleration": {"values": [0.0, 1.0, 2.0]}},
+    }  # fmt: skip
+
+    class Edited(CpuBackend):
+        def compute(self, *arguments: Any) -> Computed:
+            computed = super().compute(*arguments)
+            header.write_text(header.read_text() + "constexpr int one_more = 1;\n")
+            return computed
+
+    path, request = (
+        tmp_path / "map.zarr",
+        api.with_options(load(document), chunk_points=1, workers=1),
+    )
+    with pytest.raises(SweepError, match=r"was edited during this run.*accept_revision"):
+        api.compute(request, path, open_backend=lambda _: Edited())
+    assert len(Store.open(path).done()) == 1
 
 
 @pytest.mark.parametrize("budget", [1, 2, 1000])
