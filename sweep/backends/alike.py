@@ -184,4 +184,4 @@ def _values(column: Column, here: slice) -> NDArray[np.float64]:
         return column.values
     if column.repeat == 1 and here.stop <= n_values:
         return column.values[here]
-    return column.at(np.arange(here.start, here.stop))
+    return column.at(np.arange(here.start, here.stop, dtype=np.intp))
