@@ -9,7 +9,6 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +130,6 @@ def _document(page: Mapping[str, Any]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _text("page.html"))
 
 
-@cache
 def _text(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 

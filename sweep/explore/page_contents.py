@@ -60,7 +60,7 @@ def contents(subject: Subject) -> dict[str, Any]:
         "samples": model.samples if model else 0,
         "loop": model.loop if model else None,
         "sentences": _sentences(model),
-        "borders": segments(subject.dimensions, _single(subject), sweep) if sweep else [],
+        "borders": segments(subject.dimensions, sweep) if sweep else [],
         "notes": _notes(subject),
         "planes": [],
     }
@@ -70,22 +70,15 @@ def _model(subject: Subject) -> Model | None:
     return subject.sweep.model if subject.sweep else model_in(subject.stored.attrs)  # pyright: ignore[reportOptionalMemberAccess]
 
 
-def _single(subject: Subject) -> dict[str, float]:
-    if subject.sweep is not None:
-        return dict(subject.sweep.constants)
-    assert subject.grid is not None
-    single = coordinates(subject.grid)[1]
-    return {n: float(value) for n, value in single.items() if value.dtype.kind in "iuf"}
-
-
 def _parameters(subject: Subject) -> list[dict[str, Any]]:
     """In the order of the kernel's columns, then those given in place of some of them.
 
     Without a value if it is along a dimension or derived.
     """
-    single, sweep = _single(subject), subject.sweep
+    sweep = subject.sweep
     if sweep is None:
         return _parameters_of_another(subject)
+    single = sweep.constants
     names = {*single, *(name for axis in sweep.axes for name in axis.columns)}
     others = [p for p in sweep.inputs if p not in sweep.parameters and p.name in names]
     return [

@@ -13,17 +13,15 @@ from sweep.analysis.scales import evenly
 from sweep.analysis.slices import boundaries_of
 from sweep.explore.packing import packed, shuffled
 from sweep.request import Sweep
+from sweep.work import Values
 
-Values = NDArray[np.float64]
 Indices = NDArray[np.intp]
 MAX_BORDER_VALUES = 256  # of an axis on which a border is looked for
 MAX_SLICES = 16  # of the other axes that have borders
 LAST = 2**16 - 1  # the number that stands for the last value of an axis
 
 
-def segments(
-    dimensions: Mapping[str, Mapping[str, Values]], single: Mapping[str, float], sweep: Sweep
-) -> list[dict[str, Any]]:
+def segments(dimensions: Mapping[str, Mapping[str, Values]], sweep: Sweep) -> list[dict[str, Any]]:
     """The borders of each slice over the first two axes.
 
     Each has a label, the indices of the other axes (`at`), and `lines`: packed whole numbers x0,
@@ -44,7 +42,8 @@ def segments(
     for at in itertools.product(*others):
         place = {n: dimensions[n][n][i] for n, i in zip(names[2:], at, strict=True)}
         grid = np.meshgrid(x[columns], y[rows], indexing="ij")
-        like = {name: np.broadcast_to(v, grid[0].shape) for name, v in {**single, **place}.items()}
+        fixed = {**sweep.constants, **place}
+        like = {name: np.broadcast_to(value, grid[0].shape) for name, value in fixed.items()}
         values = {**like, names[0]: grid[0], names[1]: grid[1]}
         for label, field in boundaries_of(sweep.model.name, values).items():
             ends = np.array([*_zero_lines(field, columns, rows)]).reshape(-1, 2)
