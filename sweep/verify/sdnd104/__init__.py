@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sweep.verify import document
 from sweep.verify.record import Record
-from sweep.verify.sdnd104 import explanations, motion, wear_power_tables
+from sweep.verify.sdnd104 import motion, wear_power_tables
 from sweep.verify.sdnd104.published import (
     CONSTANTS,
     EDITION_2017,
@@ -28,19 +28,7 @@ def compare() -> Record:
 
 def record_of(figures: Figures) -> Record:
     """The record of these figures."""
-    functions = (
-        wear_power_tables.amplitudes,
-        wear_power_tables.schemes,
-        wear_power_tables.earlier,
-        wear_power_tables.windows,
-        explanations.stability,
-        explanations.reversals,
-        explanations.tabulated,
-        explanations.unexplained,
-        explanations.greatest,
-        explanations.closed_forms,
-    )
-    rows = {each.__name__: [*each(figures)] for each in functions}
+    rows = wear_power_tables.rows(figures)
     return document.record_of(FOLDER, rows, _others(figures), motion.pictures(figures.motions))
 
 
@@ -49,7 +37,9 @@ def _others(figures: Figures) -> dict[str, float]:
     mass = SYSTEM["mass"]
     named = figures.power("euler", 1.01, contact=TANGENTIAL_STIFFNESS)
     sprung = {a0: figures.exact_power(a0, SPRING) / figures.exact_power(a0) for a0 in SLIPPING}
-    powers = [p for s in ("adapt_ordre2", "rk32") for p in explanations.variants(figures, s, 1.01)]
+    powers = [
+        p for s in ("adapt_ordre2", "rk32") for p in wear_power_tables.variants(figures, s, 1.01)
+    ]
     newer = {a0: NEWER_VERSIONS[a0]["euler"] for a0 in SLIPPING}
     return {
         "power_ratio": figures.exact_power(15.0) / figures.exact_output("friction_power", 15.0),

@@ -8,7 +8,7 @@ the kernels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate, repeat
 
 import numpy as np
@@ -40,17 +40,9 @@ class _Force:
         return friction - SPRING * y - self.amplitude * self.sine(time)
 
 
-def euler(force: _Force, h: float, steps: int) -> Samples:
-    """Symplectic Euler with t = q·h."""
-    return _euler(force, h, (q * h for q in range(1, steps + 1)))
-
-
-def drifting_euler(force: _Force, h: float, steps: int) -> Samples:
-    """Symplectic Euler with accumulated time, t += h, including its rounding errors."""
-    return _euler(force, h, accumulate(repeat(h, steps)))
-
-
-def _euler(force: _Force, h: float, times: Iterable[float]) -> Samples:
+def euler(force: _Force, h: float, steps: int, *, drifts: bool = False) -> Samples:
+    """Symplectic Euler with t = q·h, or t += h if time `drifts` by the rounding errors of sums."""
+    times = accumulate(repeat(h, steps)) if drifts else (q * h for q in range(1, steps + 1))
     y, v, a = 0.0, 0.0, force(0.0, 0.0, 0.0)
     for time in times:
         v += h * a

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import xarray as xr
 
@@ -97,6 +98,7 @@ def compute() -> Figures:
     window = (SYSTEM["window_start"], WINDOW_ENDS[0])
     sine = table_excitation.sine_table()
     schemes = {"euler": plain.euler, "devogelaere": plain.devogelaere}
+    drifting = partial(plain.euler, drifts=True)
     springs = {"stiffness": (0.0, SPRING)}
     outputs = ("wear_power", "friction_power", "stick_fraction")
     moreau = _computed("moreau", {"step": (LONGEST_STEP,), **springs})
@@ -113,7 +115,7 @@ def compute() -> Figures:
         motions={a0: motion.curves(a0) for a0 in motion.REGIMES},
         reversals=motion.reversals(15.0),
         drifting={
-            a0: plain.wear_power(plain.drifting_euler, a0, table_excitation.true_sine, window)
+            a0: plain.wear_power(drifting, a0, table_excitation.true_sine, window)
             for a0 in AMPLITUDES
         },
     )
