@@ -52,11 +52,11 @@ def test_many_rows_are_files_side_by_side(tmp_path: Path) -> None:
 
 
 def test_a_store_with_folders_goes_on_with_them_and_holds_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """As of a version that knew nothing else."""
     create(tmp_path / "old.zarr")
-    monkeypatch.setattr(chunk_files, "MAX_FOLDERS", 1)
+    request.getfixturevalue("flat")
     old, new = Store.open(tmp_path / "old.zarr"), create(tmp_path / "new.zarr")
     for store in (old, new):
         finish(store)
@@ -66,18 +66,19 @@ def test_a_store_with_folders_goes_on_with_them_and_holds_the_same(
     xr.testing.assert_identical(old.dataset().load(), new.dataset().load())
 
 
-@pytest.mark.usefixtures("flat")
 @pytest.mark.parametrize("sweep", SWEEPS.values(), ids=SWEEPS)
-def test_plain_xarray_reads_what_lies_flat(sweep: Sweep, tmp_path: Path) -> None:
-    flat_store, other = create(tmp_path / "flat.zarr", sweep), tmp_path / "other.zarr"
-    finish(flat_store)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunk_files, "MAX_FOLDERS", 1000)
-        finish(create(other, sweep))
+def test_plain_xarray_reads_what_lies_flat(
+    sweep: Sweep, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    other = create(tmp_path / "other.zarr", sweep)
+    request.getfixturevalue("flat")
+    flat_store = create(tmp_path / "flat.zarr", sweep)
+    for store in (flat_store, other):
+        finish(store)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         xr.testing.assert_identical(
-            xr.open_zarr(flat_store.path).load(), xr.open_zarr(other).load()
+            xr.open_zarr(flat_store.path).load(), xr.open_zarr(other.path).load()
         )
 
 
@@ -102,13 +103,12 @@ def test_an_extended_store_keeps_its_names(tmp_path: Path, monkeypatch: pytest.M
     )
     store = create(tmp_path / "map.zarr", shorter)
     finish(store)
-    monkeypatch.setattr(chunk_files, "MAX_FOLDERS", 1000)  # it is the store's own that counts
+    anew = create(tmp_path / "anew.zarr", longer)
+    finish(anew)
+    monkeypatch.undo()  # the names are the store's own, whatever a new one has
     extended = Store.extend(store.path, longer)
     assert [chunk.index for chunk in extended.pending()] == [(2, 0), (3, 0)]
     finish(extended)
-    monkeypatch.setattr(chunk_files, "MAX_FOLDERS", 1)
-    anew = create(tmp_path / "anew.zarr", longer)
-    finish(anew)
     assert tree(extended.path) == tree(anew.path)
 
 

@@ -250,15 +250,16 @@ def test_a_lock_that_may_not_be_written_is_reported_as_that_file(folder: Path) -
     assert "change the permissions of this file" in done.stderr
 
 
-def test_a_file_system_without_locks_is_named(
-    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file system has locks."""
+    refused = OSError(errno.ENOLCK, "No locks available")
+    monkeypatch.setattr("fcntl.flock", Mock(side_effect=refused))
+
+
+@pytest.mark.usefixtures("no_locks")
+def test_a_file_system_without_locks_is_named(folder: Path, run: Run) -> None:
     (folder / "map.zarr/status/c/2/0").unlink()
-
-    def no_locks(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr("fcntl.flock", no_locks)
     status, _, err = run(*RUN)
     assert status == 3
     mount = subprocess.check_output(["stat", "-c", "%m", str(folder)], text=True).strip()
@@ -266,13 +267,12 @@ def test_a_file_system_without_locks_is_named(
     assert "keep the store on another file system" in err
 
 
+@pytest.mark.usefixtures("no_locks")
 @pytest.mark.parametrize("mounts", [[], FileNotFoundError(errno.ENOENT, "no /proc")])
 def test_a_file_system_without_locks_is_unknown_where_mounts_are(
     folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch, mounts: list[object] | OSError
 ) -> None:
     (folder / "map.zarr/status/c/2/0").unlink()
-    no_locks = OSError(errno.ENOLCK, "No locks available")
-    monkeypatch.setattr("fcntl.flock", Mock(side_effect=no_locks))
     monkeypatch.setattr("psutil.disk_partitions", Mock(side_effect=[mounts]))
     status, _, err = run(*RUN)
     assert status == 3

@@ -28,20 +28,24 @@ def written(folder: Path, pieces: list[Any] = PIECES) -> bytes:
     return path.read_bytes()
 
 
+def accept(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the system accept that many bytes at once."""
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda file, piece: real(file, piece[:most]))
+
+
 @pytest.mark.parametrize("most", [1, 7, 16, 17, 999, 256_016, len(WHOLE)])
 def test_a_system_may_accept_fewer_bytes_than_are_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     pieces = PIECES if most >= 999 else [PIECES[0] * 3, b"last"]  # one call per byte takes a while
-    real = os.write
-    monkeypatch.setattr(os, "write", lambda file, piece: real(file, piece[:most]))
+    accept(most, monkeypatch)
     assert written(tmp_path, pieces) == b"".join(pieces)
 
 
 def test_pieces_are_counted_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the items of an array are, even if the system accepts a part of them."""
-    real = os.write
-    monkeypatch.setattr(os, "write", lambda file, piece: real(file, piece[:50]))
+    accept(50, monkeypatch)
     values = np.linspace(0.0, 1.0, 24).reshape(4, 6)
     content = written(tmp_path, [b"head", memoryview(values), b"end"])
     assert content == b"head" + values.tobytes() + b"end"

@@ -63,16 +63,16 @@ PAIRED = sweep_over(
 )
 
 
-@pytest.mark.parametrize("greatest", [2**20, 14], ids=["whole chunks", "chunks of parts"])
+@pytest.mark.parametrize("parts", [1, 2], ids=["whole chunks", "chunks of parts"])
 def test_plain_xarray_finds_one_chunking_of_results_and_coordinates(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, greatest: int
+    tmp_path: Path, request: pytest.FixtureRequest, parts: int
 ) -> None:
-    monkeypatch.setattr(creation, "MAX_PART_POINTS", greatest)
-    monkeypatch.setattr(creation, "MIN_PART_POINTS", 7)
+    if parts > 1:
+        request.getfixturevalue("small_parts")
     store = create(tmp_path / "map.zarr", PAIRED)
     finish(store)
     plain = xr.open_zarr(store.path)
-    assert plain.chunks["pair"] == ((4, 4, 2) if greatest > 14 else (2,) * 5)
+    assert plain.chunks["pair"] == ((4, 4, 2) if parts == 1 else (2,) * 5)
     for name, values in PAIRS.items():
         np.testing.assert_array_equal(plain[name], values)
         assert [f.name for f in (store.path / name / "c").iterdir()] == ["0"]  # one file yet
