@@ -353,10 +353,13 @@ def _struct(name: str, fields: Mapping[str, str]) -> str:
 
 def _outputs(model: Model) -> str:
     """The struct of outputs: missing, and failed, until they are written."""
-    single = [model.prefix + o.name for o in model.outputs if not o.values]
-    several = [f"{model.prefix}{o.name}[{o.values}]" for o in model.outputs if o.values]
+    several = {model.prefix + each.name: each.values for each in model.outputs if each.values}
+    single = [model.prefix + each.name for each in model.outputs if not each.values]
     fields = {**dict.fromkeys(single, MISSING), "status": f"{Status.failed:d}.0"}
-    return _struct("Outputs", fields | dict.fromkeys(several, ""))
+    arrays = dict.fromkeys((f"{name}[{n}]" for name, n in several.items()), "")
+    fills = [f"for (real& each : {name}) each = {MISSING};" for name in several]
+    start = f"    HD Outputs() {{ {' '.join(fills)} }}\n" if fills else ""
+    return _struct("Outputs", fields | arrays).removesuffix("};") + f"{start}}};"
 
 
 def _flags(namespace: str, flags: dict[str, bool]) -> str:

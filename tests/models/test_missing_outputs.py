@@ -15,7 +15,7 @@ from sweep.backends.compiler import find_compiler, zig
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.models import impact_oscillator, models
 from sweep.request import Sweep
-from sweep.spec import MISSING, Method, Model, Output, Parameter, ParameterSet, Status
+from sweep.spec import MISSING, Method, Model, Output, Parameter, ParameterSet, Status, planes
 from sweep.work import Column, Points
 from tests.points import compute, fixed_points
 
@@ -25,7 +25,7 @@ METHODS = [(model, method) for model in models().values() for method in model.me
 def unwritten(model: Model, method: Method, outputs: Mapping[str, NDArray[Any]]) -> Iterator[str]:
     """A sentence for each output that is missing at every point that is ok."""
     ok = outputs["status"] == Status.ok
-    for output in model.outputs:
+    for output in planes(model.outputs):
         missing = MISSING[output.kind]
         if np.array_equal(outputs[output.name][ok], np.full(ok.sum(), missing), equal_nan=True):
             yield f"method {method.name} of {model.name} does not write the output {output.name}"
@@ -73,6 +73,7 @@ FORGOTTEN = (
     Output(name="power", unit="W", long_name="a real"),
     Output(name="slips", unit="1", long_name="a count", kind="count"),
     Output(name="regime", unit="1", long_name="a flag", kind="flag", flags=("stick", "slip")),
+    Output(name="speeds", unit="m/s", long_name="several values", values=3),
 )
 MODEL = Model(
     name="forgetful", title="a model that forgets outputs", source="this test",
@@ -115,11 +116,12 @@ def test_a_forgotten_output_is_missing_and_named(compiler: Any, width: Any) -> N
     assert not outputs["status"].any()
     np.testing.assert_array_equal(outputs["written"], np.arange(1.0, 40.0))
     assert list(unwritten(MODEL, some, outputs)) == [
-        f"method some of forgetful does not write the output {output.name}" for output in FORGOTTEN
+        f"method some of forgetful does not write the output {output.name}"
+        for output in planes(FORGOTTEN)
     ]
     forgotten = computed(none, target)
     assert set(forgotten["status"]) == {Status.failed}
-    for output in MODEL.outputs:
+    for output in planes(MODEL.outputs):
         np.testing.assert_array_equal(forgotten[output.name], MISSING[output.kind])
 
 
