@@ -146,9 +146,6 @@ class System:
     lines: tuple[Line, ...] = field(default=(), compare=False, repr=False)  # all its expressions
     text: str = field(default="", compare=False)  # canonical: all that a result depends on
 
-    def __hash__(self) -> int:
-        return hash(self.text)
-
     @property
     def mode_names(self) -> tuple[str, ...]:
         """The names that are conditions in expressions; none in a model without modes."""

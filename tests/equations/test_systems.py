@@ -134,7 +134,6 @@ def test_what_changes_no_result_changes_no_text(piece: str, other: str) -> None:
     system = good(changed(piece, other))
     assert system.text == good().text
     assert system == good()
-    assert hash(system) == hash(good())
 
 
 @pytest.mark.parametrize(("piece", "other"), OTHER)
