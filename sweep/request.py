@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.options import RunOptions
-from sweep.spec import Method, Model, Output, Parameter, ParameterSet, inputs_of, parameters_of
+from sweep.spec import Method, Model, Output, Parameter, ParameterSet, parameters_of
 from sweep.work import Values
 
 POINT = "point"  # the dimension of points that form no grid: samples and refined points
@@ -157,7 +157,9 @@ class Sweep:
     @property
     def inputs(self) -> tuple[Parameter, ...]:
         """All parameters that it may give: the kernel's, then those of substitutes."""
-        return inputs_of(self.model, self.parameter_set, self.method)
+        substitutes = filter(self.parameter_set.has, self.model.substitutes)
+        others = {p.name: p for each in substitutes for p in each.parameters}
+        return (*self.parameters, *others.values())
 
 
 @dataclass(frozen=True)

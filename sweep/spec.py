@@ -135,6 +135,10 @@ class ParameterSet:
     parameters: tuple[Parameter, ...]
     scaled: bool = False  # dimensionless: observables are divided by their scales
 
+    def has(self, each: Substitute | Output) -> bool:
+        """Whether it belongs to this set, or to all."""
+        return not each.parameter_sets or self.name in each.parameter_sets
+
 
 @dataclass(frozen=True, kw_only=True)
 class Substitute:
@@ -306,17 +310,6 @@ def parameters_of(
 ) -> tuple[Parameter, ...]:
     """All parameters of such a sweep, in the order of the kernel's columns."""
     return (*model.parameters, *parameter_set.parameters, *method.parameters)
-
-
-def inputs_of(model: Model, parameter_set: ParameterSet, method: Method) -> tuple[Parameter, ...]:
-    """All parameters that such a sweep may give: the kernel's, then those of substitutes."""
-    substitutes = (
-        each
-        for each in model.substitutes
-        if not each.parameter_sets or parameter_set.name in each.parameter_sets
-    )
-    others = {p.name: p for each in substitutes for p in each.parameters}
-    return (*parameters_of(model, parameter_set, method), *others.values())
 
 
 def every_parameter(model: Model, methods: Iterable[Method] | None = None) -> list[Parameter]:

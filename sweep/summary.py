@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError, SweepError
 from sweep.plan.recipes import model_in
-from sweep.spec import Status, inputs_of, status_counts
+from sweep.spec import Status, every_parameter, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.receipts import Flow, Receipt, errors, flow, is_writing, latest_rate
@@ -121,7 +121,7 @@ def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]
         reduced = POINTS_BY_STATUS in block  # whose parameters are not known
         if model is None or method is None or reduced or not outside.any():
             return {}
-        names = {p.name for s in model.parameter_sets for p in inputs_of(model, s, method)}
+        names = {parameter.name for parameter in every_parameter(model, [method])}
         arrays = {name: block[name].broadcast_like(outside) for name in names & block.coords.keys()}
         place = outside.values
         at = {n: each.transpose(*outside.dims).values[place] for n, each in arrays.items()}

@@ -104,11 +104,7 @@ def whole_kernel(kernel: Kernel) -> Kernel:
 
     Its bits are the same. So one prebuilt module of a method suits all sweeps.
     """
-    defined = tuple(
-        output
-        for output in kernel.model.outputs
-        if not output.parameter_sets or kernel.parameter_set.name in output.parameter_sets
-    )
+    defined = tuple(filter(kernel.parameter_set.has, kernel.model.outputs))
     return replace(kernel, outputs=defined, variants=(), table=None)
 
 

@@ -132,9 +132,7 @@ def _outputs(
     undefined = {
         output.name: output.parameter_sets
         for output in model.outputs
-        if parameter_set is not None
-        and output.parameter_sets
-        and parameter_set.name not in output.parameter_sets
+        if parameter_set is not None and not parameter_set.has(output)
     }
     requested = top.outputs
     if requested is None:

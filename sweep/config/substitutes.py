@@ -28,12 +28,10 @@ def used(
     model: Model, names: Sequence[str], parameter_set: ParameterSet | None = None
 ) -> list[Substitute]:
     """The substitutes of which a parameter is given; by default those of any parameter set."""
-    known = parameter_set and parameter_set.name
     return [
         each
         for each in model.substitutes
-        if each.names & set(names)
-        and (known is None or not each.parameter_sets or known in each.parameter_sets)
+        if each.names & set(names) and (parameter_set is None or parameter_set.has(each))
     ]
 
 
