@@ -164,7 +164,7 @@ TRACE_FORMATS: Mapping[str, Writer] = {".nc": _write_netcdf, ".zarr": write_zarr
 def _one_value_each(dataset: xr.Dataset) -> xr.Dataset:
     """The Dataset with a variable NAME_i in place of value i of an output with several values.
 
-    Of statistics i is the label: wear_power_quantile_0.95, regime_share_slip.
+    For statistics, i is the label: wear_power_quantile_0.95, regime_share_slip.
     """
     import xarray as xr
 
@@ -197,7 +197,7 @@ def _unused(name: str, dataset: xr.Dataset) -> str:
 
 
 def _comment_lines(dataset: xr.Dataset) -> str:
-    """Attributes, constants with their values, and the meaning of each column, behind #."""
+    """Comment lines (#): attributes, constants with values, and the meaning of each column."""
     dataset = _one_value_each(dataset)
     lines = [
         f"{name}: {value if isinstance(value, str) else json.dumps(value)}"

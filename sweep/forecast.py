@@ -150,9 +150,9 @@ def forecast(
 
     The time is extrapolated from a one-second probe of the backend, on as many threads as there are
     workers and processors, at points from all over the sweep. It leaves out writing and the
-    machine's other load. Of several GPUs, one is probed and the others are assumed to be as fast;
-    so are the cores of SLURM jobs, of which as many as this machine has are probed. SweepError as
-    of a run.
+    machine's other load. One of several GPUs is probed, and the others are assumed to be as
+    fast; so are the cores of SLURM jobs, of which as many as this machine has are probed.
+    SweepError as of a run.
     """
     n_gpus = len(find_gpus(options.gpus)) if options.gpus is not None else 1
     backend = open_backend(options.backend)

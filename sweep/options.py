@@ -103,7 +103,7 @@ def _switch(meaning: str, *, in_file: bool = True) -> Option:
 
 
 _BACKEND = Option(
-    'What computes; "auto" is a GPU if there is one, otherwise the CPU.',
+    'Device that computes; "auto" is a GPU if there is one, otherwise the CPU.',
     " or ".join(", ".join(map(json.dumps, BACKENDS)).rsplit(", ", 1)),
     lambda value: value if value in BACKENDS else None,
     "|".join(BACKENDS),

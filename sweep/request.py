@@ -80,7 +80,7 @@ class Reduction:
 
     @property
     def scramblings(self) -> int:
-        """Of the sample: a cell's point i belongs to scrambling i modulo this number."""
+        """The scramblings of the sample: point i of a cell belongs to number i modulo this."""
         return int(cast("Any", self.axes[-1].recipe.get("scramblings", 1)))
 
     @property

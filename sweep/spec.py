@@ -249,9 +249,9 @@ class Method:
     variants: tuple[Variant, ...] = ()
     pack: int = 4  # SIMD vectors per call on a CPU, 1 to 4; fewer for methods with a large state
     least_chunk: int = 2**16  # minimum number of points per chunk; smaller if a point takes long
-    # Which points go together where neighbours differ: those of one kind, by conditions (A > B or
-    # A == B), and in these those of alike cost, in ascending order. Of the costs, expressions as of
-    # [derived] without closed forms, the first counts that varies.
+    # Where neighbours differ, points of one kind are computed together, in ascending order of cost.
+    # Kinds are conditions (A > B or A == B); costs are expressions as in [derived], without closed
+    # forms, and the first one that varies is used.
     kinds: tuple[str, ...] = ()
     cost: tuple[str, ...] = ()
     items: str = ""  # the parameter with the number of items (springs) that a point sums over

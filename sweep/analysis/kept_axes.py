@@ -28,8 +28,8 @@ def kept_axes(
 ) -> list[str]:
     """The longest axes, at most this many, that `at` does not cut, in the order of the sweep.
 
-    A sample is shown by itself: beside axes, at the cell where these are cut. Chosen axes come
-    first if `x` is among them, otherwise last.
+    A sample is shown by itself; with further axes, in the cell where these are cut. Chosen axes
+    come first if `x` is among them, otherwise last.
     """
     free = [axis for axis in sizes if axis not in at]
     if view.axes:

@@ -85,9 +85,9 @@ def draw(
     classes named; the flag may be the output or another variable. Borders known from theory are
     dashed. Points without a value are hatched; points at infinity on an axis are left out; the
     legend counts both. A sample is drawn as dots over the two parameters in `over`, by default the
-    first two; over a single parameter, it is drawn as an axis. Of an output with several values at
-    each point, all are drawn as dots over one axis (a bifurcation map). A mean over one axis has
-    the band between its lowest and highest quantile; a statistic with several values, such as
+    first two; over a single parameter, it is drawn as an axis. All values of an output with
+    several at each point are drawn as dots over one axis (a bifurcation map). A mean over one axis
+    has the band between its lowest and highest quantile; a statistic with several values, such as
     quantiles, is drawn as lines over one axis, at one of them (in `at`) over two, and as bars for
     a single cell. Refined points are drawn as a grid (`analysis.refined.on_grid`), with their cells
     outlined. Units have prefixes that make them easy to read. `view` chooses axes, scales, limits,

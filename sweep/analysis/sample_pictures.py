@@ -40,7 +40,7 @@ def draw_as(
 ) -> Figure:
     """Draw how an output is distributed over the points of a sample.
 
-    `output` and `at` are as in `plots.draw`: beside axes, the sample is that of one cell.
+    `output` and `at` are as in `plots.draw`: with further axes, the sample is that of one cell.
     A histogram has bars for the share of the points that have a value, for each class of a flag or
     in bins, which are logarithmic where positive values span decades; the mean is marked.
     A scatter matrix shows the output and the parameters in `over`, by default the first 6, against
@@ -96,7 +96,7 @@ def _scatter_matrix(shown: Slice, names: Sequence[str]) -> Figure:
 def _sample_of_cell(
     dataset: xr.Dataset, output: str | None, at: Mapping[str, float], most: int
 ) -> Slice:
-    """The points of a sample, beside axes in the cell nearest to `at`; at most so many of them."""
+    """The points of a sample; with further axes, those in the cell nearest to `at`; thinned."""
     name = output_name(dataset, output)
     if not parameters_along(dataset, POINT) or POINT not in dataset[name].dims:
         is_reduced = POINTS_BY_STATUS in dataset

@@ -51,7 +51,7 @@ def plot_trace(dataset: xr.Dataset, path: str | Path, cycles: float | None = Non
 def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
     """Draw a trace (see sweep.trace) as a matplotlib Figure.
 
-    Of a trace of more `cycles` of the excitation, only so many, the last ones, are drawn.
+    Only the last `cycles` of the excitation are drawn if the trace has more.
     Observables of one unit and similar size share a panel. Intervals in which a flag does not have
     its first class (a mass that sticks) are shaded, and up to 200 events are marked. The model's
     table defines the loop. If the point is not ok, the title says why, and the time axis covers the

@@ -53,8 +53,9 @@ def draw_wear(
 
     Volume or depth, by default the depth, is drawn over the years, with one line for each value of
     the longest axis that `at` does not cut (some of them, evenly spread); other axes are cut at
-    the value nearest to that in `at`, or at their middle. Of quantiles, the line is that nearest
-    to the median, with a band between each pair around it; of a sample, its quantiles are drawn.
+    the value nearest to that in `at`, or at their middle. Among quantiles, the line is the one
+    nearest to the median, with a band between each pair around it; for a sample, its quantiles are
+    drawn.
     Between the years, curves are interpolated as powers of time. A cross marks where a tube is worn
     through; a limit is dashed. The time to a limit is drawn as a map in years, in which some years
     have contours. SweepError for unknown names, and if there is nothing to draw.

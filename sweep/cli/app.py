@@ -80,8 +80,8 @@ Exit status:
 \b
 Environment:
   TRIBOSWEEP_CACHE_DIR  folder of compiled kernels
-  TRIBOSWEEP_CXX        C++ compiler, instead of g++, clang++ or c++; with -O1, for one,
-                        kernels are compiled sooner and run slower
+  TRIBOSWEEP_CXX        C++ compiler, instead of g++, clang++ or c++; options such as
+                        -O1 make kernels compile faster and run slower
 """
 
 app = typer.Typer(

@@ -45,9 +45,9 @@ def bench(
     """Measure how many points per second this machine computes.
 
     For each sweep, kernels are compiled first; then points spread over the whole sweep are computed
-    for one second, and nothing is stored. Beside a shipped sweep stands the recorded speed of one
-    core of another machine, and the share of its limit that the kernel reaches there: the time of
-    its counted vector operations, if none had to wait for another.
+    for one second, and nothing is stored. For a shipped sweep, the recorded speed of one core of
+    another machine is printed as well, with the share of that core's limit that the kernel reaches.
+    The limit is the speed at which no vector operation has to wait for another.
     """
     from sweep.api import with_options
     from sweep.config import load

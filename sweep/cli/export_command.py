@@ -13,7 +13,7 @@ def export(
     store: StorePath,
     path: Annotated[Path, output_option("FILE", "Path ending in .nc, .csv or .parquet.")],
     comments: Annotated[
-        bool, flag("--comments", "Units and provenance in a CSV file, behind #.")
+        bool, flag("--comments", "Put units and provenance at the head of a CSV file, after #.")
     ] = False,
 ) -> None:
     """Write the results as netCDF, CSV or Parquet.

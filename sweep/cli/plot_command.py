@@ -48,11 +48,13 @@ def plot(
         ),
     ] = None,
     over: Annotated[
-        list[str] | None, option("NAME", "Of a sample: one or two parameters to draw it over.")
+        list[str] | None, option("NAME", "One or two parameters over which a sample is drawn.")
     ] = None,
     shape: Annotated[
         Literal["histogram", "scatter_matrix"] | None,
-        typer.Option("--as", metavar="SHAPE", help="Of a sample: histogram or scatter_matrix."),
+        typer.Option(
+            "--as", metavar="SHAPE", help="How to draw a sample: histogram or scatter_matrix."
+        ),
     ] = None,
     against: Annotated[
         str | None, option("METHOD", "Draw the error against this method, run for it.")
@@ -86,16 +88,18 @@ def plot(
 
     The two longest axes are drawn; the others are cut at their middle, or at the value given by
     --at. A sample is drawn as dots over two of its parameters, or with --as as a histogram of the
-    output or as a scatter matrix of the output and all parameters; beside axes, it is that of one
-    cell. Refined points are drawn as a map
-    with their cells outlined. All values of an output that has several at each point are drawn as
-    dots over one axis: a bifurcation map. Of statistics, a mean over one axis has the band between
-    its lowest and highest quantile; those with several values are drawn as lines, or at one of
-    them (--at quantile=0.95, --at regime_class=stick). With --against, another method of the model
-    (such as exact) computes the same points; the relative errors are drawn, and their median and
-    worst printed. Where the other method's value is 0, errors are relative to its largest value. Of
-    a store of `sweep wear`, the depth is drawn over the years, and time_to_limit as a map in
-    years.
+    output or as a scatter matrix of the output and all parameters; with further axes, the sample of
+    one cell is drawn. Refined points are drawn as a map with their cells outlined. All values of an
+    output that has several at each point are drawn as dots over one axis: a bifurcation map.
+
+    A mean over one axis is drawn with the band between its lowest and highest quantile. Statistics
+    with several values are drawn as lines, or at one of them (--at quantile=0.95, --at
+    regime_class=stick). From a store of `sweep wear`, the depth is drawn over the years, and
+    time_to_limit as a map in years.
+
+    With --against, another method of the model (such as exact) computes the same points; the
+    relative errors are drawn, and their median and worst printed. Where the other method's value is
+    0, errors are relative to its largest value.
     """
     from sweep.analysis.cuts import output_name
     from sweep.analysis.figures import refuse_end, save

@@ -29,9 +29,9 @@ OPTIONS = {
     "length": option("LENGTH", "Length of contact."),
     "angle": option("ANGLE", "Inclination of the bar (tube_flat_inclined)."),
     "hole_radius": option("LENGTH", "Radius of the hole (tube_hole)."),
-    "small": flag("--small", "Use the formulas for shallow scars, as Code_Aster."),
-    "limit": option("LENGTH", "Depth for which the time until it is reached is computed."),
-    "quantiles": option("LIST", "Of an uncertain coefficient; default: 0.05,0.5,0.95."),
+    "small": flag("--small", "Use the formulas for shallow scars, as Code_Aster does."),
+    "limit": option("LENGTH", "Limit of the depth; the time until it is reached is computed."),
+    "quantiles": option("LIST", "Quantiles for an uncertain coefficient; default: 0.05,0.5,0.95."),
     "exponent": option("VALUE", "B of edf_mz; default: 1.2."),
     "decay": option("VALUE", "N of edf_mz; default: 2.44e-8 1/s."),
     "slope": option("VALUE", "S of edf_mz; default: 1.14e-16 m^3/s."),
@@ -60,14 +60,14 @@ def wear(
 ) -> None:
     """Compute worn volume and depth over years.
 
-    From the wear powers in a store it makes another one with the dimension `time`, which `sweep
-    show`, `sweep plot` and `sweep export` read: volume, whether the law holds, with --geometry the
-    depth of the scar, and with --limit the time until it is that deep. The same as [wear] in a
-    sweep file.
+    Makes a new store with the dimension `time` from the wear powers in a store: volume, whether the
+    law holds, with --geometry the depth of the scar, and with --limit the time until it is that
+    deep. `sweep show`, `sweep plot` and `sweep export` read it. [wear] in a sweep file does the
+    same.
 
-    Of an uncertain coefficient there are quantiles in their place. Of results that are reduced to
-    statistics, quantiles, minima, maxima and shares beyond a limit are carried over, and means are
-    not. Coefficients depend on materials and on the contact: use measured ones.
+    For an uncertain coefficient, the new store has quantiles instead. From results that are reduced
+    to statistics, quantiles, minima, maxima and shares beyond a limit are carried over, and means
+    are not. Coefficients depend on materials and on the contact: use measured ones.
     """
     from sweep.analysis.wear_over_years import left_out, wear_over_time
     from sweep.api import store_of_wear

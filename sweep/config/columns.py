@@ -116,7 +116,7 @@ def plain_number(text: str) -> float | None:
 def read_csv(path: Path, separators: str = ",") -> CsvFile:
     """The cells of a file; UnreadableError, which names it, if it cannot be read.
 
-    Of several separators, columns are parted by the most frequent one in the header.
+    If there are several separators, the most frequent one in the header separates columns.
     """
     place = f"file {str(path)!r}"
     try:

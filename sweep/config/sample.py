@@ -190,9 +190,9 @@ def _amount(entry: object, role: Role, parameter: Parameter) -> float:
 
 
 def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> None:
-    """UnreadableError if a value is out of the parameter's range.
+    """Raise UnreadableError if a value is out of the parameter's range.
 
-    Of points that are drawn when they are read, the extreme values are checked.
+    For points that are drawn when they are read, the extreme values are checked.
     """
     if not DISTRIBUTIONS[margin.form].unbounded:
         return

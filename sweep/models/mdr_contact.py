@@ -8,7 +8,7 @@ half-space and moved in both directions (Hanisch, Richter, Li 2020):
     E* = E/(1 − ν²),  G* = 4G/(2 − ν),  G = E/(2(1 + ν)),   κ = E*/G* = (2 − ν)/(2(1 − ν))
     g(x) = κ_n A |x|ⁿ,   κ_n = (√π/2) n Γ(n/2)/Γ((n + 1)/2)   (κ_1 = π/2, κ_2 = 2),   g(a0) = d0
 
-Of two elastic bodies, 1/E* and 1/G* are the sums of (1 − ν²)/E and (2 − ν)(1 + ν)/(2E).
+For two elastic bodies, 1/E* and 1/G* are the sums of (1 − ν²)/E and (2 − ν)(1 + ν)/(2E).
 
 The contact is a row of independent springs. The spring at x has the stiffnesses E*dx and G*dx and
 is in contact while u_z > g(x). Its tangential elongation u follows u_x as long as

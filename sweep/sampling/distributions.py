@@ -45,7 +45,7 @@ class Margin:
     def values(self, unit: Values, resolution: float) -> Values:
         """The values for numbers in [0, 1], which are multiples of `resolution` or finer.
 
-        Of an unbounded distribution, the value at 0 is that at half the resolution. Whole numbers
+        At 0, an unbounded distribution has its value at half the resolution. Whole numbers
         are equally frequent in `uniform`, and rounded in other distributions.
         """
         kind = DISTRIBUTIONS[self.form]

@@ -52,7 +52,7 @@ class EqualBins:
         return {"low": low, "high": high, "exponent": exponent, "start": start, "counts": counts}
 
     def read(self, state: State) -> dict[str, NDArray[Any]]:
-        """Of each cell the histogram, (cells, size), where its first bin begins, and its width."""
+        """Each cell's histogram, (cells, size), the start of its first bin, and the bin width."""
         empty = state["low"] > state["high"]
         width = np.where(empty, np.nan, np.ldexp(1.0, state["exponent"]))
         return {

@@ -24,13 +24,16 @@ FIXED = 5
 
 @dataclass(frozen=True)
 class Indices:
-    """Of each cell and each scrambling: row i belongs to scrambling i mod `scramblings`."""
+    """Sobol' indices per cell and scrambling; row i belongs to scrambling i mod `scramblings`."""
 
     parameters: int
     scramblings: int = 1
 
     def of(self, xp: Any, values: Array, ok: Array, first: int) -> State:
-        """Of points (cells, points), whole rows, from `first` on; rows with a point not ok drop."""
+        """The state of points (cells, points), whole rows, from `first` on.
+
+        Rows with a point that is not ok are left out.
+        """
         size = self.parameters + 2
         rows = values.reshape(values.shape[0], -1, size)
         complete = ok.reshape(rows.shape).all(axis=2)

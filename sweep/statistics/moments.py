@@ -21,12 +21,12 @@ BLOCK = 2**16  # numbers that are joined at once: they fit into caches, and call
 
 @dataclass(frozen=True)
 class Moments:
-    """Of each cell and each scrambling: point i belongs to scrambling i mod `scramblings`."""
+    """Moments per cell and scrambling; point i belongs to scrambling i mod `scramblings`."""
 
     scramblings: int = 1
 
     def of(self, xp: Any, values: Array, ok: Array, first: int) -> State:
-        """Of points from `first` on, a multiple of the scramblings: (cells, points)."""
+        """The state of points (cells, points) from `first` on, a multiple of the scramblings."""
         if self.scramblings > 1:
             values, ok = (by_scrambling(array, self.scramblings) for array in (values, ok))
         parts = [

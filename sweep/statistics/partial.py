@@ -38,7 +38,7 @@ class Kept:
         xp: Any = np,
         to_host: Callable[[Array], NDArray[Any]] = np.asarray,
     ) -> Partial:
-        """Of the outputs and status of points from `first` on, one cell after another.
+        """What is kept of the arrays of points from `first` on, one cell after another.
 
         The arrays may be those of a device's library `xp`; what is kept is on the host.
         """

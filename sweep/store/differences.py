@@ -37,7 +37,7 @@ def reduced_axes(sweep: Sweep) -> tuple[Axis, ...]:
 def first_unlike(there: LongValues, here: LongValues) -> int | None:
     """The index of the first value that differs from the stored one, if there is one.
 
-    Differences in the last bits are ignored. Of values that are drawn on demand only the first
+    Differences in the last bits are ignored. Where values are drawn on demand, only the first
     STRETCH are compared: the others follow from their recipe.
     """
     end = len(there) if is_array(here) else min(STRETCH, len(there))

@@ -296,7 +296,7 @@ class Store:
     def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
         """The number of points of the chunks by status; reads some 2000 chunks a second.
 
-        Of cells, the points that were reduced count. Raises StoreError if a status is damaged.
+        In cells, the points that were reduced count. Raises StoreError if a status is damaged.
         """
         name = "status" if self.sweep.reduction is None else POINTS_BY_STATUS
         count = status_counts if self.sweep.reduction is None else reduced_counts
