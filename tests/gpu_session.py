@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -46,9 +46,8 @@ BEGUN = re.compile(r"^(tests/\S+::\S+) ", re.MULTILINE)  # a test, as `pytest -v
 OVER = (0, 1, 3, 124)  # other exit statuses: the GPU is lost, or a crash
 
 
-def main() -> int:
+def main(folder: Path) -> int:
     end = time.monotonic() + TOTAL
-    folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     try:
         _require_bits()
@@ -78,15 +77,15 @@ def _require_bits() -> None:
     print(f"{problem}: they are computed here, within the time for comparing", flush=True)
 
 
-def compared_bits(log: Path, end: float) -> int:
-    """Run every test once."""
+def compared_bits(log: Path, end: float, command: Sequence[str] = BITS) -> int:
+    """Run every test once, of those that the command selects."""
     log.unlink(missing_ok=True)
     end = min(end, time.monotonic() + LIMITS["bits"])
     begun: list[str] = []
     statuses: list[int] = []
     for _ in range(PROCESSES):
         left_out = [f"--deselect={test}" for test in begun]
-        statuses.append(run("bits", [*BITS, "-p", "no:cacheprovider", *left_out], log, end))
+        statuses.append(run("bits", [*command, "-p", "no:cacheprovider", *left_out], log, end))
         before, begun = begun, BEGUN.findall(log.read_text())
         if statuses[-1] in OVER or begun == before:
             break
@@ -168,4 +167,4 @@ def _kernel_seconds(backend: GpuBackend, work: Any) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(Path(sys.argv[1])))

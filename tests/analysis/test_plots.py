@@ -411,16 +411,16 @@ def test_an_output_that_is_infinite_everywhere_is_not_the_default():
 
 
 def test_counts_of_a_thinned_picture_are_of_all_points(monkeypatch):
-    monkeypatch.setattr(cuts, "MAX_DRAWN_VALUES", {0: 1, 1: 32, 2: 32})
-    statuses = np.where(np.arange(90)[:, None] < 30, Status.failed, Status.ok)
+    """Every third of 6,000 values of friction is drawn: there are at most 2,048 on an axis."""
+    statuses = np.where(np.arange(6000)[:, None] < 900, Status.failed, Status.ok)
     axes = {
-        "friction": np.geomspace(0.01, 1.0, 90),
-        "base_acceleration": np.linspace(0.5, 15.0, 100),
+        "friction": np.geomspace(0.01, 1.0, 6000),
+        "base_acceleration": np.linspace(0.5, 15.0, 10),
     }
     dataset = asymptotic_dataset(axes, statuses)
-    assert "no value: 3,000 failed" in legend_of(plots.draw(dataset, "wear_power"))
+    assert "no value: 9,000 failed" in legend_of(plots.draw(dataset, "wear_power"))
     monkeypatch.setattr(cuts, "MAX_COUNTED", 100)
-    assert "no value: 250 failed of 750 points drawn" in legend_of(
+    assert "no value: 3,000 failed of 20,000 points drawn" in legend_of(
         plots.draw(dataset, "wear_power")
     )
 

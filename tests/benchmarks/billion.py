@@ -57,6 +57,7 @@ def measure(quick: bool) -> list[Figure]:
         size = sum(f.stat().st_size for f in (folder / "billion.zarr").rglob("*") if f.is_file())
         scan = _scan_seconds(Store.open(folder / "billion.zarr"))
         imports = memory_of_imports(folder)
+        scanned = list(scans(SCANNED // 100 if quick else SCANNED, folder))
     n = sides[0] * sides[1]
     chunks = figures["chunks"]
     return [
@@ -70,7 +71,7 @@ def measure(quick: bool) -> list[Figure]:
         Figure("beyond imports", peak - imports, "MB", at_most=MOST_MEMORY),
         Figure("written", size / 1e6, "MB", note=f"{size / n:.2f} bytes a point"),
         Figure("scan of the restart", scan, "s", note=f"{chunks} chunks"),
-        *scans(quick),
+        *scanned,
     ]
 
 
@@ -183,18 +184,16 @@ def _resident(pid: int) -> Iterator[int]:
             pass
 
 
-def scans(quick: bool) -> Iterator[Figure]:
-    """Scans of chunks in rows, as in sweeps of two axes, and of chunks in a square."""
-    n = SCANNED // 100 if quick else SCANNED
-    side = 10 if quick else 316
+def scans(n: int, folder: Path) -> Iterator[Figure]:
+    """Scans of n chunks in rows, as in sweeps of two axes, and of chunks in a square."""
+    side = math.isqrt(n)
     for name, sides in (("in rows", (n, 16)), ("in a square", (side, 16 * (n // side)))):
-        with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
-            request = with_options(_request(sides), chunk_points=16)
-            store = open_store(request, Path(folder, "scan.zarr"))
-            _half_done(store)
-            seconds = _scan_seconds(store) * SCANNED / store.n_chunks
-            note = f"measured with {store.n_chunks:,} chunks"
-            yield Figure(f"scan of 1e5 chunks {name}", seconds, "s", at_most=MOST_SCAN, note=note)
+        request = with_options(_request(sides), chunk_points=16)
+        store = open_store(request, folder / f"{name}.zarr")
+        _half_done(store)
+        seconds = _scan_seconds(store) * SCANNED / store.n_chunks
+        note = f"measured with {store.n_chunks:,} chunks"
+        yield Figure(f"scan of 1e5 chunks {name}", seconds, "s", at_most=MOST_SCAN, note=note)
 
 
 def _half_done(store: Store) -> None:

@@ -97,7 +97,11 @@ def usage(made: nvrtc.Compiled) -> dict[str, Any]:
 
 def code_digest(kernel: Kernel) -> str:
     """A digest of the text without comments and #line."""
-    code = "".join(NO_CODE.sub("", kernel_text(kernel, "gpu")).split())
+    return digest_of(kernel_text(kernel, "gpu"))
+
+
+def digest_of(text: str) -> str:
+    code = "".join(NO_CODE.sub("", text).split())
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
