@@ -83,7 +83,9 @@ def _model(point: EntryPoint, *, alone: bool) -> Model:
     """The model of an entry point, with the package of its header; SweepError if it has a fault."""
     name = point.name
     if not (name.isidentifier() and name.isascii()):
-        raise SweepError(f"the entry point {name!r} is no name of a C++ namespace; rename it")
+        raise SweepError(
+            f"the entry point {name!r} cannot be the name of a C++ namespace; rename it"
+        )
     if name in models() or name in shipped_models():
         raise SweepError(f"{name!r} is the name of a shipped model; rename it")
     if not alone:

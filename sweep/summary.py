@@ -141,7 +141,7 @@ def _by_status(block: xr.Dataset) -> dict[Status, int]:
 
 
 def _weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:
-    """By what the points are weighted, and the weight of each, or None if all count the same."""
+    """What the points are weighted by, and the weight of each; None if all count the same."""
     from sweep.analysis.refined import cells_of, holds_refined_points
 
     if not holds_refined_points(dataset):

@@ -49,7 +49,7 @@ PREFIXES = "n, u, m, c, k, M, G"
 
 
 class UnknownUnitError(ValueError):
-    """A name that is no unit; its text is `unknown unit 'meeter'; known units are m, g, ...`."""
+    """A name that is not a unit; its text is `unknown unit 'meeter'; known units are m, g, ...`."""
 
     def __init__(self, name: str) -> None:
         choices = f"known units are {listed(_unit_names())}, with the prefixes {PREFIXES}"

@@ -176,7 +176,7 @@ FAULTS = {
     "no header": ("sliding_block", "from {example} import MODEL", None, "kernels/sliding_block.h"),
     "shipped": ("mdr_contact", "", "", "'mdr_contact' is the name of a shipped model"),
     "shipped file": ("lorenz", "", "", "'lorenz' is the name of a shipped model"),
-    "no name": ("a-b", "", "", "no name of a C++ namespace"),
+    "no name": ("a-b", "", "", "cannot be the name of a C++ namespace"),
 }
 
 

@@ -83,7 +83,8 @@ def draw_backbone(
     at = at or {}
     if at.keys() & {ENERGY, per}:
         raise SweepError(
-            "at= cannot cut energy, which is the abscissa, nor `per`, which has a curve per value"
+            "at= cannot cut energy, which is the abscissa, nor `per`, which has a curve per value: "
+            "leave them out of at="
         )
     free = [name for name in others if name not in at]
     per = per or max(free, key=lambda name: dataset.sizes[name], default=None)

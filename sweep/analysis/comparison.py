@@ -154,7 +154,10 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
     """The sweep with its model, method, parameter set and outputs only."""
     attributes: Mapping[str, object] = getattr(dataset, "attrs", {})
     if not {"model", "recipe"} <= set(attributes):
-        raise SweepError("these are not results of a sweep: they do not name their model")
+        raise SweepError(
+            "these are not results of a sweep, because they do not name their model: pass the "
+            "Dataset that sweep.run returns"
+        )
     if "status" not in dataset:
         raise SweepError(
             "these results lack the status of their points: keep the variable `status`"

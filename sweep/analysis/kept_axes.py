@@ -73,7 +73,7 @@ def drawn_over(
 
 
 def by_number(dataset: xr.Dataset, at: Mapping[str, float]) -> dict[str, float]:
-    """The same cuts, those by one of several parameters along an axis as places along it.
+    """The same cuts; those by one of several parameters along an axis become places along it.
 
     SweepError for a cut by a parameter of the sample, or by two parameters along one axis.
     """

@@ -91,7 +91,7 @@ def in_symbols(prose: str) -> str:
 
 
 def readable(values: Values, unit: str) -> tuple[str, float]:
-    """A unit in which values are easy to read, and by what values in `unit` are multiplied.
+    """A unit in which values are easy to read, and the factor that converts values in `unit`.
 
     A prefix is chosen if the largest value is far from 1, unless the values span decades.
     """

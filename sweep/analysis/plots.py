@@ -247,7 +247,9 @@ def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
 
 def _refuse_different(slices: Mapping[str, Slice]) -> None:
     if len(slices) > MAX_PANELS:
-        raise SweepError(f"{len(slices)} panels are too many for one picture: at most {MAX_PANELS}")
+        raise SweepError(
+            f"{len(slices)} panels are too many for one picture: draw at most {MAX_PANELS}"
+        )
     drawn = {(each.name, *(str(a.name) for a in each.axes), *each.over) for each in slices.values()}
     if len(drawn) > 1:
         texts = "; ".join(f"{names[0]} over {', '.join(names[1:])}" for names in sorted(drawn))

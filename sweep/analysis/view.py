@@ -124,7 +124,8 @@ def factor(unit: str, shown_in: str, name: str) -> float:
     except Exception as error:  # pint's errors have several bases
         own = "has no unit" if unit == "1" else f"is in {unit}"
         raise SweepError(
-            f"--unit of {name}: it {own}, and cannot be shown in {shown_in!r}"
+            f"--unit of {name}: it {own} and cannot be shown in {shown_in!r}: leave it out, or "
+            "give another unit"
         ) from error
 
 

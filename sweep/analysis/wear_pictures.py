@@ -77,7 +77,9 @@ def default_output(dataset: xr.Dataset) -> str:
     for name in DRAWN:
         if name in dataset:
             return name
-    raise SweepError("nothing to draw: shares alone have no picture over the years; name one")
+    raise SweepError(
+        "nothing to draw by default: there are only shares of points; name one of them"
+    )
 
 
 def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:

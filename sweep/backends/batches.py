@@ -101,9 +101,9 @@ class Work:
             except MemoryError as error:  # CuPy's too
                 if points == 1 and groups <= 1:
                     raise DeviceError(
-                        f"the GPU has not the memory for a single point ({error}). Finished chunks "
-                        "are kept: end other programs that use the GPU and run the same sweep "
-                        "again, or use --backend cpu"
+                        f"the GPU has too little memory for a single point ({error}). Finished "
+                        "chunks are kept: end other programs that use the GPU and run the same "
+                        "sweep again, or use --backend cpu"
                     ) from error
                 memory //= 2
         return memory

@@ -56,7 +56,7 @@ class CsvFile:
             fault = twice if name in self.header else f"is missing; {nearest(name, self.header)}"
             raise UnreadableError(f"{place}: column {name!r} {fault}")
         if not self.rows:
-            raise UnreadableError(f"{place}: there are no values below the header")
+            raise UnreadableError(f"{place}: there are no values below the header; add rows")
         index = self.header.index(name)
         cells = [(f"line {line}", _cell(row, index)) for line, row in self.rows]
         try:

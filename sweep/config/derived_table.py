@@ -77,7 +77,7 @@ def check_derived(sweep: Sweep) -> Check[None]:
                 fault = f"{each} is not a parameter of this sweep; derive {name} from others"
                 faults.append(Problem("derived", name, fault))
             elif math.isnan(sweep.constants.get(each, 0.0)):
-                fault = f"{each} is found while a point is computed; give it under [parameters]"
+                fault = f"{each} has a default that the kernel derives; give it under [parameters]"
                 faults.append(Problem("derived", name, fault))
     yield from faults
     if faults:

@@ -36,7 +36,7 @@ class Draft:
         return has_several(raw) or (raw == {} and name not in self.known)
 
     def unknown(self, names: Iterable[str], keys: Sequence[str] = ()) -> dict[str, str]:
-        """A message for each name that is no parameter; of those printed, with the nearest one."""
+        """A message for each unknown parameter; the first ones also name the nearest."""
         unknown = [name for name in names if name not in self.known]
         shown_ones, choices = unknown[:MAX_FAULTS_SHOWN], (*self.known, *keys)
         return {n: self._unknown(n, choices if n in shown_ones else ()) for n in unknown}

@@ -110,7 +110,7 @@ def check_excitation(
     name = excitation.parameter
     for each in excitation.kernel:
         if each in places and each != name:
-            yield Problem(places[each], each, f"{name} is a table, no sinusoid; remove it")
+            yield Problem(places[each], each, f"{name} is a table, not a sinusoid; remove this")
     if parameter_set and parameter_set.name != excitation.parameter_set:
         needed = next(s for s in model.parameter_sets if s.name == excitation.parameter_set)
         names = listed([p.name for p in needed.parameters])

@@ -66,7 +66,7 @@ def _columns(
 ) -> Check[list[Axis]]:
     """An axis for each correct entry of the table at `place`; none unless it `reads` values.
 
-    `unknown` has a message for each name that is no parameter.
+    `unknown` has a message for each name that is not a parameter.
     """
     varied = draft.on_axes
     axes: list[Axis] = []

@@ -70,7 +70,7 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
         raise ValueError(f"write {flag} name=value")
     _refuse_entry(flag, name, table)
     if flag == "--at" and any((each, key) in document.places for each in TABLES[:3]):
-        raise ValueError("given twice, but a point has one value of each parameter")
+        raise ValueError("given twice; a point has one value of each parameter, so keep one")
     return _with_entry(document, table, key, _value(value_text.strip()), f"{flag} {name}")
 
 
@@ -110,7 +110,7 @@ def _value(text: str) -> object:
             return text
         parsed = {}
     if list(parsed) != ["value"]:
-        raise ValueError(f"{shown(text)} is not a TOML value")
+        raise ValueError(f'{shown(text)} is not a TOML value; write 0.5, "text" or [1, 2]')
     return parsed["value"]
 
 

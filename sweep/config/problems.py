@@ -64,7 +64,7 @@ def check_names(
         elif name not in known:
             yield Problem(table, key, f"{shown(name)} is {unknown}; {nearest(name, known)}")
         elif (count := names.count(name)) > 1:
-            yield Problem(table, key, f"{name!r} is listed {count} times")
+            yield Problem(table, key, f"{name!r} is listed {count} times; list it once")
 
 
 def finished(check: Check[Made]) -> tuple[Made, list[Problem]]:

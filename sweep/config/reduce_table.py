@@ -149,7 +149,9 @@ def _statistics(output: Output, value: object) -> Check[tuple[str, ...]]:
     for text in map(str, texts):
         statistic = yield from readable("reduce", output.name, _statistic, text, output)
         if statistic in statistics:
-            yield Problem("reduce", output.name, f"{shown(text)} is listed more than once")
+            yield Problem(
+                "reduce", output.name, f"{shown(text)} is listed more than once; list it once"
+            )
         elif statistic is not None:
             statistics.append(statistic)
     if sum(each.startswith("histogram") for each in statistics) > 1:
@@ -172,7 +174,7 @@ def _statistic(text: str, output: Output) -> str:
     if name in PLAIN and words != name:
         raise UnreadableError(f"{shown(text)}: {name} takes no number; remove it")
     if output.kind == "flag" and words != OF_FLAGS:
-        raise UnreadableError(f"{shown(text)}: a flag has only {OF_FLAGS!r}, of its classes")
+        raise UnreadableError(f"{shown(text)}: write {OF_FLAGS!r}, the only statistic of a flag")
     if words == OF_FLAGS and output.kind != "flag":
         cure = 'write "share above 2" or "share below 2"'
         raise UnreadableError(f"{shown(text)} is for flags; {cure}")

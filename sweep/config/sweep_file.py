@@ -124,7 +124,7 @@ def _path(source: str | Path) -> Path:
         if not path.is_file() and str(source) in shipped_configs():
             return shipped_configs()[str(source)]
     except (OSError, ValueError, TypeError):  # no file can have such a name
-        message = f"{shown(source)} is not the path of a sweep file"
+        message = f"{shown(source)} is not the path of a sweep file; give one, or a shipped name"
         raise ConfigError(shown(source), [Fault("", message)]) from None
     return path
 

@@ -54,7 +54,7 @@ FACTOR = re.compile(r"(\s*[*·/]\s*|\s+|^)([A-Za-z]+|1)(?:(?:\^|\*\*)(-?[0-9]{1,
 
 
 class UnitError(ValueError):
-    """A text that is no coherent SI unit; its own text is the message of a fault."""
+    """A text that is not a coherent SI unit; its own text is the message of a fault."""
 
 
 def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ...]:
@@ -230,7 +230,7 @@ class _Check:
             return None if unit is None else power(unit, fraction)
         self.needs(exponent, NO_DIMENSION, "an exponent")
         if unit not in (None, NO_DIMENSION):
-            message = f"{cut(base)} has {_unit(unit)}, but an exponent that is no plain number"
+            message = f"{cut(base)} has {_unit(unit)}, but an exponent that is not a plain number"
             self.messages.append(f"column {base.column}: {message} needs a base without unit")
         return NO_DIMENSION
 

@@ -68,7 +68,7 @@ SENTENCES = sentences(
 
 @lru_cache(maxsize=64)
 def model_of_text(text: str) -> Model:
-    """The model of a canonical text, as a store has it. ConfigError if the text is no model's."""
+    """The model of a canonical text, as a store has it. ConfigError if it is not."""
     return model_of(system_of_text(text))
 
 

@@ -233,7 +233,7 @@ def _closed(table: Table, entry: Entry) -> Entry:
 
 
 def finite_numbers(value: object) -> tuple[float, ...]:
-    """The numbers of a list, zeros with their signs; none if it has other items or is no list."""
+    """The numbers of a list, zeros with their signs; none if the value is anything else."""
     items = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else ()
     return () if any(finite(item) is None for item in items) else tuple(map(float, items))
 

@@ -103,7 +103,7 @@ class Mesh:
         ]
 
     def beside(self, chosen: Sequence[Keys]) -> list[Keys]:
-        """The cells that touch a chosen cell and are no finer; arrays per level, as of `unlike`."""
+        """The cells that touch a chosen cell and are not finer; arrays per level as in `unlike`."""
         around = [[cells] for cells in chosen]
         for level, cells in enumerate(chosen):
             places, grid = self.places(cells, level), np.array(self._grid(level))

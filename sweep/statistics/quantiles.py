@@ -78,7 +78,7 @@ def summed(xp: Any, cells: Array, bins: Array, counts: Array) -> State:
 
 
 def _least_above_zero(bins: Array) -> int:
-    """The least bin above 0 of bins from 0 on; 1 if there is none."""
+    """The lowest nonzero bin of nonnegative bins; 1 if there is none."""
     least = (bins.view(np.uint64) - np.uint64(1)).min().item() + 1  # 0 - 1 is the greatest number
     return int(least) if least < 2**63 else 1
 

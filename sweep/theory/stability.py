@@ -148,7 +148,10 @@ def _first_crossing(matrix: Callable[[float], Matrix]) -> float:
 
 
 def _is_stable(matrix: Matrix) -> bool:
-    """Whether no eigenvalue exceeds 1 in modulus; of two, equal ones too are judged to SLACK."""
+    """Whether no eigenvalue exceeds 1 + SLACK in modulus.
+
+    For a 2×2 matrix trace and determinant decide, also if both eigenvalues are equal.
+    """
     if len(matrix) > 2:
         return _radius(matrix) <= 1 + SLACK
     (a, b), (c, d) = matrix.tolist()

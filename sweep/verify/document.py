@@ -148,7 +148,7 @@ class _Cited(string.Formatter):
         self.tables, self.others = {table.name: table for table in tables}, others
 
     def numbers(self, address: str) -> list[float]:
-        """The figures at an address; KeyError if there are none or one is no number."""
+        """The figures at an address; KeyError if there are none, or one is not a number."""
         if "|" not in address:
             return [self.others[address]]
         name, *keys, column = address.split("|")

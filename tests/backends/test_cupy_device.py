@@ -84,7 +84,7 @@ def test_batches_are_halved_if_the_pool_has_too_little_memory(
     case = CASES[name]
     assert differing(on_cpu(name), dict(backend.compute(case.sweep, case.points).arrays)) == []
     gpu.memory = 20
-    with pytest.raises(MachineError, match="not the memory for a single point"):
+    with pytest.raises(MachineError, match="too little memory for a single point"):
         backend.compute(case.sweep, case.points)
 
 

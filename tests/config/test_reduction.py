@@ -82,7 +82,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     (of_power("histogram 2.5"), "'histogram 2.5': give a whole number of bins"),
     (of_power("histogram 8", "histogram 9"), "two histograms; keep one"),
     ({"reduce": {"regime": ["part"]}}, "'part' is not a statistic; choose one of share"),
-    ({"reduce": {"regime": ["mean"]}}, "'mean': a flag has only 'share', of its classes"),
+    ({"reduce": {"regime": ["mean"]}}, "'mean': write 'share', the only statistic of a flag"),
     ({"reduce": {"wear_power": ["mean"], "exact_quantiles": 1}}, "1 is not true or false"),
     ({"reduce": {"wear_power": ["mean"], "exact_quantiles": True}}, "there is no quantile; remove"),
     ({**NO_SAMPLE, "reduce": {"over": ["friction"], "wear_power": ["sobol_indices"]}},

@@ -192,7 +192,7 @@ BROKEN = [
     (AT, AT.replace("mass = 1", "mas = 1"), "tests[1].at.mas", "did you mean 'mass'?"),
     (AT, AT.replace("mass = 1", 'mass = "1 kg"'), "tests[1].at.mass", "is not a finite number"),
     (AT, AT.replace("end_cycle = 3", "start_cycle = 3"), "tests[1].at.window_end", "missing"),
-    (AT, AT.replace("relative_tolerance", "step"), "tests[1].at.step", "'step' is no parameter"),
+    (AT, AT.replace("relative_tolerance", "step"), "tests[1].at.step", "'step' is not a parameter"),
     ('method = "rk54"', 'method = "rk45"', "tests[1].method", "'rk45' is unknown; did you mean"),
     ("power = 0.25", "powr = 0.25", "tests[1].expect.powr", "did you mean 'power'?"),
     ("power = 0.25", "power = nan", "tests[1].expect.power", "nan is not a finite number"),

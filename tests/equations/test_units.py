@@ -101,7 +101,7 @@ WRONG = [
      "column 14: total/mass + v combines the unit m/s^2 and the unit m/s, which have to agree"),
     ('"total/mass"', '"total/mass*x**0.5"', "modes.free.v", "has the unit m^(3/2)/s^2"),
     ('"total/mass"', '"total/mass*x**count"', "modes.free.v",
-     "x has the unit m, but an exponent that is no plain number needs a base without unit"),
+     "x has the unit m, but an exponent that is not a plain number needs a base without unit"),
     ('"total/mass"', '"total/mass*2**x"', "modes.free.v", "x has the unit m, but an exp"),
     ('"total/mass"', '"floor(v)*omega"', "modes.free.v", "m/s, but floor() needs no unit"),
     ('"total/mass"', '"where(x > v, 0, 0)"', "modes.free.v", "x > v combines the unit m and"),

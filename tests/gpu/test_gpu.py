@@ -131,7 +131,9 @@ def test_batches_are_halved_if_memory_runs_out(name: str) -> None:
 @few_cases
 def test_if_not_even_one_point_fits_the_error_has_a_cure(name: str) -> None:
     twin = TwinDevice(bound=300)
-    with pytest.raises(MachineError, match=r"not the memory for a single point .*use backend cpu"):
+    with pytest.raises(
+        MachineError, match=r"too little memory for a single point .*use backend cpu"
+    ):
         on_twin(CASES[name], twin)
     assert twin.used == 0
     assert twin.open == 0
