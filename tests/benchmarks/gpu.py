@@ -21,7 +21,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -54,9 +54,11 @@ Figures = dict[str, Any]
 Measurement = tuple[str, str, Callable[[], Figures]]  # section, name, and how it is measured
 
 
-def measurements(device: CupyDevice, backend: Backend) -> Iterator[Measurement]:
-    """All measurements, in order of importance."""
-    first, *others = works()
+def measurements(
+    device: CupyDevice, backend: Backend, every: Iterable[Work]
+) -> Iterator[Measurement]:
+    """All measurements of the works, in order of importance."""
+    first, *others = every
     yield "kernels", first.name, lambda: measured(first, device, backend)
     yield "maps", "SDND104 in chunks, one thread", lambda: whole_map(backend, first, 1)
     yield "maps", "SDND104 in chunks, two threads", lambda: whole_map(backend, first, 2)
@@ -313,7 +315,7 @@ def main() -> int:
     if GO_ON not in sys.argv:
         path.unlink(missing_ok=True)
     try:
-        failed = record(path, machine(device), measurements(device, GpuBackend(device)))
+        failed = record(path, machine(device), measurements(device, GpuBackend(device), works()))
     except LostDeviceError:
         print(f"the GPU is lost to this process; {GO_ON} measures what is left")
         return 4

@@ -26,8 +26,8 @@ class Work:
     steps: float = 0.0
 
 
-def works() -> Iterator[Work]:
-    """All work that is measured."""
+def works(n_random: int = 2**18, n_random_of_arrays: int = 2**12) -> Iterator[Work]:
+    """All work that is measured, of random points that many for each kernel and array method."""
     side = 1024
     yield sdnd104(side)
     for method, evaluations in (("euler", 1), ("moreau", 1), ("devogelaere", 2), ("rk54", 6)):
@@ -35,7 +35,7 @@ def works() -> Iterator[Work]:
     yield contacts(side)
     for method in ("time_stepping", "time_stepping_2"):
         yield springs(method, 2**16)
-    for case in (*cases(2**18), *array_cases(2**12)):
+    for case in (*cases(n_random), *array_cases(n_random_of_arrays)):
         if not case.points.variants:
             yield Work(f"{case.name.replace('-', ' ')}, random points", case.sweep, case.points)
 

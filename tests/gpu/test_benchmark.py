@@ -49,14 +49,10 @@ def quickest_cases(count: int) -> list[Case]:
 # Measurements.
 
 
-def test_every_method_is_measured_maps_early_and_the_cpu_last(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_every_method_is_measured_maps_early_and_the_cpu_last() -> None:
     """Compiling for the CPU takes longer than all GPU measurements, and GPU time is short."""
-    monkeypatch.setattr(gpu_works, "cases", lambda _: cases(64))
-    monkeypatch.setattr(gpu_works, "array_cases", lambda _: array_cases(64))
     no_device: Any = None  # the list of measurements needs none
-    measured = list(gpu.measurements(no_device, no_device))
+    measured = list(gpu.measurements(no_device, no_device, gpu_works.works(64, 64)))
     sections = [section for section, _, _ in measured]
     assert sections[:5] == ["kernels", *3 * ["maps"], "kernels"]
     on_gpu = [each for each in measured if each[0] != "one_core"]
