@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.relative_errors import error_name, errors, refuse_several_values
+from sweep.analysis.relative_errors import error_name, errors
 from sweep.analysis.slices import Slice, is_flag
 from sweep.config.problems import UnreadableError
 from sweep.config.quantities import number
@@ -74,7 +74,10 @@ def compare_slice(
     """
     if shown.name == "status":
         raise SweepError("a status has no error: name another output")
-    refuse_several_values(shown.output)
+    if shown.has_several_values:
+        raise SweepError(
+            f"{shown.name} has several values at each point and so no error: name another output"
+        )
     expected = reference(shown.dataset, method, parameters, report)
     dataset = errors(shown.dataset, expected)[[error_name(shown.name), "status"]]
     if not is_flag(shown.output):

@@ -31,45 +31,17 @@ def error_name(output: str) -> str:
     return f"{output}_error"
 
 
-def error(dataset: xr.Dataset, reference: xr.Dataset, output: str) -> xr.DataArray:
-    """The relative error |value - reference| / |reference| of an output, point by point.
-
-    Where the reference is 0, the difference is relative to the largest |reference| of all points:
-    the error is 0 if the value is 0 too, and inf if it is not and the reference is 0 everywhere.
-    For a flag, the error is a flag of the classes same and different. A point that is not ok in
-    both Datasets has no error: NaN, or 255 for a flag.
-
-    The reference may lack axes of the dataset; it applies to all their values. SweepError if the
-    axes have different values, if there is no such output, or if it has several values at each
-    point.
-    """
-    variable, reference_variable, status = _alike(
-        _only(dataset, output), _only(reference, output), joint_status(dataset, reference)
-    )
-    ok = status.values == Status.ok
-    dimensions = [name for name in dataset["status"].dims if name in variable.dims]
-    methods = (str(each.attrs.get("method", "these")) for each in (dataset, reference))
-    names = f"of {output}, {' against '.join(methods)}"
-    if is_flag(dataset[output]):
-        differs = variable.values != reference_variable.values
-        values = np.where(ok, differs, MISSING_FLAG).astype(np.uint8)
-        described: dict[str, Any] = {
-            "long_name": f"class {names}",
-            "flag_values": [0, 1],
-            "flag_meanings": "same different",
-        }
-    else:
-        values = _relative(variable.values, reference_variable.values, ok)
-        described = {"long_name": f"relative error {names}", "units": "1"}
-    error_array = xr.DataArray(values, status.coords, status.dims, error_name(output), described)
-    return error_array.transpose(*dimensions)
-
-
 def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
     """The errors of all outputs that both have, named by `error_name`, and the joint status.
 
-    Outputs with several values at each point are left out. The attributes `method` and `against`
-    name the methods compared.
+    An error is |value - reference| / |reference|, point by point. Where the reference is 0, the
+    difference is relative to the largest |reference| of all points: the error is 0 if the value is
+    0 too, and inf if it is not and the reference is 0 everywhere. For a flag, the error is a flag
+    of the classes same and different. A point that is not ok in both Datasets has no error: NaN, or
+    255 for a flag. Outputs with several values at each point are left out.
+
+    The reference may lack axes of the dataset; it applies to all their values. SweepError if the
+    axes have different values. The attributes `method` and `against` name the methods compared.
     """
     status = joint_status(dataset, reference)
     outputs = [
@@ -77,7 +49,11 @@ def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
         for name, variable in dataset.data_vars.items()
         if name != "status" and name in reference and index_name(str(name)) not in variable.dims
     ]
-    variables = {error_name(name): error(dataset, reference, name) for name in outputs}
+    methods = [str(each.attrs.get("method", "these")) for each in (dataset, reference)]
+    variables = {
+        error_name(name): _error(dataset[name], reference[name], status, " against ".join(methods))
+        for name in outputs
+    }
     kept = ("title", "source", "references", "model", "method", "revision")
     attributes = {name: dataset.attrs[name] for name in kept if name in dataset.attrs}
     attributes |= {
@@ -112,6 +88,26 @@ def spread(errors: xr.Dataset, name: str) -> Spread:
     )
 
 
+def _error(
+    variable: xr.DataArray, reference: xr.DataArray, joint: xr.DataArray, methods: str
+) -> xr.DataArray:
+    """The error of one output."""
+    values, expected, status = _alike(variable, reference, joint)
+    ok, names = status.values == Status.ok, f"of {variable.name}, {methods}"
+    if is_flag(variable):
+        differs = values.values != expected.values
+        errors = np.where(ok, differs, MISSING_FLAG).astype(np.uint8)
+        described: dict[str, Any] = {
+            "long_name": f"class {names}",
+            "flag_values": [0, 1],
+            "flag_meanings": "same different",
+        }
+    else:
+        errors = _relative(values.values, expected.values, ok)
+        described = {"long_name": f"relative error {names}", "units": "1"}
+    return xr.DataArray(errors, status.coords, status.dims, attrs=described).transpose(*joint.dims)
+
+
 def _relative(values: Values, reference: Values, ok: NDArray[np.bool_]) -> Values:
     values, reference = (np.where(ok, each, 0).astype(np.float64) for each in (values, reference))
     differences, scale = np.abs(values - reference), np.abs(reference)
@@ -119,22 +115,6 @@ def _relative(values: Values, reference: Values, ok: NDArray[np.bool_]) -> Value
     with np.errstate(divide="ignore", over="ignore"):
         shares = differences / np.where(differences > 0, scale, 1.0)
     return np.where(ok, shares, np.nan)
-
-
-def _only(dataset: xr.Dataset, output: str) -> xr.DataArray:
-    if output not in dataset.data_vars:
-        known = ", ".join(str(name) for name in dataset.data_vars if name != "status")
-        raise SweepError(f"there is no output {output!r} to compare; choose one of {known}")
-    refuse_several_values(dataset[output])
-    return dataset[output]
-
-
-def refuse_several_values(output: xr.DataArray) -> None:
-    """SweepError if an output has several values at each point, which have no single error."""
-    if index_name(str(output.name)) in output.dims:
-        raise SweepError(
-            f"{output.name} has several values at each point and so no error: name another output"
-        )
 
 
 def _alike(*arrays: xr.DataArray) -> tuple[xr.DataArray, ...]:

@@ -161,7 +161,7 @@ def test_errors_leave_out_what_has_several_values(dataset: xr.Dataset) -> None:
     assert "steps_error" not in errors
     assert float(errors["x_end_error"].max()) < 1e-12
     with pytest.raises(SweepError, match="several values at each point"):
-        sweep.analysis.relative_errors.error(dataset, dataset, "steps")
+        plots.plot(dataset, "steps", against="dop853")
 
 
 def test_a_refined_sweep_has_the_values_at_all_its_points() -> None:
