@@ -10,8 +10,7 @@ import pytest
 
 from sweep.verify import documents
 from sweep.verify.record import Record
-from sweep.verify.sdnd122 import compute, record_of
-from sweep.verify.sdnd122.frequencies import Figures
+from sweep.verify.sdnd122 import Figures, compute, record_of
 from sweep.verify.writing import as_json, markdown
 from tests.command import CHECKOUT
 from tests.points.impact_oscillator import RIGHT
