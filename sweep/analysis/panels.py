@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from sweep.analysis.labels import (
     values_of,
     with_unit,
 )
-from sweep.analysis.refined import refined_axes
+from sweep.analysis.refined import axis_recipes, refined_axes
 from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_rounding
 from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
@@ -172,8 +171,8 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
 
 def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:
     """Logarithmic if the sample is log-uniform in the parameter, or if the values span decades."""
-    axes = json.loads(str(shown.dataset.attrs.get("recipe", "{}"))).get("axes", [])
-    distribution = next((axis["recipe"].get(parameter.name) for axis in axes), None)
+    recipes = axis_recipes(shown.dataset)
+    distribution = next((recipe.get(str(parameter.name)) for recipe in recipes), None)
     log_uniform = isinstance(distribution, dict) and "loguniform" in distribution
     return "log" if log_uniform or spans_decades(parameter.values) else "linear"
 

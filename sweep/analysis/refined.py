@@ -64,7 +64,7 @@ def is_refined(dataset: xr.Dataset) -> bool:
 
 def holds_refined_points(dataset: xr.Dataset) -> bool:
     """Whether a Dataset holds points of a refined sweep: all, some, or those of a pass."""
-    return any("refine" in recipe for recipe in _axis_recipes(dataset))
+    return any("refine" in recipe for recipe in axis_recipes(dataset))
 
 
 def refined_axes(dataset: xr.Dataset) -> dict[str, bool]:
@@ -186,10 +186,11 @@ def _between(corners: NDArray[Any], size: int, n_axes: int) -> NDArray[Any]:
 
 def _recipe(dataset: xr.Dataset) -> dict[str, Any] | None:
     """The recipe of a refined sweep's points; None for any other Dataset."""
-    recipes = _axis_recipes(dataset)
+    recipes = axis_recipes(dataset)
     return next((r for r in recipes if "refine" in r and "pass" not in r), None)
 
 
-def _axis_recipes(dataset: xr.Dataset) -> list[dict[str, Any]]:
+def axis_recipes(dataset: xr.Dataset) -> list[dict[str, Any]]:
+    """The recipe of each axis of the sweep that a Dataset is of."""
     axes = json.loads(str(dataset.attrs.get("recipe", "{}"))).get("axes", [])
     return [plain(axis["recipe"]) for axis in axes]

@@ -65,15 +65,12 @@ class Shares(Summed):
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
-        (cells, size), (values, ok) = values.shape, _turned(xp, values, ok)
-        all_ok = bool(ok.all())
-        number = xp.full(cells, size, np.int64) if all_ok else _number(xp, ok)
-        counts = {"number": number[:, None]}
+        values, ok = _turned(xp, values, ok)
+        counts = {"number": _number(xp, ok)[:, None]}
         if self.thresholds:
             sides = [(values > limit, values < limit) for limit in self.thresholds]
             for name, masks in zip(("above", "below"), zip(*sides, strict=True), strict=True):
-                numbers = [_number(xp, mask if all_ok else mask & ok) for mask in masks]
-                counts[name] = xp.stack(numbers, axis=1)
+                counts[name] = xp.stack([_number(xp, mask & ok) for mask in masks], axis=1)
         return counts
 
     def read(self, state: State) -> State:

@@ -8,14 +8,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from functools import cache
 
 from sweep.verify.record import Record
 
 Comparison = Callable[[], Record]
 
 
-@cache
 def documents() -> dict[str, Comparison]:
     """The function that computes each document's record, by document name, sorted."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))

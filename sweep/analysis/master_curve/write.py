@@ -13,7 +13,7 @@ import numpy as np
 from sweep.analysis.barycentric import Barycentric
 from sweep.analysis.master_curve.points import VARIABLES, Points
 from sweep.analysis.master_curve.rational import MasterCurve, Piece
-from sweep.analysis.quotients import Quotient, Rational
+from sweep.analysis.quotients import Quotient
 from sweep.exporting import write_texts
 from sweep.work import Values
 
@@ -188,17 +188,12 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "argument": "(1 - 1/x)^(1/2)" if piece.has_core else "x",
         "n_coefficients": rational.n_coefficients,
     }
+    numbers = asdict(rational)
     if isinstance(rational, Barycentric):
-        names = ("support", "values", "weights")
-        return {**described, "form": "barycentric", **_lists(rational, names)}
-    names = ("numerator", "denominator", "numerator_errors", "denominator_errors")
-    covariance = [list(row) for row in rational.covariance]
-    spread = {"covariance": covariance, "standard_error": _standard_error(piece, rational)}
-    return {**described, "form": "quotient", **_lists(rational, names), **spread}
-
-
-def _lists(rational: Rational, names: Sequence[str]) -> dict[str, list[float]]:
-    return {name: list(getattr(rational, name)) for name in names}
+        return {**described, "form": "barycentric", **numbers}
+    del numbers["pinned"]
+    standard_error = _standard_error(piece, rational)
+    return {**described, "form": "quotient", **numbers, "standard_error": standard_error}
 
 
 def _standard_error(piece: Piece, rational: Quotient) -> dict[str, list[float]] | None:
