@@ -60,9 +60,27 @@ class Sorting:
             order = order[xp.argsort(kind[order], kind="stable")]
         return order
 
+    def order_on_device(
+        self, queue: Queue, uploaded: Mapping[str, Uploaded], first: int, count: int
+    ) -> Memory:
+        """The order of `count` points from `first` on, as int64; MemoryError if it does not fit."""
+        order = queue.empty(ORDER_BYTES * count)
+        # CuPy before 14.2 sorts wrongly if it gets no memory for that (its issue 9894). So what it
+        # takes is allocated and freed here, and its pool has it then.
+        queue.empty(max(SORT_BYTES * count, LEAST_SORT_BYTES))
+        values = {name: uploaded[name].at(queue, first, count) for name in self.names}
+        indices = self.order(values, count, queue.library)
+        queue.array(order, count, np.int64)[:] = indices
+        return order
+
 
 def sorting(method: Method, points: Points) -> Sorting | None:
-    """How points are sorted; None where neighbours are alike anyway, as the first points show."""
+    """How points are sorted; None where neighbours are alike anyway, as the first points show.
+
+    The items of a point have vectors or warps of their own, so that these points need no order.
+    """
+    if method.items:
+        return None
     kinds = tuple(each for each in method.kinds if _varies(points, _names(each)))
     cost = next((each for each in method.cost if _varies(points, inputs(each))), "")
     if not (kinds or cost):
@@ -105,45 +123,14 @@ class Uploaded:
     start: int  # index in the column of the first one
     length: int  # number of values
 
-
-@dataclass(frozen=True)
-class Sorter:
-    """Sorts points on a device whose arrays are those of `library`."""
-
-    sorting: Sorting
-    library: Any
-
-    def order(
-        self, queue: Queue, uploaded: Mapping[str, Uploaded], first: int, count: int
-    ) -> Memory:
-        """The order of `count` points from `first` on, as int64; MemoryError if it does not fit."""
-        order = queue.empty(ORDER_BYTES * count)
-        # CuPy before 14.2 sorts wrongly if it gets no memory for that (its issue 9894). So what it
-        # takes is allocated and freed here, and its pool has it then.
-        queue.empty(max(SORT_BYTES * count, LEAST_SORT_BYTES))
-        names = self.sorting.names
-        values = {name: self._values(queue, uploaded[name], first, count) for name in names}
-        indices = self.sorting.order(values, count, self.library)
-        queue.array(order, count, np.int64)[:] = indices
-        return order
-
-    def _values(self, queue: Queue, uploaded: Uploaded, first: int, count: int) -> Any:
-        """The values at the points, or the one that all points share."""
-        values = queue.array(uploaded.memory, uploaded.length, np.float64)
-        repeat, n_values = uploaded.column.repeat, len(uploaded.column.values)
-        if n_values == 1 or (repeat == 1 and (uploaded.start, uploaded.length) == (first, count)):
+    def at(self, queue: Queue, first: int, count: int) -> Any:
+        """The values at `count` points from `first` on, or the one that all points share."""
+        values = queue.array(self.memory, self.length, np.float64)
+        repeat, n_values = self.column.repeat, len(self.column.values)
+        if n_values == 1 or (repeat == 1 and (self.start, self.length) == (first, count)):
             return values
-        at = self.library.arange(first, first + count)
-        return values[at // repeat % n_values - uploaded.start]
-
-
-def sorter_of(method: Method, points: Points, library: Any) -> Sorter | None:
-    """What sorts these points; None if they are computed as they come.
-
-    The items of a point have warps of their own, so that these points need no order.
-    """
-    chosen = None if method.items else sorting(method, points)
-    return None if chosen is None else Sorter(chosen, library)
+        at = queue.library.arange(first, first + count)
+        return values[at // repeat % n_values - self.start]
 
 
 def _varies(points: Points, names: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.alike import ORDER_BYTES, SORT_BYTES, WARP, Sorter, Uploaded
+from sweep.backends.alike import ORDER_BYTES, SORT_BYTES, WARP, Sorting, Uploaded
 from sweep.backends.base import Stopped
 from sweep.backends.device import GROUP, Memory, Program, Queue, request_type
 from sweep.backends.library import ColumnStruct
@@ -82,7 +82,7 @@ class Work:
     pace: Pace
     stop: Event | None = None
     resident: Mapping[str, Memory] | None = None  # of the device, in place of `arrays`
-    sorter: Sorter | None = None  # None: points are computed as they come
+    sorting: Sorting | None = None  # None: points are computed as they come
     seconds: float = 0.0  # spent in launches
 
     def run(self, memory: int) -> int:
@@ -125,7 +125,7 @@ class Work:
         stored = sum(item_sizes(self.outputs).values())
         stored += 8 * len(self.program.kernel.parameters)  # if each point has its own value
         kept = sizes.state_bytes + 1
-        if self.sorter is not None:
+        if self.sorting is not None:
             stored += ORDER_BYTES
             kept = max(kept, SORT_BYTES)  # which are free again before there are states
         if not sizes.fields:
@@ -175,8 +175,8 @@ class Work:
             request.columns[i] = ColumnStruct(address, column.repeat, len(column.values))
         for i, output in enumerate(self.outputs):
             request.outputs[i] = places[output.name]
-        if self.sorter is not None and count > WARP:  # in one warp no order is of use
-            kept.append(self.sorter.order(self.queue, uploaded, first, count))
+        if self.sorting is not None and count > WARP:  # in one warp no order is of use
+            kept.append(self.sorting.order_on_device(self.queue, uploaded, first, count))
             request.order = kept[-1].address
         return request, kept
 

@@ -302,14 +302,14 @@ class Turns:
 class CupyQueue:
     """A stream; callers make it the current one first."""
 
-    cupy: Any
+    library: Any
     stream: Any
     turns: Turns
 
     def empty(self, n_bytes: int) -> CupyMemory:
         try:
-            return CupyMemory(self.cupy.cuda.alloc(n_bytes), n_bytes)
-        except self.cupy.cuda.memory.OutOfMemoryError as error:
+            return CupyMemory(self.library.cuda.alloc(n_bytes), n_bytes)
+        except self.library.cuda.memory.OutOfMemoryError as error:
             raise self._out_of_memory(error) from error
 
     def upload(self, values: NDArray[Any]) -> CupyMemory:
@@ -323,7 +323,7 @@ class CupyQueue:
         memory.pointer.memset_async(0, memory.n_bytes, self.stream)
 
     def launch(self, program: Any, entry: str, argument: Any, threads: int) -> float:
-        began, ended = (self.cupy.cuda.Event(block=True) for _ in range(2))
+        began, ended = (self.library.cuda.Event(block=True) for _ in range(2))
         try:
             with self.turns.lock:
                 if self.turns.last is not None:
@@ -337,7 +337,7 @@ class CupyQueue:
             if "OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error):
                 raise self._out_of_memory(error) from error
             raise
-        return float(self.cupy.cuda.get_elapsed_time(began, ended)) / 1e3
+        return float(self.library.cuda.get_elapsed_time(began, ended)) / 1e3
 
     def download(self, memory: Any, into: NDArray[Any]) -> None:
         address = ctypes.c_void_p(into.ctypes.data)
@@ -347,11 +347,11 @@ class CupyQueue:
         self.stream.synchronize()
 
     def array(self, memory: Any, length: int, dtype: Any) -> Any:
-        return self.cupy.ndarray((length,), dtype, memory.pointer)
+        return self.library.ndarray((length,), dtype, memory.pointer)
 
     def _out_of_memory(self, error: Exception) -> MemoryError:
         """Free unused memory of the pool: the driver needs memory too, for threads' stacks."""
-        self.cupy.get_default_memory_pool().free_all_blocks()
+        self.library.get_default_memory_pool().free_all_blocks()
         return MemoryError(str(error))
 
 

@@ -46,6 +46,11 @@ class Program(Protocol):
 class Queue(Protocol):
     """Work of one host thread: done in order, concurrently with that of other queues."""
 
+    @property
+    def library(self) -> Any:
+        """The library of the device's arrays, as that of the device."""
+        ...
+
     def empty(self, n_bytes: int) -> Memory:
         """New memory; MemoryError if the device has too little."""
         ...

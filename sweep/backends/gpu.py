@@ -8,7 +8,7 @@ from functools import partial
 from threading import Event
 
 from sweep.arrays import array_method
-from sweep.backends.alike import sorter_of
+from sweep.backends.alike import sorting
 from sweep.backends.array_blocks import compute_arrays, empty_arrays
 from sweep.backends.base import Computed, Stopped, reduced
 from sweep.backends.batches import Pace, Work, item_sizes
@@ -82,8 +82,8 @@ class GpuBackend:
         program = self._device.load(kernel_of(sweep.of_points, points.variants))
         pace = self._paces.setdefault(program.kernel, Pace(self._device.threads, self._budget))
         with self._device.queue() as queue:
-            sorter = sorter_of(sweep.method, points, self._device.library)
-            work = Work(queue, program, points, outputs, {}, pace, stop, sorter=sorter)
+            alike = sorting(sweep.method, points)
+            work = Work(queue, program, points, outputs, {}, pace, stop, sorting=alike)
             if sweep.reduction is not None and self._has_room:
                 try:
                     return self._reduced(sweep, work)

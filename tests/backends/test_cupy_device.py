@@ -17,7 +17,7 @@ import pytest
 
 import sweep
 from sweep.backends import open_backend
-from sweep.backends.alike import Sorter
+from sweep.backends.alike import Sorting
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
@@ -136,12 +136,12 @@ def test_points_are_reduced_on_the_device(gpu: Gpu, monkeypatch: pytest.MonkeyPa
     sent: list[int] = []
     counts: list[int] = []
 
-    def order(self: Sorter, queue: Any, uploaded: Any, first: int, count: int) -> Any:
+    def order(self: Sorting, queue: Any, uploaded: Any, first: int, count: int) -> Any:
         counts.append(count)
         return _order(self, queue, uploaded, first, count)
 
-    _order = Sorter.order
-    monkeypatch.setattr(Sorter, "order", order)
+    _order = Sorting.order_on_device
+    monkeypatch.setattr(Sorting, "order_on_device", order)
     for size in (256, 4096):
         drawn = {"method": "sobol", "points": size, "seed": 1, "friction": {"uniform": [0.1, 0.5]}}
         kept = {"wear_power": ["mean", "maximum", "histogram 8"]}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.alike import LEAST_SORT_BYTES, WARP, Sorter, sorting
+from sweep.backends.alike import LEAST_SORT_BYTES, WARP, sorting
 from sweep.backends.batches import Pace, Work
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.device import Sizes, request_type
@@ -161,9 +161,10 @@ def test_memory_to_sort_is_allocated_before_the_library_takes_it() -> None:
     chosen = sorting(exact.sweep.method, exact.points)
     assert chosen is not None
     device = TwinDevice(bound=LEAST_SORT_BYTES)
+    # A library that fails at any use stands where CuPy's functions are expected.
+    device.library = Unused()
     with pytest.raises(Exception, match="bytes were asked for"):
-        # A library that fails at any use stands where CuPy's functions are expected.
-        Sorter(chosen, Unused()).order(device, {}, 0, 50)  # type: ignore[arg-type]
+        chosen.order_on_device(device, {}, 0, 50)  # type: ignore[arg-type]
     assert (device.refused, device.used) == (1, 0)
 
 
@@ -174,9 +175,9 @@ def test_memory_to_sort_is_part_of_the_share_of_a_batch() -> None:
     device = Watched()
     kernel = SimpleNamespace(parameters=(), outputs=(), method=exact.sweep.method)
     program: Any = SimpleNamespace(kernel=kernel, sizes=Sizes(8, 0, 1, 0))
-    sorter, counts = Sorter(chosen, device.library), []
-    for each in (None, sorter):
-        work = Work(device, program, exact.points, (), {}, Pace(64), sorter=each)
+    counts: list[int] = []
+    for each in (None, chosen):
+        work = Work(device, program, exact.points, (), {}, Pace(64), sorting=each)
         counts.append(work.shares(1 << 12)[0])
     # Status, flag and state; else status, place in the order, and keys and places, twice each.
     assert counts[0] == (1 << 12) // (1 + 1 + 8)

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from sweep.backends.alike import sorter_of
+from sweep.backends.alike import sorting
 from sweep.backends.base import Backend
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import CupyDevice, find_gpu
@@ -87,7 +87,7 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
     if work.steps:
         figures["kernel_steps_per_second"] = work.steps / kernel
         figures |= _issue(work, device, work.steps / kernel)
-    if sorter_of(work.sweep.method, work.points, np):
+    if sorting(work.sweep.method, work.points):
         kernel, call = _medians(as_they_come(work), backend)
         figures["unsorted_kernel_points_per_second"] = n / kernel
         figures["unsorted_call_points_per_second"] = n / call

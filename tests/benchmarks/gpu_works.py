@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.alike import sorter_of
+from sweep.backends.alike import sorting
 from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.points import array_cases, cases, sweep_of
@@ -49,12 +49,12 @@ def random_part(work: Work, count: int, size: int) -> Work:
 
 def in_order(work: Work) -> Work | None:
     """The work with its points sorted as a GPU sorts them; None where it does not sort them."""
-    sorter, every = sorter_of(work.sweep.method, work.points, np), np.arange(work.points.n_points)
-    if sorter is None:
+    chosen, every = sorting(work.sweep.method, work.points), np.arange(work.points.n_points)
+    if chosen is None:
         return None
-    names = sorter.sorting.names
+    names = chosen.names
     values = {name: _values(work.points.columns[name], every) for name in names}
-    return _at(work, sorter.sorting.order(values, len(every)))
+    return _at(work, chosen.order(values, len(every)))
 
 
 def as_they_come(work: Work) -> Work:
