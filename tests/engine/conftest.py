@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-from sweep.engine import ledger, loop
-
 
 @pytest.fixture
 def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,15 +14,15 @@ def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Before any task is done, it may take as long as ever.
     """
-    monkeypatch.setattr(ledger, "MIN_LIMIT", 0.2)
-    monkeypatch.setattr(ledger, "LIMIT_FACTOR", 1.0)
-    monkeypatch.setattr(loop, "SILENT_SECONDS", 0.5)
+    monkeypatch.setattr("sweep.engine.ledger.MIN_LIMIT", 0.2)
+    monkeypatch.setattr("sweep.engine.ledger.LIMIT_FACTOR", 1.0)
+    monkeypatch.setattr("sweep.engine.loop.SILENT_SECONDS", 0.5)
 
 
 @pytest.fixture
 def little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker is killed half a second after the time limit of a task that ignores it."""
-    monkeypatch.setattr(loop, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr("sweep.engine.loop.GRACE_SECONDS", 0.5)
 
 
 @pytest.fixture
