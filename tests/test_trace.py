@@ -772,11 +772,11 @@ def test_an_axis_of_one_value_is_that_value(run: Run) -> None:
         ([*AT, "--at", "run.workers=2"], "--at gives values of parameters"),
         ([*AT, "--at", "mass={ values = [1, 2] }"], "mass has 2 values from 1 to 2"),
         ([*AT, "--set", "mass=1"], ""),
-        ([*AT, "--set", "friction=0.2"], "--at friction=0.1: given twice, but a point has"),
+        ([*AT, "--set", "friction=0.2"], "--at friction=0.1: given twice; a point has"),
         ([*AT, "--set", "axes.friction={ values = [1] }"], "--at friction=0.1: given twice"),
         (
             [*AT, "--at", "friction=0.1"],
-            "--at friction=0.1: given twice, but a point has one",
+            "--at friction=0.1: given twice; a point has one",
         ),
         ([*AT, "--at", "parameters.friction=1"], "--at parameters.friction=1: given twice"),
         ([*AT, "--at", "friction={ values = [1] }"], "= [1] }: given twice"),
