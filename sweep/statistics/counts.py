@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sweep.spec import Status
 from sweep.statistics.moments import Array, State
 
-SHORT = 8  # rows for each of their points, from which rows are turned
+SHORT = 16  # points of rows that are turned, at most
 
 STATUSES = tuple(status for status in Status if status is not Status.pending)
 
@@ -115,9 +115,8 @@ def status_of(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
 
 
 def _turned(xp: Any, *arrays: Array) -> tuple[Array, ...]:
-    """Arrays of many short rows in Fortran's order: NumPy reduces such rows ten times as fast."""
-    rows, size = arrays[0].shape
-    return tuple(map(xp.asfortranarray, arrays)) if rows > SHORT * size else arrays
+    """Arrays of short rows in Fortran's order: NumPy reduces such rows several times as fast."""
+    return tuple(map(xp.asfortranarray, arrays)) if arrays[0].shape[1] <= SHORT else arrays
 
 
 def _number(xp: Any, mask: Array) -> Array:
