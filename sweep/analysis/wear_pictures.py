@@ -264,7 +264,7 @@ def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Fig
         x, y = (axis.values.astype(np.float64) for axis in shown.axes)
         known = np.where(np.isfinite(values), values, np.nan)
         lines = axes.contour(x, y, known.T, levels=levels, colors="white", linewidths=0.8)
-        axes.clabel(lines, fmt=lambda each: f"{each:g}", fontsize="small")  # pyright: ignore[reportUnknownLambdaType]
+        axes.clabel(lines, fmt="%g", fontsize="small")
     return figure
 
 

@@ -32,8 +32,9 @@ NO_KERNEL = "These points cannot be computed in the page, so only the stored map
 
 def contents(subject: Subject) -> dict[str, Any]:
     """The contents of the page in JSON's types, without the stored map."""
-    model, sweep, grid = _model(subject), subject.sweep, subject.grid
+    sweep, grid = subject.sweep, subject.grid
     attributes: Mapping[str, Any] = {} if grid is None else grid.attrs
+    model = sweep.model if sweep else model_in(attributes)
     kernel, why = _kernel(subject)
     return {
         "name": subject.name,
@@ -64,10 +65,6 @@ def contents(subject: Subject) -> dict[str, Any]:
         "notes": _notes(subject),
         "planes": [],
     }
-
-
-def _model(subject: Subject) -> Model | None:
-    return subject.sweep.model if subject.sweep else model_in(subject.stored.attrs)  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def _parameters(subject: Subject) -> list[dict[str, Any]]:
@@ -234,7 +231,7 @@ def _sentences(model: Model | None) -> dict[str, list[str]]:
 
 def _notes(subject: Subject) -> list[str]:
     notes: list[str] = []
-    if subject.stored is not None and subject.grid is not None and is_refined(subject.stored):
+    if subject.stored is not None and is_refined(subject.stored):
         notes.append(
             f"A refined sweep of {subject.stored.sizes[POINT]:,} points, shown as a grid; between "
             "them the map is interpolated."
