@@ -29,14 +29,36 @@ if TYPE_CHECKING:
 BLOCK_POINTS = 2**20  # read at once; the size of the largest default chunk
 
 
-@dataclass(frozen=True)
+@dataclass
 class Range:
     """The range of an output over the points with a finite value; NaN if none has one."""
 
-    least: float
-    mean: float
-    greatest: float
+    least: float = math.nan
+    greatest: float = math.nan
     infinite: int = 0  # number of infinite values, which the figures leave out
+    weight: float = 0.0  # of all finite values
+    total: float = 0.0  # of all finite values, each times its weight
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.weight if self.weight else math.nan
+
+    def add(self, values: NDArray[Any], weights: Values | None) -> None:
+        """Add the values of some points, (n_points, ...), with the weight of each point."""
+        is_finite = np.isfinite(values)
+        self.infinite += int(np.count_nonzero(np.isinf(values)))
+        finite = values[is_finite]
+        if not finite.size:
+            return
+        if weights is None:
+            self.weight += finite.size
+            self.total += float(finite.sum(dtype=np.float64))
+        else:
+            each = np.broadcast_to(weights.reshape(-1, *[1] * (values.ndim - 1)), values.shape)
+            self.weight += float(each[is_finite].sum())
+            self.total += float((each[is_finite] * finite).sum())
+        self.least = float(np.fmin(self.least, finite.min()))  # not NaN where one of them is not
+        self.greatest = float(np.fmax(self.greatest, finite.max()))
 
 
 @dataclass(frozen=True)
@@ -83,7 +105,7 @@ def contents(dataset: xr.Dataset) -> Contents:
     counts: Counter[Status] = Counter()
     names = [str(name) for name in dataset.data_vars if name != "status"]
     flags = {name: Counter[int]() for name in names if "flag_meanings" in dataset[name].attrs}
-    tallies = {name: _Tally() for name in names if name not in flags}
+    ranges = {name: Range() for name in names if name not in flags}
     weighted_by, areas = _weighting(dataset)
     causes_of = _causes_in(dataset)
     causes: Counter[str] = Counter()
@@ -95,13 +117,13 @@ def contents(dataset: xr.Dataset) -> Contents:
         ok = status == Status.ok
         weights = None if areas is None else areas[first : first + status.size][ok]
         first += status.size
-        for name, tally in tallies.items():
-            tally.add(block[name].values[ok], weights)
+        for name, span in ranges.items():
+            span.add(block[name].values[ok], weights)
         for name, occurrences in flags.items():
             occurrences.update(_occurrences(block[name].values[ok], weights))
     return Contents(
         counts=dict(sorted(counts.items())),
-        ranges={name: tally.range for name, tally in tallies.items()},
+        ranges=ranges,
         shares={name: _shares(dataset[name], occurrences) for name, occurrences in flags.items()},
         causes=causes,
         weighted_by=weighted_by,
@@ -252,40 +274,6 @@ def blocks(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
     for place in itertools.product(*starts):
         ends = zip(sizes, place, steps, strict=True)
         yield dataset.isel({name: slice(start, start + step) for name, start, step in ends})
-
-
-@dataclass
-class _Tally:
-    """Minimum, weighted mean and maximum of the finite ones of values that arrive in parts."""
-
-    weight: float = 0.0
-    total: float = 0.0
-    least: float = math.inf
-    greatest: float = -math.inf
-    infinite: int = 0
-
-    def add(self, values: NDArray[Any], weights: Values | None) -> None:
-        """Add the values of some points, (n_points, ...), with the weight of each point."""
-        is_finite = np.isfinite(values)
-        self.infinite += int(np.count_nonzero(np.isinf(values)))
-        finite = values[is_finite]
-        if not finite.size:
-            return
-        if weights is None:
-            self.weight += finite.size
-            self.total += float(finite.sum(dtype=np.float64))
-        else:
-            each = np.broadcast_to(weights.reshape(-1, *[1] * (values.ndim - 1)), values.shape)
-            self.weight += float(each[is_finite].sum())
-            self.total += float((each[is_finite] * finite).sum())
-        self.least = min(self.least, float(finite.min()))
-        self.greatest = max(self.greatest, float(finite.max()))
-
-    @property
-    def range(self) -> Range:
-        if not self.weight:
-            return Range(math.nan, math.nan, math.nan, self.infinite)
-        return Range(self.least, self.total / self.weight, self.greatest, self.infinite)
 
 
 def _occurrences(codes: NDArray[Any], weights: Values | None = None) -> dict[int, Any]:
