@@ -13,18 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sweep.backends import Arrays, Backend, Stopped
-from sweep.backends import open_backend as open_backend_by_name
+from sweep.backends import Arrays, Backend, Stopped, open_backend
 from sweep.backends.visible import find_gpus
 from sweep.causes import causes
 from sweep.config.columns import read_csv
-from sweep.engine.crews import (
-    OpenBackend,
-    needs_backend_here,
-    threads_for,
-    threads_of_gpu,
-    usable_processors,
-)
+from sweep.engine.crews import needs_backend_here, threads_for, threads_of_gpu, usable_processors
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import of_shard
 from sweep.engine.worker import Deadline, RunState
@@ -96,9 +89,7 @@ class Forecast:
         return self.bytes_free is None or self.bytes_on_disk <= self.bytes_free
 
 
-def forecast_of(
-    request: Request, path: str | Path, open_backend: OpenBackend = open_backend_by_name
-) -> Forecast:
+def forecast_of(request: Request, path: str | Path) -> Forecast:
     """What running the request in the store at `path` takes; nothing is written.
 
     If the store exists, only pending chunks count, and for a shard only its own. For a refined
@@ -108,7 +99,7 @@ def forecast_of(
     if request.refinement is not None:
         refuse_shard(request)
         known, place = first_pass(request, path)
-        estimate = forecast_of(replace(known, refinement=None), place, open_backend)
+        estimate = forecast_of(replace(known, refinement=None), place)
         if known is not request:  # all is done
             return estimate
         return replace(estimate, points_at_most=max_points(request.sweep, request.refinement))
@@ -133,7 +124,7 @@ def forecast_of(
     if options.shard is not None:
         counts, n_passes = chunk_counts(sweep.grid, shape), passes(sweep, shape)
         pending = of_shard(pending, counts, *options.shard, n_passes=n_passes)
-    return forecast(sweep, pending, shape, options, path, open_backend, is_made=is_made)
+    return forecast(sweep, pending, shape, options, path, is_made=is_made)
 
 
 def forecast(
@@ -142,7 +133,6 @@ def forecast(
     chunk_shape: tuple[int, ...],
     options: RunOptions,
     path: str | Path,
-    open_backend: OpenBackend = open_backend_by_name,
     *,
     is_made: bool,
 ) -> Forecast:
@@ -250,7 +240,7 @@ class Speed:
 def speed_of(request: Request, workers: int = 1) -> Speed:
     """The result of a one-second probe, kernels being compiled. SweepError as of a run."""
     sweep = request.sweep
-    backend = open_backend_by_name(request.options.backend)
+    backend = open_backend(request.options.backend)
     names = request.name, sweep.model.name, sweep.method.name
     return Speed(*names, backend.description, workers, probe(sweep, backend, workers))
 

@@ -72,6 +72,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.forecast, "MAX_PROBE_SECONDS", 0.2)
 
 
+def probe_with(backend: Paced, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Probe this backend, whichever the options name."""
+    monkeypatch.setattr(sweep.forecast, "open_backend", lambda _name: backend)
+
+
 def request_for(*overrides: str, **options: object) -> Request:
     return with_options(load("wear_power", overrides), **options)
 
@@ -102,9 +107,10 @@ def test_the_first_few_points_may_take_longer_than_the_probe() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_the_forecast_of_points_too_slow_for_the_probe_has_no_time(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = forecast_of(request_for(), tmp_path / "a.zarr", lambda _name: Paced(1.0))
+    probe_with(Paced(1.0), monkeypatch)
+    result = forecast_of(request_for(), tmp_path / "a.zarr")
     assert result.points_pending == result.points_total
     assert result.points_per_second is result.seconds is None
 
@@ -257,21 +263,27 @@ class OnProcessors(Paced):
 
 
 @pytest.mark.usefixtures("quick")
-def test_more_workers_than_processors_are_no_faster(tmp_path: Path, processors: int) -> None:
+def test_more_workers_than_processors_are_no_faster(
+    tmp_path: Path, processors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     backend = OnProcessors(1e-4)
+    probe_with(backend, monkeypatch)
     request = request_for(workers=64, chunk_points=2**12)
-    estimate = forecast_of(request, tmp_path / "a.zarr", lambda _: backend)
+    estimate = forecast_of(request, tmp_path / "a.zarr")
     assert len(backend.done) == processors
     assert estimate.points_per_second == pytest.approx(processors / 1e-4, rel=0.6)
     assert (estimate.workers, estimate.processors) == (64, processors)
 
 
 @pytest.mark.usefixtures("quick", "processors")
-def test_the_forecast_of_slurm_jobs_counts_their_cores(run: Run, tmp_path: Path) -> None:
+def test_the_forecast_of_slurm_jobs_counts_their_cores(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("dask_jobqueue")
     slurm = {"jobs": 8, "cores": 3}
     request = request_for(cluster="slurm", slurm=slurm, chunk_points=2**12)
-    estimate = forecast_of(request, tmp_path / "a.zarr", lambda _: OnProcessors(1e-4))
+    probe_with(OnProcessors(1e-4), monkeypatch)
+    estimate = forecast_of(request, tmp_path / "a.zarr")
     assert (estimate.workers, estimate.processors, estimate.elsewhere) == (24, 24, True)
     assert estimate.points_per_second == pytest.approx(24 / 1e-4, rel=0.6)
     _, out, _ = run("run", "wear_power", "--dry-run", "--cluster", "slurm", "--workers", "4")
@@ -376,7 +388,7 @@ def test_forecast_of_a_sweep_in_memory_is_of_its_options() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_the_forecast_includes_file_blocks_and_axis_values(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Small files take a block each; axis values are in a new store and in memory."""
     request = with_options(load(SMOKE), chunk_points=1)
@@ -389,13 +401,10 @@ def test_the_forecast_includes_file_blocks_and_axis_values(
         "friction={ linspace = [0.1, 0.2, 3_000_000] }", "base_acceleration=15"
     ).sweep
     some = list(chunks(long.shape, (2**16,)))[:2]
-
-    def paced(_name: str) -> Paced:
-        return Paced(1e-6)
-
+    probe_with(Paced(1e-6), monkeypatch)
     by = {
         (workers, is_made): forecast(
-            long, some, (2**16,), RunOptions(workers=workers), path, paced, is_made=is_made
+            long, some, (2**16,), RunOptions(workers=workers), path, is_made=is_made
         )
         for workers in (1, 2)
         for is_made in (False, True)
@@ -410,10 +419,11 @@ def test_the_forecast_includes_file_blocks_and_axis_values(
 @pytest.mark.usefixtures("quick")
 @pytest.mark.skipif(sys.platform == "win32", reason="no shell scripts")
 def test_each_gpu_with_a_chunk_counts_as_fast_as_the_probed_one(
-    nvidia_smi: Callable[[str], None],
+    nvidia_smi: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three GPUs, which compute two chunks each at a time, or more."""
     nvidia_smi("".join(f"GPU {i}: NVIDIA H200 (UUID: GPU-{i})\n" for i in range(3)))
+    probe_with(Paced(1e-3), monkeypatch)
     swept = load(SMOKE).sweep
     pending = list(chunks(swept.shape, (1, 7)))
     for n_chunks, workers, threads in ((5, 5, 6), (2, 2, 2), (1, 1, 1)):
@@ -424,7 +434,6 @@ def test_each_gpu_with_a_chunk_counts_as_fast_as_the_probed_one(
             (1, 7),
             RunOptions(gpus="all"),
             "a.zarr",
-            lambda _name: Paced(1e-3),
             is_made=False,
         )
         assert result.workers == workers
