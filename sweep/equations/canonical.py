@@ -21,7 +21,7 @@ Entries = Mapping[str, object]  # None: left out
 
 
 def canonical_text(system: System) -> str:
-    """The text of a checked model, which `reading.system_of_text` reads."""
+    """The text of a checked model, which `system_file.system_of_text` reads."""
     return "".join(f"{line}\n" for line in _lines(system))
 
 

@@ -69,7 +69,7 @@ def parse(text: str, functions: Mapping[str, Signature] = FUNCTIONS) -> Expressi
     """The expression that a text stands for; ExpressionError if it is none.
 
     Nothing is evaluated. Time and memory are bounded, whatever the text. Whether its names are
-    known and its parts of the right kind is checked elsewhere (`kinds`).
+    known and its parts of the right kind is checked elsewhere (`checks`).
     """
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"{len(text):,} characters; at most {MAX_LENGTH:,} are read")

@@ -34,7 +34,7 @@ Check = Callable[[System, Collection[str]], Iterable[Fault]]
 def read_system(mapping: Mapping[str, object], source: str = "the model given") -> System:
     """The model in a mapping (what tomllib makes of a file); ConfigError with all its faults.
 
-    Units are not checked here but by `units`. `source` is how the error refers to the mapping.
+    Units are not checked here but by `line_units`. `source` is how the error refers to the mapping.
     """
     system, faults = examine(mapping)
     if system is None:
