@@ -198,10 +198,7 @@ def boundaries_of(model: str, parameters: Mapping[str, Values]) -> dict[str, Val
     """
     boundaries: Callable[[Mapping[str, Values]], dict[str, Values]] | None
     boundaries = getattr(theory_of(model), "boundaries", None)
-    try:
-        lines = boundaries(parameters) if boundaries else {}
-    except KeyError:  # a parameter was reduced
-        lines = {}
+    lines = boundaries(parameters) if boundaries else {}
     return {label: line for label, line in lines.items() if np.any(line > 0) and np.any(line < 0)}
 
 
