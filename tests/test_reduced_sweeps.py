@@ -385,7 +385,7 @@ def test_a_sample_of_sobol_indices_grows(tmp_path: Path) -> None:
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
 
 
-def test_a_stopped_run_grows(tmp_path: Path) -> None:
+def test_a_stopped_run_can_be_extended(tmp_path: Path) -> None:
     """What is complete is kept, and so are pieces, except those of short stretches."""
     path = tmp_path / "a.zarr"
     kept = Store.create(path, load(reduced()).sweep, chunk_points=77, provenance={})

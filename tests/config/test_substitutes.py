@@ -138,7 +138,7 @@ def test_a_recipe_gives_the_same_sweep_again() -> None:
     assert columns(again) == columns(planned)
 
 
-def test_it_is_an_axis_a_sample_and_derived() -> None:
+def test_a_substitute_is_along_an_axis_in_a_sample_or_derived() -> None:
     along = sweep.run(SPHERE, store=None)
     assert along["indentation"].dims == along["dissipated_energy"].dims == ("normal_force",)
     for i, force in enumerate(along["normal_force"].values.tolist()):

@@ -637,7 +637,7 @@ sweep.run(json.loads(sys.argv[2]), store=sys.argv[1], cluster="local", workers=2
 """
 
 
-def test_an_error_tells_a_script_without_its_guard_to_add_it(tmp_path: Path) -> None:
+def test_the_error_of_a_script_without_a_main_guard_says_to_add_it(tmp_path: Path) -> None:
     """In the error of the script itself, and in that of each worker that imports it."""
     (tmp_path / "script.py").write_text(UNGUARDED)
     done = subprocess.run(

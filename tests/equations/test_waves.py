@@ -87,6 +87,6 @@ def waves_in(rate: str, method: str = "rk4") -> int:
         ("cos(where(t < 1, t, 2*t))", 0),
     ],
 )
-def test_what_grows_evenly_is_a_wave(rate: str, number: int) -> None:
+def test_expressions_linear_in_time_are_waves(rate: str, number: int) -> None:
     assert waves_in(rate) == number
     assert waves_in(rate, "rk54") == 0
