@@ -113,8 +113,7 @@ def machine_error(error: BaseException | None) -> MachineError | None:
     """The error to report instead, if this one or a cause of it is one of the machine.
 
     That is if memory or threads ran out (under `ulimit -v` a thread cannot be started, or a library
-    cannot be loaded, long before Python itself runs out), or if Dask, which xarray imports, cannot
-    read one of its configuration files.
+    cannot be loaded, long before Python itself runs out).
     """
     while error is not None:
         text = str(error)
@@ -128,8 +127,6 @@ def machine_error(error: BaseException | None) -> MachineError | None:
                 "out of memory; free some, raise the limits of this process (`ulimit -v`, "
                 "`ulimit -u`), or use fewer --workers (in a trace, fewer --samples)"
             )
-        if isinstance(error, ValueError) and text.startswith("A dask config file"):
-            return MachineError(f"{text}\ncorrect this Dask configuration file, or remove it")
         error = error.__cause__ or error.__context__
     return None
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
@@ -49,16 +50,19 @@ class Probed:
 
     counts: Counter[Status] = field(default_factory=Counter[Status])
     causes: Counter[str] = field(default_factory=Counter[str])
+    _guard: Lock = field(default_factory=Lock)
 
     def add(self, sweep: Sweep, batch: Points, arrays: Arrays) -> None:
-        """Count the points of a batch."""
+        """Count the points of a batch; several threads may."""
         if "status" not in arrays:
             return
         status = arrays["status"]
-        self.counts.update(status_counts(status))
         place = np.flatnonzero(status == Status.outside_validity)
         at = {name: column.at(place) for name, column in batch.columns.items()}
-        self.causes.update(causes(sweep.model, sweep.method, at))
+        outside = causes(sweep.model, sweep.method, at)
+        with self._guard:
+            self.counts.update(status_counts(status))
+            self.causes.update(outside)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sweep.cli.contents import (
 )
 from sweep.cli.printing import counted, print_object
 from sweep.cli.stopping import StopRequest
-from sweep.wording import duration, rate
+from sweep.wording import duration, escaped, rate
 
 if TYPE_CHECKING:
     from sweep.engine.ledger import Summary
@@ -84,7 +84,7 @@ def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
         print_object("summary", **_figures(ended), next=again)
     store = ended.kept
     errors = [receipt for receipt in store.done_receipts(store.receipts()) if "error" in receipt]
-    why = f": {errors[-1]['error']}" if errors else ""
+    why = f": {escaped(str(errors[-1]['error']))}" if errors else ""
     print(f"stopped by the first chunk that failed{why}", file=sys.stderr)
     print(f"finished chunks are kept in {ended.place}; resume with: {again}", file=sys.stderr)
 

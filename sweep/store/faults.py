@@ -173,13 +173,20 @@ def opening(path: object) -> Generator[None]:
     except SweepError as error:
         raise StoreError(f"{str(path)!r}: {error}") from error
     except Exception as error:  # zarr raises many kinds on a damaged zarr.json
-        if known_error := machine_error(error):
+        if known_error := machine_error(error) or dask_error(error):
             raise known_error from error
         raise StoreError(
             f"{str(path)!r} cannot be read as a store ({type(error).__name__}: {error}). If this "
             "program made it, it is damaged: name another store with -o, and keep this one until "
             "the other is finished"
         ) from error
+
+
+def dask_error(error: Exception) -> MachineError | None:
+    """The error to report if Dask, which xarray imports, cannot read a configuration file."""
+    if not str(error).startswith("A dask config file"):
+        return None
+    return MachineError(f"{error}\ncorrect this Dask configuration file, or remove it")
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -85,13 +87,20 @@ def within(figure):
     }  # fmt: skip
 
 
-ONE_OF_EACH_MODEL = ("wear_power", "hanisch_fig3", "sdnd122")
+def one_of_each_model() -> list[str]:
+    """A shipped sweep of each model that has a table of its own."""
+    model_of = {
+        name: tomllib.loads((configs_folder() / "smoke" / f"{name}.toml").read_text())["model"]
+        for name in shipped_configs()
+    }
+    names = {model: name for name, model in model_of.items()}
+    return [names[model] for model in models()]
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        name if name in ONE_OF_EACH_MODEL else pytest.param(name, marks=pytest.mark.broad)
+        name if name in one_of_each_model() else pytest.param(name, marks=pytest.mark.broad)
         for name in shipped_configs()
     ],
 )

@@ -161,9 +161,9 @@ def test_a_chunk_that_always_fails_gives_exit_status_1_until_it_is_retried(
     assert done.returncode == 1
     assert "18 of 108 points failed: " in done.stdout
     for out in (done.stdout, run("status", "map.zarr")[1]):
-        assert f"\n  18 points: ValueError: a fault\nreceipts: {folder}/map.zarr.log\n" in out
+        assert f"\n  18 points: ValueError: a fault\\x07\nreceipts: {folder}/map.zarr.log\n" in out
     summary = json.loads(run("status", "map.zarr", "--json")[1])
-    assert summary["errors"] == {"ValueError: a fault": 18}
+    assert summary["errors"] == {"ValueError: a fault\a": 18}
     assert (faulty.attempts(3), faulty.attempts(4)) == (ATTEMPTS, 1)
     assert (rows(folder, Status.failed), len(rows(folder, Status.ok))) == ([3, 11], 10)
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 1  # they are done, and failed
@@ -179,7 +179,7 @@ def test_fail_fast_stops_at_the_first_failed_chunk_and_keeps_the_rest_pending(
 ) -> None:
     done = sweep_run(folder, Faulty(folder / "notes", "raises", tuple(range(12))), "--fail-fast")
     assert done.returncode == 1
-    assert "stopped by the first chunk that failed: ValueError: a fault\n" in done.stderr
+    assert "stopped by the first chunk that failed: ValueError: a fault\\x07\n" in done.stderr
     assert "resume with: sweep run map.toml -o map.zarr --fail-fast\n" in done.stderr
     failed = len(rows(folder, Status.failed))
     assert 1 <= failed < 12

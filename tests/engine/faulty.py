@@ -68,7 +68,7 @@ class FaultyBackend(WrappedBackend):
             while not stop.is_set():
                 time.sleep(0.01)
             raise Stopped
-        raise ValueError("a fault")
+        raise ValueError("a fault\a")  # no sound is made
 
 
 def check_hung(store: Store, seconds: float, minimum: float) -> None:
