@@ -30,8 +30,6 @@ Matrix = NDArray[np.float64]  # (states, states)
 State = NDArray[np.float64]  # (states,)
 Coefficients = NDArray[np.float64]  # (degree + 1,), from λ⁰ up to the leading 1
 
-SCHEMES = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32")
-
 SLACK = 1e-12  # tolerance above 1 for eigenvalues on the unit circle
 SCANNED = 0.01  # scan interval in natural units of the step, far below the width of a stable range
 GREATEST = 20.0  # natural units; above the limit of every explicit scheme here
@@ -40,6 +38,8 @@ _POLYNOMIALS = {  # stability polynomials in hA of the Runge–Kutta schemes
     "rk54": (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 600),
     "rk32": (1.0, 1.0, 1 / 2, 1 / 6),
 }
+
+SCHEMES = ("euler", "devogelaere", "adapt_ordre2", *_POLYNOMIALS)
 
 
 def amplification_matrix(scheme: str, x: float, zeta: float, apart: float = 0.0) -> Matrix:
@@ -170,13 +170,13 @@ def _radius(matrix: Matrix) -> float:
 
 
 def _matrix(scheme: str, p: float, q: float, g: float) -> Matrix:
-    if scheme in _POLYNOMIALS:
-        return _runge_kutta(_POLYNOMIALS[scheme], p, q + g)
     if scheme == "devogelaere":
         return np.array([_devogelaere(unit, p, q, g) for unit in np.eye(5)]).T
     if scheme == "adapt_ordre2":
         return np.array([_adapt_ordre2(unit, p, q + g) for unit in np.eye(3)]).T
-    return np.array([_euler(unit, p, q + g) for unit in np.eye(2)]).T
+    if scheme == "euler":
+        return np.array([_euler(unit, p, q + g) for unit in np.eye(2)]).T
+    return _runge_kutta(_POLYNOMIALS[scheme], p, q + g)
 
 
 def _runge_kutta(weights: tuple[float, ...], p: float, q: float) -> Matrix:
@@ -215,11 +215,11 @@ def _polynomial(scheme: str, p: float, q: float, g: float) -> Coefficients:
     if scheme == "devogelaere":
         return _devogelaere_polynomial(p, q, g)
     q += g
-    if scheme in _POLYNOMIALS:
-        return _runge_kutta_polynomial(_POLYNOMIALS[scheme], p, q)
+    if scheme == "adapt_ordre2":
+        return np.array([q / 2, 1 - 2 * q, p + 1.5 * q - 2, 1])
     if scheme == "euler":
         return np.array([1 - q, p + q - 2, 1])
-    return np.array([q / 2, 1 - 2 * q, p + 1.5 * q - 2, 1])
+    return _runge_kutta_polynomial(_POLYNOMIALS[scheme], p, q)
 
 
 def _runge_kutta_polynomial(weights: tuple[float, ...], p: float, q: float) -> Coefficients:

@@ -133,6 +133,13 @@ def test_unknown_scheme() -> None:
         stability.stability_limit("moreau", 0.0)
 
 
+def test_a_scheme_without_equations_has_those_of_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stability, "SCHEMES", (*stability.SCHEMES, "heun"))
+    for function in (stability.amplification_matrix, stability.characteristic_polynomial):
+        with pytest.raises(KeyError, match="heun"):
+            function("heun", 1.0, 0.1)
+
+
 @pytest.mark.parametrize("scheme", stability.SCHEMES)
 def test_the_limits_are_those_of_the_docstring(scheme: str) -> None:
     """Its inequalities against the spectral radius, with steps from tiny to far too long."""
