@@ -104,7 +104,8 @@ class Store:
                 )
             with files.publish() as folder:
                 build(folder, sweep, chunk_shape(sweep, chunk_points), provenance)
-                extension.forget(files)
+                if not files.exists():  # else somebody has published, and may be extending it
+                    extension.forget(files)
         store = cls._open(files)
         if sentences := store.differences(sweep, accept_revision=accept_revision):
             revised = store._other_revision(sweep)

@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from sweep.errors import StoreError, SweepError
 from sweep.models.friction_oscillator import EXACT
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
-from sweep.store import Store, creation, open_results
+from sweep.store import Store, creation, disk, extension, open_results
+from sweep.store.place import files_of
 from tests.command import Run
 from tests.store.injected import stop_at
 from tests.store.test_storage_faults import CONFIG
@@ -279,6 +281,24 @@ def test_the_error_for_a_longer_sweep_says_how_to_extend_the_store(
     assert "extend" not in run("run", "map.toml", "-o", "a map.zarr", "--set", same)[2]
     status, _, err = run("run", "map.toml", "-o", "a map.zarr", *longer, "--set", "mass=2")
     assert (status, "extend" in err) == (2, False)
+
+
+def test_an_extension_is_kept_by_a_run_that_was_making_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run has made it in the meantime, and it is being extended already."""
+    path = tmp_path / "map.zarr"
+
+    def build_late(*arguments: Any) -> None:
+        monkeypatch.undo()
+        create(path, grid(5, 3))
+        extension.begin(files_of(path), grid(6, 4), (2, 3), PROVENANCE)
+        creation.build(*arguments)
+
+    monkeypatch.setattr(disk, "build", build_late)
+    with pytest.raises(StoreError, match="run the same `sweep extend` again"):
+        create(path, grid(5, 3))
+    assert Store.extend(path, grid(6, 4)).sweep.shape == (6, 4)
 
 
 @pytest.mark.parametrize("shard", [None, (1, 1)])
