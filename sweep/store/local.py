@@ -16,7 +16,7 @@ from sweep.store.place import GROUP
 class LocalFiles:
     """A folder; next to it lie the folder of its receipts, its lock and scratch folders."""
 
-    flush_seconds = 0.0  # how long receipts are collected before they are written
+    flush_seconds = 0.0  # how long receipts are collected before they are appended
 
     def __init__(self, path: Path, *, durable: bool = False, is_store: bool = True) -> None:
         self.path = path
@@ -45,6 +45,17 @@ class LocalFiles:
             except OSError:
                 faults.refuse_folder(file)
                 raise
+
+    def append(self, key: str, text: str) -> None:
+        """Add lines to a file, or at a URL to a new one whose name begins with that of the file.
+
+        Others may read the file meanwhile: it is not replaced, which Windows and NFS would mind.
+        """
+        with faults.writing(self.path):
+            self.path.mkdir(exist_ok=True)
+            # Unbuffered, so that the text is written by one call at the end of the file.
+            with (self.path / key).open("ab", buffering=0) as file:
+                file.write(text.encode("utf-8"))
 
     def remove(self, key: str) -> None:
         """Remove a file if it exists."""

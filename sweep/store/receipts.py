@@ -1,8 +1,8 @@
 """Receipts: what was written when, where and how fast, as JSON lines next to a store.
 
-They are advisory: no decision depends on them, and a line that makes no sense is skipped. The rate
-at which a store is being filled, and by whom, follows from those of all processes, hosts and
-shards.
+They are advisory: no decision depends on them, and a line that makes no sense is skipped, for
+example one torn by a killed process. The rate at which a store is being filled, and by whom,
+follows from those of all processes, hosts and shards.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import os
 import socket
 import time
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,29 +26,24 @@ from sweep.store.place import Files, beside
 MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
 WINDOW_IN_CHUNKS = 3.0  # or this many times the slowest of the recent chunks, if that is longer
 RECENT_RECEIPTS = 100
-FILE_LINES = 100  # a file is written anew with each line that is added, until it has so many
 CLOCK_SLACK = 5.0  # s by which a process may seem younger than what it wrote: clocks are adjusted
 
 Receipt = Mapping[str, Any]
 
 
 class Receipts:
-    """The receipts of all processes that write to a store; this object writes files of its own."""
+    """The receipts of all processes that write to a store; this process appends to its own."""
 
     def __init__(self, store: Files) -> None:
         self._files = beside(store, "log")
-        self._guard = Lock()
+        self._collected: list[str] = []
         self._flushed = time.monotonic()
-        self._name = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex}"
-        self._n_full = 0  # files
-        self._lines: list[str] = []  # of the file after those
-        self._waiting = False  # whether there are lines that are not written yet
+        self._guard = Lock()
 
     def append(self, receipt: Mapping[str, object]) -> None:
         """Add one line, with time, host and process; it may be collected for some seconds."""
         with self._guard:
-            self._lines.append(_line(receipt))
-            self._waiting = True
+            self._collected.append(_line(receipt))
             due = time.monotonic() - self._flushed >= self._files.flush_seconds
         if due:
             self.flush()
@@ -57,14 +51,11 @@ class Receipts:
     def flush(self) -> None:
         """Write what has been collected; leaving the lock of the store does so, too."""
         with self._guard:
-            if self._waiting:
-                key = f"{self._name}-{self._n_full:04}.jsonl"  # sorted as they were written
-                self._files.put(key, ["".join(self._lines).encode()])
-                self._waiting = False
+            if self._collected:
+                key = f"{socket.gethostname()}-{os.getpid()}.jsonl"
+                self._files.append(key, "".join(self._collected))
+                self._collected = []  # lines that cannot be written now are written later
             self._flushed = time.monotonic()
-            if len(self._lines) >= FILE_LINES:
-                self._lines = []
-                self._n_full += 1
 
     def read(self) -> list[dict[str, Any]]:
         """All valid receipts of all processes, sorted by time; they are advisory."""
