@@ -38,7 +38,14 @@ from tests.command import Run, environment
 from tests.forked import PIPE, Forked
 from tests.oracles import friction_oscillator as oracle
 from tests.points import compute
-from tests.points.friction_oscillator import NAMES, SDND104, random_parameters, stiff_parameters
+from tests.points.friction_oscillator import (
+    CONTROLLED,
+    NAMES,
+    SDND104,
+    STEPPING,
+    random_parameters,
+    stiff_parameters,
+)
 from tests.test_plan import sweep_over
 
 Values = NDArray[np.float64]
@@ -230,8 +237,6 @@ def test_the_mass_moves_where_it_is_not_stuck(kind: str) -> None:
 
 # Methods in steps.
 
-PENALISED = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32")
-STEPPING = (*PENALISED, "moreau")
 LOADS_ARE_TAKEN_AT = 0.55  # share of a step's end in moreau's loads: Jean's theta
 
 
@@ -240,7 +245,7 @@ def controls_of(method: str, step: float, stiffness: float) -> dict[str, float]:
     if method == "moreau":
         return {"step": step}
     controls = {"step": step, "tangential_stiffness": stiffness}
-    if method in ("rk54", "rk32", "adapt_ordre2"):
+    if method in CONTROLLED:
         controls["maximum_step"] = step
     return controls | ({"tolerance": 1.0} if method == "adapt_ordre2" else {})
 

@@ -26,6 +26,7 @@ from sweep.shipped import configs_folder
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import MemoryResults
 from tests.command import Run
+from tests.points.friction_oscillator import PENALISED
 
 MOREAU = {
     "model": "friction_oscillator",
@@ -261,7 +262,8 @@ def smoke() -> Callable[[str], xr.Dataset]:
 
 SLOW = [
     pytest.param(name, marks=pytest.mark.broad)  # to compile
-    for name in ("devogelaere", "adapt_ordre2", "rk54", "rk32")
+    for name in PENALISED
+    if name != "euler"
 ]
 
 

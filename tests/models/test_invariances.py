@@ -16,7 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sweep.models import models
 from tests.points import compute, differing, friction_oscillator, impact_oscillator, mdr_contact
+from tests.points.friction_oscillator import CODE_ASTER_TOLERANCES, CONTROLLED, PENALISED
 
 Columns = dict[str, NDArray[Any]]
 
@@ -38,9 +40,9 @@ SEED = st.integers(0, 10**6)
 STEPS = 300  # a period
 POINTS = 100
 
-PENALISED = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32")
-CHOSEN = {"adapt_ordre2": 1.0, "rk54": 1e-6, "rk32": 1e-5}  # tolerances
-STEPPED = [*((name, math.inf) for name in PENALISED), *CHOSEN.items()]
+METHODS = [method.name for method in models()["friction_oscillator"].methods]
+IMPACT_METHODS = [method.name for method in models()["impact_oscillator"].methods]
+STEPPED = [*((name, math.inf) for name in PENALISED), *CODE_ASTER_TOLERANCES]
 
 
 def in_units(columns: Mapping[str, Any], *units: int) -> Columns:
@@ -63,7 +65,7 @@ def stepped(points: Columns, method: str, tolerance: float = math.inf) -> Column
     if method == "moreau":
         return {**points, "step": step}
     contact = {"tangential_stiffness": points["mass"] / (4 * step) ** 2, "step": step / 4}
-    if method in CHOSEN:
+    if method in CONTROLLED:
         contact |= {"tolerance": np.full(step.size, tolerance), "maximum_step": step / 4}
     return {**points, **contact}
 
@@ -86,11 +88,11 @@ def test_penalised_motion_is_the_same_in_units_that_leave_speeds(
 ) -> None:
     """The law has a speed limit in m/s; the error norm of the pairs has a length of 1e-30 m."""
     points = stepped(friction_oscillator.random_parameters(POINTS, seed), method, tolerance)
-    same = 0 if (method, tolerance) in CHOSEN.items() else speed
+    same = 0 if (method, tolerance) in CODE_ASTER_TOLERANCES else speed
     assert_the_same_in_units(points, mass, same, same, method=method)
 
 
-@pytest.mark.parametrize("method", ["exact", "newmark", "harmonic_balance"])
+@pytest.mark.parametrize("method", IMPACT_METHODS)
 @settings(max_examples=8, deadline=None)
 @given(mass=UNIT, length=UNIT, time=UNIT, seed=SEED)
 def test_impacts_are_the_same_in_all_units(
@@ -101,7 +103,7 @@ def test_impacts_are_the_same_in_all_units(
     assert_the_same_in_units(points, mass, length, time, **how)
 
 
-@pytest.mark.parametrize("method", ["exact", "moreau", *PENALISED])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_mass_sticks_where_its_inertia_never_exceeds_the_friction_limit(method: str) -> None:
     """a0 <= mu (g - a_v), down to a0 = 0 and denormal numbers, however small the limit."""
     gravity = 10.0
@@ -126,7 +128,7 @@ def test_a_mass_sticks_where_its_inertia_never_exceeds_the_friction_limit(method
         np.testing.assert_array_equal(outputs[name], value, err_msg=name)
 
 
-@pytest.mark.parametrize("method", ["exact", "moreau", *PENALISED])
+@pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=5, deadline=None)
 @given(seed=SEED)
 def test_work_is_force_times_distance(method: str, seed: int) -> None:

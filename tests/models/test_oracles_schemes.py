@@ -20,6 +20,7 @@ from tests.oracles.penalised_schemes import (
     scheme_of,
     tabulated_sine,
 )
+from tests.points.friction_oscillator import CODE_ASTER_TOLERANCES, CONTROLLED, PENALISED
 
 SDND104 = {
     "m": 1.0, "g": 10.0, "mu": 0.1, "k": 3e-5, "c": 0.0, "a0": 15.0, "w": 2 * math.pi,
@@ -31,6 +32,7 @@ TIME_IS_COUNTED = 1e-11  # relative: q·h here, t += h there
 SUMMED = 3e-12  # relative: half a unit in the last of 12 digits
 TABULATED = {15.0: 15.26672, 1.5: 0.4090674, 1.01: 2.261123e-4}
 HALF_DIGITS = {15.0: 5e-6, 1.5: 5e-8, 1.01: 5e-11}
+ORDERS = {"euler": 1, "adapt_ordre2": 2, "rk54": 5, "rk32": 3}  # with dampers
 
 
 @pytest.mark.parametrize(
@@ -90,9 +92,8 @@ def test_tabulated_shaking_gives_the_documents_columns(
 
 @pytest.mark.parametrize(
     ("scheme", "tolerance"),
-    [("rk54", 1e-6), ("rk32", 1e-5), ("adapt_ordre2", 1.0), ("rk54", math.inf),
-     ("rk32", math.inf), ("adapt_ordre2", math.inf), ("devogelaere", math.inf)],
-)  # fmt: skip
+    [*CODE_ASTER_TOLERANCES, *((scheme, math.inf) for scheme in PENALISED)],
+)
 def test_every_scheme_comes_near_the_exact_stick_slip(scheme: str, tolerance: float) -> None:
     """Two half periods of known wear energy, without the weak spring; penalty and step differ."""
     point = SDND104 | {"a0": 1.5, "k": 0.0, "t0": 0.1, "t1": 1.1}
@@ -106,11 +107,11 @@ def test_every_scheme_comes_near_the_exact_stick_slip(scheme: str, tolerance: fl
     assert (outputs["steps"] == 11_000) == math.isinf(tolerance)
 
 
-@pytest.mark.parametrize("scheme", ["euler", "devogelaere", "adapt_ordre2", "rk54", "rk32"])
+@pytest.mark.parametrize("scheme", PENALISED)
 @pytest.mark.parametrize("tolerance", [math.inf, 1e-4])
 def test_below_the_threshold_nothing_slips(scheme: str, tolerance: float) -> None:
     """Exactly nothing, however the stuck mass swings."""
-    if tolerance < math.inf and scheme in ("euler", "devogelaere"):
+    if tolerance < math.inf and scheme not in CONTROLLED:
         with pytest.raises(ValueError, match="tolerance must be inf"):
             run(scheme, SDND104, step=1e-4, tolerance=tolerance)
         return
@@ -145,9 +146,8 @@ def test_moreau_sticks_exactly() -> None:
 
 @pytest.mark.parametrize(
     ("scheme", "order", "law_damping", "damping"),
-    [("euler", 1, 4.0, 1.0), ("devogelaere", 4, 0.0, 0.0), ("devogelaere", 3, 0.0, 5.0),
-     ("devogelaere", 1, 4.0, 0.0), ("adapt_ordre2", 2, 4.0, 1.0), ("rk54", 5, 4.0, 1.0),
-     ("rk32", 3, 4.0, 1.0)],
+    [("devogelaere", 4, 0.0, 0.0), ("devogelaere", 3, 0.0, 5.0), ("devogelaere", 1, 4.0, 0.0),
+     *((scheme, ORDERS[scheme], 4.0, 1.0) for scheme in PENALISED if scheme != "devogelaere")],
 )  # fmt: skip
 def test_orders_of_the_schemes_in_stick(
     scheme: str, order: int, law_damping: float, damping: float

@@ -22,17 +22,23 @@ from sweep.theory.stability import longest_step
 from sweep.tracing import trace
 from tests.oracles.penalised_schemes import run
 from tests.points import compute, differing
-from tests.points.friction_oscillator import NAMES, SDND104, reference_cases
+from tests.points.friction_oscillator import (
+    CODE_ASTER_TOLERANCES,
+    CONTROLLED,
+    NAMES,
+    PENALISED,
+    SDND104,
+    STEPPING,
+    reference_cases,
+    with_tolerances,
+)
 
 QUICK = Target(width=2, pack=1)  # compiles in a third of the time; test_bits.py: no bit differs
 
 Columns = dict[str, NDArray[np.float64]]
 
-PENALISED = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32")
-CONTROLLED = ("adapt_ordre2", "rk54", "rk32")
-EVERY = (*PENALISED, "moreau")
-
-CHOSEN = [("adapt_ordre2", 1.0), ("rk54", 1e-5), ("rk32", 1e-4)]  # their tolerances
+CHOSEN = with_tolerances({"adapt_ordre2": 1.0, "rk54": 1e-5, "rk32": 1e-4})
+GREATEST = with_tolerances({"adapt_ordre2": 10.0, "rk54": 0.1, "rk32": 0.1})
 
 ACCELERATIONS = np.array([15.0, 1.5, 1.01, 0.99])
 REFERENCE = np.array([15.267099589372, 0.40906245101571, 2.2616412127979e-4, 0.0])  # SDND104
@@ -89,15 +95,13 @@ def test_euler_gives_what_code_aster_published() -> None:
     assert wear_power[3] == 0
 
 
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", STEPPING)
 def test_every_scheme_is_near_the_reference(method: str) -> None:
     """With an exact sine and steps of at most 3e-5 s."""
     assert_near_the_reference(sdnd104(method, step=3e-5)["wear_power"])
 
 
-@pytest.mark.parametrize(
-    ("method", "tolerance"), [("adapt_ordre2", 1.0), ("rk54", 1e-6), ("rk32", 1e-5)]
-)
+@pytest.mark.parametrize(("method", "tolerance"), CODE_ASTER_TOLERANCES)
 @pytest.mark.parametrize("blocks", [1.0, 8.0])
 def test_step_size_control_is_near_the_reference(
     method: str, tolerance: float, blocks: float
@@ -292,7 +296,7 @@ def test_windows_in_cycles_agree_with_plain_python(
 
 
 @pytest.mark.parametrize("steps", [2e4, pytest.param(8e4, marks=pytest.mark.broad)])
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", STEPPING)
 def test_regimes_are_the_exact_ones(method: str, steps: float) -> None:
     """On the reference cases; stick_fraction within 0.02, twice the error seen at these steps."""
     parameters, _ = reference_cases()
@@ -309,7 +313,7 @@ def test_regimes_are_the_exact_ones(method: str, steps: float) -> None:
 
 
 @pytest.mark.parametrize("step", [1e-4, 3e-5, 1e-5])
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", STEPPING)
 def test_slips_and_regimes_of_sdnd104(method: str, step: float) -> None:
     """For all steps: the penalty that holds the mass at a reversal does not count as stick."""
     accelerations = np.array([15.0, 3.0, 2.0, 1.9, 1.5, 1.01, 0.99])
@@ -320,7 +324,7 @@ def test_slips_and_regimes_of_sdnd104(method: str, step: float) -> None:
     assert (outputs["slip_phases"] == exact["slip_phases"]).all()
 
 
-@pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in EVERY), *CHOSEN])
+@pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in STEPPING), *CHOSEN])
 def test_a_window_within_a_stick_has_no_slip(method: str, tolerance: float) -> None:
     """Although the mass slips before and after the window."""
     turn = 2 * np.pi
@@ -332,7 +336,7 @@ def test_a_window_within_a_stick_has_no_slip(method: str, tolerance: float) -> N
     assert 1 - 1e-11 <= outputs["stick_fraction"][0] <= 1
 
 
-@pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in EVERY), *CHOSEN])
+@pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in STEPPING), *CHOSEN])
 def test_slips_in_one_direction_are_counted(method: str, tolerance: float) -> None:
     """The load is lowest where the plane accelerates backward, so slip occurs once per period."""
     point = SDND104 | {"base_acceleration": 1.0, "vertical_acceleration": 6.0}
@@ -398,7 +402,7 @@ def test_moreau_is_exactly_zero_in_permanent_stick(step: float) -> None:
 # Statuses.
 
 
-@pytest.mark.parametrize("method", ["moreau", *PENALISED])
+@pytest.mark.parametrize("method", STEPPING)
 def test_steps_too_long_for_the_shaking_are_outside_validity(method: str) -> None:
     """Steps above a tenth of the period, unless friction holds the mass at all times."""
     share, phase = 0.5, 0.7
@@ -425,7 +429,7 @@ def test_steps_too_long_for_the_shaking_are_outside_validity(method: str) -> Non
         assert status.tolist() == [0, expected, expected, 0, expected], step
 
 
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", STEPPING)
 def test_phases_above_a_billion_are_refused(method: str) -> None:
     """For a mass that never slips, so that long steps suffice."""
     end = 5e8 * np.array([1.0, 1.001])
@@ -501,9 +505,7 @@ def test_euler_beyond_its_limit_would_look_plausible() -> None:
     assert (sdnd104("euler", step=6.6e-4)["status"] == Status.diverged).all()
 
 
-@pytest.mark.parametrize(
-    ("method", "greatest"), [("rk54", 0.1), ("rk32", 0.1), ("adapt_ordre2", 10)]
-)
+@pytest.mark.parametrize(("method", "greatest"), GREATEST)
 def test_tolerances_that_control_nothing_are_refused(method: str, greatest: float) -> None:
     """Above the maximum, plausible results can be 200 times too large; inf is allowed."""
     constants = {**SDND104, "base_acceleration": 1.5, "step": 1e-4, "tangential_stiffness": 9e6}
@@ -557,7 +559,10 @@ def test_exactly_the_allowed_number_of_steps_is_accepted(method: str, blocks: fl
 
 @pytest.mark.parametrize(
     ("method", "tolerance"),
-    [("adapt_ordre2", 10.0), pytest.param("rk54", 0.1, marks=pytest.mark.broad), ("rk32", 0.1)],
+    [
+        pytest.param(*case, marks=pytest.mark.broad if case[0] == "rk54" else ())
+        for case in GREATEST
+    ],
 )
 def test_controlled_steps_are_at_most_a_fiftieth_of_the_period(
     method: str, tolerance: float
@@ -595,7 +600,7 @@ def test_more_blocks_than_samples_are_refused(method: str, tolerance: float) -> 
     assert outputs["status"].tolist() == [Status.outside_validity, Status.ok]
 
 
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", STEPPING)
 def test_invalid_points_are_refused_by_every_scheme(method: str) -> None:
     point = SDND104 | {"base_acceleration": 1.5} | controls(method)
     point |= {"vertical_acceleration": np.array([0.0, 10.0, -10.0]), "window_end": 4.5}

@@ -24,8 +24,8 @@ from tests.backends.same_bits import target_faults
 from tests.gpu.twin import TwinDevice
 from tests.oracles import penalised_schemes
 from tests.points import Case, bits_of, differing
+from tests.points.friction_oscillator import PENALISED, STEPPING
 
-METHODS = ("euler", "devogelaere", "adapt_ordre2", "rk54", "rk32", "moreau")
 OUTPUTS = [
     "wear_power", "friction_power", "slip_distance", "stick_fraction", "slip_phases",
     "peak_slip_speed", "regime",
@@ -76,7 +76,7 @@ CASES = [
     *(
         pytest.param(*case, marks=pytest.mark.broad)
         for case in (
-            *((name, "linear", {}) for name in METHODS if name != "moreau"),
+            *((name, "linear", {}) for name in PENALISED),
             ("moreau", "cubic", {}),
             ("rk54", "linear", {"tolerance": 1e-5, "maximum_step": 1e-3}),
             ("rk32", "cubic", {"tolerance": 1e-4, "maximum_step": 1e-3, "blocks": 2}),
@@ -290,6 +290,6 @@ def test_parameters_without_meaning_for_a_faulty_table_are_refused_at_once(tmp_p
 
 
 def test_exact_methods_refuse_a_table(tmp_path: Path) -> None:
-    gist = f"method exact needs a sinusoid; a table is possible with method {METHODS[0]}, "
+    gist = f"method exact needs a sinusoid; a table is possible with method {STEPPING[0]}, "
     with pytest.raises(ConfigError, match=gist):
         load(written(tmp_path, step=""), ["method=exact"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.models.friction_oscillator import CONSTANT, MODEL, SCHEMES, STEP
 from tests.points import Values, spread
 
 NAMES = {
@@ -37,8 +38,18 @@ SDND104 = {
     "window_end": 12.0,
 }
 
+PENALISED = tuple(scheme.name for scheme in SCHEMES)
+CONTROLLED = tuple(scheme.name for scheme in SCHEMES if CONSTANT not in scheme.parameters)
+STEPPING = tuple(method.name for method in MODEL.methods if STEP in method.parameters)
+
+
+def with_tolerances(tolerances: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Every scheme with step-size control and its tolerance; KeyError if one has none."""
+    return [(scheme, tolerances[scheme]) for scheme in CONTROLLED]
+
 
 TOLERANCES = {"adapt_ordre2": 0.3, "rk54": 1e-4, "rk32": 1e-4}
+CODE_ASTER_TOLERANCES = with_tolerances({"adapt_ordre2": 1.0, "rk54": 1e-6, "rk32": 1e-5})
 
 
 def random_points(method: str, n: int, *, alike: bool = False, edges: bool = False) -> Values:
@@ -97,7 +108,7 @@ def _controls(values: Values, method: str, n: int, *, edges: bool) -> Values:
         "maximum_step": 3 * step,
         "maximum_steps": np.where(random.random(n) < 0.05, 20.0, 1e4 if edges else 1e5),
     }
-    if method in TOLERANCES:
+    if method in CONTROLLED:
         tolerance = np.array([TOLERANCES[method]])
         if edges:
             tolerance = tolerance * 10 ** random.uniform(-2, 1, n)
