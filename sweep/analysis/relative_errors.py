@@ -41,18 +41,15 @@ def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
     255 for a flag. Outputs with several values at each point are left out.
 
     The reference may lack axes of the dataset; it applies to all their values. SweepError if the
-    axes have different values. The attributes `method` and `against` name the methods compared.
+    axes have different values, or if a parameter of the reference is a variable of the dataset: the
+    reference may be at another value. The attributes `method` and `against` name the methods
+    compared.
     """
     status = joint_status(dataset, reference)
-    outputs = [
-        str(name)
-        for name, variable in dataset.data_vars.items()
-        if name != "status" and name in reference and index_name(str(name)) not in variable.dims
-    ]
     methods = [str(each.attrs.get("method", "these")) for each in (dataset, reference)]
     variables = {
         error_name(name): _error(dataset[name], reference[name], status, " against ".join(methods))
-        for name in outputs
+        for name in _outputs_of_both(dataset, reference)
     }
     kept = ("title", "source", "references", "model", "method", "revision")
     attributes = {name: dataset.attrs[name] for name in kept if name in dataset.attrs}
@@ -86,6 +83,20 @@ def spread(errors: xr.Dataset, name: str) -> Spread:
         worst=float(values[at]),
         where={str(axis): place[axis] for axis in errors.coords if errors[axis].ndim},
     )
+
+
+def _outputs_of_both(dataset: xr.Dataset, reference: xr.Dataset) -> list[str]:
+    """The names of the outputs with one value at each point that both have."""
+    if parameters := [str(name) for name in dataset.data_vars if name in reference.coords]:
+        raise SweepError(
+            f"there is no output {parameters[0]!r} to compare: it is a parameter, so make it a "
+            f"coordinate with set_coords({parameters[0]!r})"
+        )
+    return [
+        str(name)
+        for name, variable in dataset.data_vars.items()
+        if name != "status" and name in reference and index_name(str(name)) not in variable.dims
+    ]
 
 
 def _error(

@@ -152,6 +152,13 @@ def test_other_points_are_refused(reference: xr.Dataset, message: str) -> None:
         errors(RESULTS, reference)
 
 
+def test_a_parameter_that_is_no_coordinate_is_refused() -> None:
+    """The reference would be computed at the default of 0."""
+    results = RESULTS.assign(damping=xr.full_like(RESULTS["wear_power"], 2.0))
+    with pytest.raises(SweepError, match=r"no output 'damping' to compare: .*set_coords"):
+        errors(results, REFERENCE.assign_coords(damping=0.0))
+
+
 def test_decades() -> None:
     assert decades(np.array([0.0, 3e-5, 2e-3, math.nan, math.inf])) == pytest.approx((1e-5, 1e-2))
     assert decades(np.array([0.01])) == pytest.approx((1e-2, 1e-1))
