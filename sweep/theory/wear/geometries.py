@@ -30,7 +30,8 @@ NEGLIGIBLE = 1e-18  # of a term relative to the first
 MAX_SINE_SQUARE = 0.3  # of the series of two segments' difference
 N_SINE_TERMS = 32
 
-# Of the depth and the radius of the circle: an area [m²], its integral over the depth, its slope.
+# A function of the depth and the radius of the circle: the area that is cut off [m²], its integral
+# over the depth [m³], or its slope [m].
 Profile = Callable[[Values, Values], Values]
 
 RADIUS = Parameter(

@@ -225,7 +225,7 @@ def closed_forms(figures: Figures) -> Iterator[Row]:
     asymptotic, in_prose = CONSTANTS["asymptotic"], CONSTANTS["prose_reference"]
     shorter = figures.exact_power(15.0, end=11.99)
     sticking = {a0: 1 - float(slip_duration(*system, a0)) / math.pi for a0 in (1.5, 1.01)}
-    rows: list[tuple[str, str, float | None, float | None, float | None]] = [
+    table: list[tuple[str, str, float | None, float | None, float | None]] = [
         ("η* = 2/√(π² + 4)", "1", CONSTANTS["critical_ratio"], CRITICAL_RATIO, None),
         ("wear power, slip-slip, asymptotic, a₀ = 15 m/s²", "W", asymptotic, steady(15.0), None),
         *(
@@ -241,7 +241,7 @@ def closed_forms(figures: Figures) -> Iterator[Row]:
         ("wear power on [4, 11.99] s, a₀ = 15 m/s²", "W", in_prose, None, shorter),
     ]  # fmt: skip
     columns = ("quantity", "unit", "document", "closed_form", "exact")
-    return (dict(zip(columns, row, strict=True)) for row in rows)
+    return (dict(zip(columns, row, strict=True)) for row in table)
 
 
 def steady(a0: float) -> float:
