@@ -266,7 +266,10 @@ def test_a_faulty_table_is_reported_with_its_cure(entry: str, gist: str, tmp_pat
 
 
 OTHERS = [
-    ({"angular_frequency": "6.0"}, "base_acceleration is a table, not a sinusoid"),
+    (
+        {"angular_frequency": "6.0"},
+        "angular_frequency: base_acceleration is a table, not a sinusoid",
+    ),
     ({"vertical_acceleration": "1.0"}, "vertical_acceleration: base_acceleration is a table"),
     ({"window_end": "", "window_start": "", "start_cycle": "1", "end_cycle": "2"},
      "a table has no cycles; give window_start, window_end instead"),
