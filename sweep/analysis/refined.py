@@ -67,6 +67,12 @@ def holds_refined_points(dataset: xr.Dataset) -> bool:
     return any("refine" in recipe for recipe in axis_recipes(dataset))
 
 
+def axis_recipes(dataset: xr.Dataset) -> list[dict[str, Any]]:
+    """The recipe of each axis of the sweep that a Dataset is of."""
+    axes = json.loads(str(dataset.attrs.get("recipe", "{}"))).get("axes", [])
+    return [plain(axis["recipe"]) for axis in axes]
+
+
 def refined_axes(dataset: xr.Dataset) -> dict[str, bool]:
     """Whether intervals are halved at geometric means, by axis of a refined sweep's coarse grid.
 
@@ -188,9 +194,3 @@ def _recipe(dataset: xr.Dataset) -> dict[str, Any] | None:
     """The recipe of a refined sweep's points; None for any other Dataset."""
     recipes = axis_recipes(dataset)
     return next((r for r in recipes if "refine" in r and "pass" not in r), None)
-
-
-def axis_recipes(dataset: xr.Dataset) -> list[dict[str, Any]]:
-    """The recipe of each axis of the sweep that a Dataset is of."""
-    axes = json.loads(str(dataset.attrs.get("recipe", "{}"))).get("axes", [])
-    return [plain(axis["recipe"]) for axis in axes]
