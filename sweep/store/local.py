@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from stat import S_ISREG
 
@@ -15,8 +15,6 @@ from sweep.store.place import GROUP
 
 class LocalFiles:
     """A folder; next to it lie the folder of its receipts, its lock and scratch folders."""
-
-    flush_seconds = 0.0  # how long receipts are collected before they are appended
 
     def __init__(self, path: Path, *, durable: bool = False, is_store: bool = True) -> None:
         self.path = path
@@ -45,17 +43,6 @@ class LocalFiles:
             except OSError:
                 faults.refuse_folder(file)
                 raise
-
-    def append(self, key: str, text: str) -> None:
-        """Add lines to a file, or at a URL to a new one whose name begins with that of the file.
-
-        Others may read the file meanwhile: it is not replaced, which Windows and NFS would mind.
-        """
-        with faults.writing(self.path):
-            self.path.mkdir(exist_ok=True)
-            # Unbuffered, so that the text is written by one call at the end of the file.
-            with (self.path / key).open("ab", buffering=0) as file:
-                file.write(text.encode("utf-8"))
 
     def remove(self, key: str) -> None:
         """Remove a file if it exists."""
@@ -92,7 +79,8 @@ class LocalFiles:
         They appear all at once, or at a URL with the group's metadata last. If somebody else has
         published in the meantime, theirs are kept.
         """
-        with faults.writing(self.path, creating=self._required is not None):
+        making = faults.writing(self.path, creating=True) if self._required else nullcontext()
+        with making:  # what is made beside a store has its errors in the words of that store
             self.path.parent.mkdir(parents=True, exist_ok=True)
             begun = durable.scratch_beside(self.path)
             try:

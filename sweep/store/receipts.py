@@ -11,21 +11,25 @@ import json
 import os
 import socket
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
 import psutil
 
 from sweep.spec import Status
-from sweep.store.place import Files, beside
+from sweep.store.faults import writing
+from sweep.store.place import Files, beside, is_url
 
 MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
 WINDOW_IN_CHUNKS = 3.0  # or this many times the slowest of the recent chunks, if that is longer
 RECENT_RECEIPTS = 100
+URL_SECONDS = 10.0  # how long receipts are collected there, as each flush is a request
 CLOCK_SLACK = 5.0  # s by which a process may seem younger than what it wrote: clocks are adjusted
 
 Receipt = Mapping[str, Any]
@@ -36,6 +40,7 @@ class Receipts:
 
     def __init__(self, store: Files) -> None:
         self._files = beside(store, "log")
+        self._seconds = URL_SECONDS if is_url(str(store)) else 0.0
         self._collected: list[str] = []
         self._flushed = time.monotonic()
         self._guard = Lock()
@@ -44,7 +49,7 @@ class Receipts:
         """Add one line, with time, host and process; it may be collected for some seconds."""
         with self._guard:
             self._collected.append(_line(receipt))
-            due = time.monotonic() - self._flushed >= self._files.flush_seconds
+            due = time.monotonic() - self._flushed >= self._seconds
         if due:
             self.flush()
 
@@ -52,8 +57,7 @@ class Receipts:
         """Write what has been collected; leaving the lock of the store does so, too."""
         with self._guard:
             if self._collected:
-                key = f"{socket.gethostname()}-{os.getpid()}.jsonl"
-                self._files.append(key, "".join(self._collected))
+                _append(self._files, "".join(self._collected).encode())
                 self._collected = []  # lines that cannot be written now are written later
             self._flushed = time.monotonic()
 
@@ -64,6 +68,22 @@ class Receipts:
         texts = ((self._files.read(key) or b"").decode("utf-8", "replace") for key in keys)
         receipts = [receipt for text in texts for receipt in _valid_lines(text.splitlines())]
         return sorted(receipts, key=lambda receipt: str(receipt.get("time", "")))
+
+
+def _append(files: Files, lines: bytes) -> None:
+    """Add lines to the file of this process; at a URL, where nothing can be appended, to a new one.
+
+    A file is not replaced: others may be reading it, which Windows and NFS would mind.
+    """
+    name = f"{socket.gethostname()}-{os.getpid()}"
+    if is_url(folder := str(files)):
+        files.put(f"{name}-{uuid.uuid4().hex}.jsonl", [lines])
+        return
+    with writing(folder):
+        Path(folder).mkdir(exist_ok=True)
+        # Unbuffered, so that the lines are written by one call at the end of the file.
+        with Path(folder, f"{name}.jsonl").open("ab", buffering=0) as file:
+            file.write(lines)
 
 
 def _line(receipt: Mapping[str, object]) -> str:

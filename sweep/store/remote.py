@@ -9,7 +9,6 @@ nobody notices.
 from __future__ import annotations
 
 import tempfile
-import uuid
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -27,8 +26,6 @@ WITH_BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss")  # fsspe
 
 class RemoteFiles:
     """The objects whose keys begin with that of the URL."""
-
-    flush_seconds = 10.0  # an object cannot be appended to, so that each append makes one
 
     def __init__(self, url: str) -> None:
         protocol, _, name = url.partition(":")
@@ -55,10 +52,6 @@ class RemoteFiles:
     def put(self, key: str, pieces: Sequence[Piece]) -> None:
         with faults.reaching(self._url):
             self._system.pipe_file(f"{self._root}/{key}", b"".join(pieces))
-
-    def append(self, key: str, text: str) -> None:
-        stem, _, suffix = key.rpartition(".")
-        self.put(f"{stem}-{uuid.uuid4().hex}.{suffix}", [text.encode("utf-8")])
 
     def remove(self, key: str) -> None:
         with faults.reaching(self._url), suppress(FileNotFoundError):

@@ -148,12 +148,12 @@ def test_a_store_that_is_removed_in_a_run_is_reported_as_gone() -> None:
         store.write(last, results_of(store.sweep, last))
 
 
-def test_a_folder_and_a_url_have_the_same_nine_operations() -> None:
+def test_a_folder_and_a_url_have_the_same_eight_operations() -> None:
     """All else about a store is written once, on these."""
     for files in (LocalFiles, RemoteFiles):
         operations = {name for name, each in vars(files).items() if callable(each)}
         assert {name for name in operations if not name.startswith("_")} == {
-            *("read", "put", "append", "remove", "list", "exists", "publish", "discard", "lock")
+            *("read", "put", "remove", "list", "exists", "publish", "discard", "lock")
         }
 
 
