@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from dataclasses import replace
@@ -13,14 +14,14 @@ import pytest
 
 from sweep import api
 from sweep.config import load
-from sweep.errors import StoreError, SweepError
+from sweep.errors import MachineError, StoreError, SweepError
 from sweep.models.friction_oscillator import EXACT
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
 from sweep.store import Store, creation, disk, extension, open_results
 from sweep.store.place import files_of
 from tests.command import Run
-from tests.store.injected import stop_at
+from tests.store.injected import fail_writing, stop_at
 from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import PROVENANCE, create, finish, tree
 from tests.test_plan import OUTPUTS, sweep_over
@@ -131,6 +132,15 @@ def test_stored_values_stay_where_another_processor_gives_other_last_bits(tmp_pa
     friction = longer.sweep.axes[0].columns["friction"]
     np.testing.assert_array_equal(friction[:4], range(4))
     assert friction[4] == np.nextafter(4.0, 5.0)
+
+
+def test_an_extension_that_cannot_be_prepared_names_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = create(tmp_path / "map.zarr", grid(4, 2), 2)
+    fail_writing(monkeypatch, errno.ENOSPC, ".map.zarr.extension")
+    with pytest.raises(MachineError, match=r"cannot write to '[^']*/map\.zarr': the disk is full"):
+        grow(store, grid(6, 2))
 
 
 def test_growing_to_the_same_length_changes_nothing(tmp_path: Path) -> None:
