@@ -90,9 +90,12 @@ def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
     shown = tuple(outputs or known)
     if BY in dataset.attrs:
         return Subject(name, "", None, dataset, shown)
-    stored = Store.open(source).sweep if model_in(dataset.attrs) else None
-    sweep, reduction = (stored.of_points, stored.reduction) if stored else (None, None)
-    return Subject(name, _command(source, sweep), sweep, dataset, shown, reduction)
+    if not model_in(dataset.attrs):
+        return Subject(name, _command(source, None), None, dataset, shown)
+    stored = Store.open(source)
+    sweep, command = stored.sweep.of_points, _command(source, stored.sweep.of_points)
+    reduction = stored.sweep.reduction
+    return Subject(name, command, sweep, dataset, shown, reduction, stored.other_code())
 
 
 def _command(source: str | Path, sweep: Sweep | None) -> str:

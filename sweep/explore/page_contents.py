@@ -62,7 +62,7 @@ def contents(subject: Subject) -> dict[str, Any]:
         "loop": model.loop if model else None,
         "sentences": _sentences(model),
         "borders": segments(subject.dimensions, sweep) if sweep else [],
-        "notes": _notes(subject),
+        "notes": _notes(subject, has_kernel=kernel is not None),
         "planes": [],
     }
 
@@ -229,7 +229,7 @@ def _sentences(model: Model | None) -> dict[str, list[str]]:
     return {str(s.value): [s.name, sentences.get(s, "")] for s in Status}
 
 
-def _notes(subject: Subject) -> list[str]:
+def _notes(subject: Subject, *, has_kernel: bool) -> list[str]:
     notes: list[str] = []
     if subject.stored is not None and is_refined(subject.stored):
         notes.append(
@@ -241,6 +241,10 @@ def _notes(subject: Subject) -> list[str]:
         notes.append(
             f"The stored values are statistics of {number:,} points in each cell. The page "
             "computes single points of a cell, which the sliders choose, but no statistics."
+        )
+    if subject.other_code and has_kernel:
+        notes.append(
+            f"Points that the page computes may differ from the stored map: {subject.other_code}."
         )
     if subject.is_sample:
         notes.append(

@@ -29,6 +29,7 @@ class Subject:
     stored: xr.Dataset | None  # None: not run
     outputs: tuple[str, ...]
     reduction: Reduction | None = None  # what is stored are statistics of points
+    other_code: str = ""  # which other kernel made what is stored
 
     @cached_property
     def grid(self) -> xr.Dataset | None:

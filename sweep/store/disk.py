@@ -174,7 +174,7 @@ class Store:
 
     def refuse_other_kernel(self, sweep: Sweep | None = None) -> None:
         """Raise StoreError if this program has another revision or kernel of the store's method."""
-        if revised := self._other_code(sweep or self.sweep):
+        if revised := self.other_code(sweep):
             raise StoreError(
                 f"{self.location!r} was made by other code: {revised}. Use --accept-revision (or "
                 "accept_revision = true under [run]) to continue anyway: the receipts then say "
@@ -184,7 +184,7 @@ class Store:
 
     def accept_kernel(self, sweep: Sweep | None = None) -> None:
         """Let receipts say from now on which code computes, if it did not make the store."""
-        if self._other_code(sweep or self.sweep):
+        if self.other_code(sweep):
             self._accepted = {
                 "revision": (sweep or self.sweep).method.revision,
                 "kernel_digest": kernel_digest(self.sweep),
@@ -199,14 +199,14 @@ class Store:
             f"{sweep.method.revision} in this program, whose results may have other last bits"
         )
 
-    def _other_code(self, sweep: Sweep) -> str:
-        """A sentence if another revision or kernel than this program's made the store; else "".
+    def other_code(self, sweep: Sweep | None = None) -> str:
+        """Which other revision or kernel than this program's made the store; "" if none did.
 
         Stores of earlier versions have a digest of the raw text, or none: of those only the
         revision is compared.
         """
         stored = self.kernel_digest
-        if revised := self._other_revision(sweep):
+        if revised := self._other_revision(sweep or self.sweep):
             return revised
         if not is_token_digest(stored) or (digest := kernel_digest(self.sweep)) == stored:
             return ""

@@ -218,6 +218,17 @@ def test_a_refined_sweep_is_a_grid_with_its_computed_values(tmp_path: Path) -> N
     assert f"{ds.frequency.size} points" in contents["notes"][0]
 
 
+def test_a_page_says_if_another_kernel_made_the_map(store: Path, tmp_path: Path) -> None:
+    assert contents_of(page(store, tmp_path))["notes"] == []
+    other = shutil.copytree(store, tmp_path / "other.zarr")
+    metadata = json.loads((other / "zarr.json").read_text())
+    metadata["attributes"]["kernel_digest"] = f"tokens:{'0' * 64}"
+    (other / "zarr.json").write_text(json.dumps(metadata))
+    (note,) = contents_of(page(other, tmp_path))["notes"]
+    assert note.startswith("Points that the page computes may differ from the stored map: kernel")
+    assert f"tokens:{'0' * 64} in the store" in note
+
+
 @pytest.mark.parametrize("axes", [REDUCED["axes"], {}])
 def test_statistics_are_in_the_page_and_the_points_behind_them(tmp_path: Path, axes: Any) -> None:
     table = {**REDUCED, "axes": axes}
