@@ -162,24 +162,16 @@ def named(texts: Iterable[str] | None, option_name: str = "--at") -> dict[str, s
     return values
 
 
-def as_number(text: str) -> float | str:
-    """A plain number as a number; other text as it is."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
 def in_si(values: Mapping[str, str], units: Mapping[str, str]) -> dict[str, float]:
     """The values of `--at` in SI units, from plain numbers or text with a unit."""
     from sweep.config.problems import UnreadableError
-    from sweep.config.quantities import number
+    from sweep.config.quantities import as_written, number
     from sweep.spec import Parameter
 
     values_in_si: dict[str, float] = {}
     for name, value in values.items():
         parameter = Parameter(name=name, symbol="", unit=units.get(name, "1"), meaning="")
-        quantity = as_number(value)
+        quantity = as_written(value)
         try:
             values_in_si[name] = (
                 quantity if isinstance(quantity, float) else number(quantity, parameter)

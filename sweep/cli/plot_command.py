@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sweep.cli.app import Json, as_number, command, in_si, named, option, output_option
+from sweep.cli.app import Json, command, in_si, named, option, output_option
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
@@ -109,6 +109,7 @@ def plot(
     from sweep.analysis.view import View
     from sweep.analysis.wear_over_years import wear_of
     from sweep.analysis.wear_pictures import default_output, draw_wear
+    from sweep.config.quantities import as_written
     from sweep.progress import shown as shown_progress
     from sweep.store import open_results
 
@@ -154,7 +155,7 @@ def plot(
             shown = slices_of(
                 stores, output, places, over or (), view,
                 against=against,
-                parameters={n: as_number(text) for n, text in named(controls, "--set").items()},
+                parameters={n: as_written(text) for n, text in named(controls, "--set").items()},
                 report=report,
             )  # fmt: skip
         _print_plots(shown, save(draw_panels(shown), path), as_json=as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from sweep.cli.app import Json, StorePath, as_number, command, flag, option, store_option, takes
+from sweep.cli.app import Json, StorePath, command, flag, option, store_option, takes
 from sweep.cli.contents import next_command, print_summary, summary_json
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
@@ -72,11 +72,12 @@ def wear(
     from sweep.analysis.wear_over_years import left_out, wear_over_time
     from sweep.api import store_of_wear
     from sweep.config import load_wear
+    from sweep.config.quantities import as_written
     from sweep.store import open_results, write_derived
     from sweep.summary import contents
 
     table = {
-        key: as_number(value) if key not in NAME_KEYS and isinstance(value, str) else value
+        key: as_written(value) if key not in NAME_KEYS and isinstance(value, str) else value
         for key, value in options.items()
         if value is not None
     }

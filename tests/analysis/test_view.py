@@ -163,6 +163,8 @@ def test_an_error_may_be_against_a_method_whose_controls_the_store_lacks(run: Ru
     expected = float(sweep.compare("a.zarr", "moreau", {"step": 1e-3})["wear_power_error"].max())
     assert f"worst {expected:.3g}" in out
     assert run("plot", "a.zarr", *controls)[0] == 2
+    status, _, err = run("plot", "a.zarr", "--at", "friction=1_0", "-o", "b.png")
+    assert (status, "'1_0' is not a number" in err) == (2, True)
 
 
 def test_a_name_is_written_where_its_region_has_most_room():
