@@ -114,6 +114,8 @@ def reference_sweep(
     SweepError as for `compare`.
     """
     sweep = _without_values(dataset, method)
+    if not dataset["status"].size:
+        raise SweepError("nothing to compare: these results have no points; select at least one")
     known = {parameter.name: parameter for parameter in sweep.inputs}
     parameter_values = _parameter_values(method, parameters or {}, known)
     coordinates = {

@@ -197,6 +197,11 @@ def test_a_selection_of_results_can_be_compared(moreau: xr.Dataset) -> None:
     np.testing.assert_array_equal(part_error.values, whole_error.values[[0, 2], 1])
 
 
+def test_an_empty_selection_has_nothing_to_compare(moreau: xr.Dataset) -> None:
+    with pytest.raises(SweepError, match="these results have no points"):
+        sweep.compare(moreau.isel(step=[]))
+
+
 def test_an_axis_of_two_parameters_can_be_compared(moreau: xr.Dataset) -> None:
     """An axis of listed points, which sweep files do not offer."""
     single = reference_sweep(moreau, "moreau")

@@ -1054,6 +1054,7 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--at", "delta=-1"], "--at delta has to be above 0, not -1"),
         ("beta,energy\n0,inf\n0,inf\n1,nan\n", [], "3 of 3 left out .2 with beta = 0, 1"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "5", "6"], "--range 0.2 3"),
+        ("beta,energy\n1,2\n", ["--variable", "beta", "--range", "5", "6"], "all are at 1, and"),
         (f"beta,energy\n{GOOD}\n1.0,two\n", [], "line 42: energy = 'two' is not a number"),
         (f"beta,energy\n{GOOD}\n1.0\n", [], "line 42: 1 cells, but the header has 2"),
         (f"beta,energy\n{GOOD}\n1,5,0,2\n", [],

@@ -94,10 +94,12 @@ def fit(
     low, high = _limits(kind, choices, energies.t)
     inside = (energies.t >= low) & (energies.t <= high)
     if not inside.any():
+        first, last = energies.t.min(), energies.t.max()
+        cure = f"use --range {first:.4g} {last:.4g}"
+        only = f"all are at {first:.4g}, and a fit needs several values: sweep over {variable}"
         raise SweepError(
             f"{points.source!r} has no points with {variable} from {low:g} to {high:g}"
-            f"{points.left_out_text()}; use "
-            f"--range {energies.t.min():.4g} {energies.t.max():.4g}"
+            f"{points.left_out_text()}; {cure if first < last else only}"
         )
     energies, points = energies.where(inside), points.where(inside)
     _refuse_extremes(points.source, kind, energies)
