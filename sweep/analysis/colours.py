@@ -128,8 +128,9 @@ def notes_of(slices: Collection[Slice]) -> list[Artist]:
         handles.append(Patch(**NO_VALUE, label=label))
     notes = [f"not drawn: {n:,} with {name} = inf" for name, n in infinite.items()]
     notes += [f"instead of {name}, which is infinite" for name in first.instead_of]
+    notes += [first.note] if first.note else []
     handles += [Patch(fill=False, linewidth=0, label=note) for note in notes]
-    refined = [each.refined.status.size for each in slices if each.refined is not None]
+    refined = [each.refined.points[each.name].size for each in slices if each.refined is not None]
     if refined:
         label = f"cells of {sum(refined):,} points, interpolated within"
         handles.append(Patch(facecolor="none", edgecolor="0.6", label=label))

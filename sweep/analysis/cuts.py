@@ -96,7 +96,7 @@ def _cut(
     most_axes = 1 if inner in dataset[name].dims else 2
     single = dataset[name].ndim == 1  # a grid of refined points has no other outputs
     if single and not (over or computed) and is_refined(dataset) and len(refined_axes(dataset)) > 1:
-        dataset, refined = _as_grid(dataset, name)
+        dataset, refined = _as_grid(dataset)
     at = by_number(dataset, at)
     inners = {index_name(str(each)) for each in dataset.data_vars} - {*dataset.coords}
     check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
@@ -187,7 +187,7 @@ def _without_infinite(
     return dataset, infinite
 
 
-def _as_grid(dataset: xr.Dataset, name: str) -> tuple[xr.Dataset, Refined | None]:
+def _as_grid(dataset: xr.Dataset) -> tuple[xr.Dataset, Refined | None]:
     """Refined points as a grid no finer than is shown; over two axes also their cells."""
     dataset = dataset.load()
     cells = cells_of(dataset)
@@ -197,7 +197,7 @@ def _as_grid(dataset: xr.Dataset, name: str) -> tuple[xr.Dataset, Refined | None
     grid = on_grid(dataset, levels)
     if len(cells.axes) > 2:
         return grid, None
-    return grid, Refined(cells.outlines(), dataset["status"], dataset[name])
+    return grid, Refined(cells.outlines(), dataset)
 
 
 def _output_names(dataset: xr.Dataset, output: str | None) -> list[str]:

@@ -171,9 +171,8 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
 
 def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:
     """Logarithmic if the sample is log-uniform in the parameter, or if the values span decades."""
-    recipes = axis_recipes(shown.dataset)
-    distribution = next((recipe.get(str(parameter.name)) for recipe in recipes), None)
-    log_uniform = isinstance(distribution, dict) and "loguniform" in distribution
+    recipes = [recipe.get(str(parameter.name)) for recipe in axis_recipes(shown.dataset)]
+    log_uniform = any(isinstance(each, dict) and "loguniform" in each for each in recipes)
     return "log" if log_uniform or spans_decades(parameter.values) else "linear"
 
 

@@ -116,10 +116,14 @@ def slices_of(
         raise SweepError("--set gives parameters of the method of --against: add --against")
     slices: dict[str, Slice] = {}
     for label, dataset in labelled(source).items():
-        for place, where in panels_of(dataset, at, view).items():
+        panels = panels_of(dataset, at, view)
+        for place, where in panels.items():
             shown = cut(dataset, output, where, over, computed=against is not None, view=view)
             if against is not None:
                 shown = compare_slice(shown, against, parameters, report)
+            if view.facet and len(panels) < (n_values := dataset.sizes[view.facet]):
+                note = f"{len(panels)} of {n_values:,} values of {in_words(view.facet)} drawn"
+                shown = replace(shown, note=note)
             slices[", ".join(filter(None, (label, place)))] = shown
     return slices
 

@@ -27,8 +27,7 @@ class Refined:
     """The cells and points of a refined sweep that is shown as a grid."""
 
     outlines: Mapping[str, Values]  # by axis: (n_cells, 2), where each cell begins and ends
-    status: xr.DataArray  # of the points
-    values: xr.DataArray  # of the output at the points
+    points: xr.Dataset  # those that were computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +46,7 @@ class Slice:
     labels: frozenset[str] = frozenset()  # axes that only the output has, such as `quantile`
     view: View = field(default_factory=View)
     shared: Values | None = None  # values of all panels of a picture, if they share one scale
+    note: str = ""  # for the legend: how many values of `facet` are drawn, if not all
     instead_of: tuple[str, ...] = ()  # outputs that have no finite value, so that this one is shown
 
     @property
@@ -95,7 +95,7 @@ class Slice:
     def values(self) -> Values:
         """The output as shown, NaN without a value; for the status, indices into `names`."""
         if self.name != "status":
-            return self._where_ok(self.name) * self.scales(self.name)[1]
+            return _where_ok(self.dataset, self.name) * self.scales(self.name)[1]
         _, places = np.unique(self.output.values, return_inverse=True)
         return places.reshape(self.output.shape).astype(np.float64)
 
@@ -135,15 +135,15 @@ class Slice:
         """The codes of `flag`, NaN where a point has no value; all NaN without a flag."""
         if self.flag is None:
             return np.full(self.output.shape, np.nan)
-        return self._where_ok(str(self.flag.name))
+        return _where_ok(self.dataset, str(self.flag.name))
 
     @property
     def missing(self) -> dict[Status, int]:
         """Number of points that have no value, by status: of those drawn if `counts` is None."""
         if "status" not in self.dataset or self.name == "status":
             return {}
-        computed = self.dataset["status"] if self.refined is None else self.refined.status
-        counts = status_counts(computed.values) if self.counts is None else self.counts
+        points = self.dataset if self.refined is None else self.refined.points
+        counts = status_counts(points["status"].values) if self.counts is None else self.counts
         return {status: n for status, n in counts.items() if status is not Status.ok}
 
     @property
@@ -151,8 +151,7 @@ class Slice:
         """Number of points drawn at which the output is infinite; of a refined sweep, computed."""
         if self.refined is None:
             return int(np.count_nonzero(np.isinf(self.values)))
-        is_ok = self.refined.status.values == Status.ok
-        return int(np.count_nonzero(np.isinf(self.refined.values.values[is_ok])))
+        return int(np.count_nonzero(np.isinf(_where_ok(self.refined.points, self.name))))
 
     @property
     def parameters(self) -> dict[str, Values]:
@@ -184,11 +183,13 @@ class Slice:
         fixed = point_text(self.dataset, without={*self.cuts, *without})
         return "\n".join([head, *textwrap.wrap(fixed, TITLE_WIDTH)])
 
-    def _where_ok(self, name: str) -> Values:
-        values = self.dataset[name].values.astype(np.float64)
-        if "status" in self.dataset:
-            values[self.dataset["status"].values != Status.ok] = np.nan
-        return values
+
+def _where_ok(dataset: xr.Dataset, name: str) -> Values:
+    """The values of a variable, NaN at points that are not ok."""
+    values = dataset[name].values.astype(np.float64)
+    if "status" in dataset:
+        values[dataset["status"].values != Status.ok] = np.nan
+    return values
 
 
 def boundaries_of(model: str, parameters: Mapping[str, Values]) -> dict[str, Values]:

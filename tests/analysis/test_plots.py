@@ -533,6 +533,31 @@ def test_a_sample_is_drawn_as_dots_over_two_parameters(sample):
     assert axes.get_xlabel() == "base acceleration a₀ [m/s²]"
 
 
+def test_the_scale_of_a_sample_is_that_of_its_distribution():
+    """In a sweep that has an axis besides, too."""
+    distributions = {
+        "friction": {"loguniform": [0.1, 0.5]},
+        "base_acceleration": {"uniform": [5, 9]},
+    }
+    drawn = sweep.run(
+        {
+            "model": "friction_oscillator",
+            "parameters": {
+                "angular_frequency": 6.28,
+                "gravity": 10.0,
+                "start_cycle": 4,
+                "end_cycle": 8,
+            },
+            "outputs": ["wear_power"],
+            "axes": {"mass": {"values": [1.0, 2.0]}},
+            "sample": {"method": "random", "points": 20, "seed": 1, **distributions},
+        },
+        store=None,
+    )
+    axes = plots.draw(drawn, over=list(distributions)).axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+
+
 def test_points_of_a_sample_without_a_value_are_crosses():
     statuses = np.zeros((5, 4), int)
     statuses[2, 1] = Status.diverged

@@ -84,6 +84,8 @@ def test_a_facet_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
     many = plots.draw(volume, at={"mass": 1}, view=View(facet="friction"))
     assert len(many.axes) == 9
     assert many.axes[8].get_title(loc="left") == "friction = 0.5"
+    assert "9 of 12 values of friction drawn" in legend_of(many)
+    assert not any("values of mass" in text for text in legend_of(figure))
 
 
 def test_panels_share_the_unit(volume: xr.Dataset) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.collections import QuadMesh
 
 import sweep
 from sweep.analysis import plots
@@ -128,6 +129,14 @@ def test_borders_are_where_the_closed_forms_have_them(refined: xr.Dataset) -> No
         np.testing.assert_array_equal(differ[~touched], expected[~touched])
         assert np.count_nonzero(touched) <= 4
         assert differ.any() == (level == cells.mesh.levels)
+
+
+def test_a_map_is_drawn_without_the_status_too(refined: xr.Dataset) -> None:
+    (whole,), (alone,) = (
+        [each for each in plots.draw(ds).axes[0].collections if isinstance(each, QuadMesh)]
+        for ds in (refined, refined[["wear_power"]])
+    )
+    np.testing.assert_array_equal(alone.get_array(), whole.get_array())
 
 
 def test_values_between_points_are_interpolated_in_their_cell(refined: xr.Dataset) -> None:
