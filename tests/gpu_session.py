@@ -112,6 +112,8 @@ def run(what: str, command: list[str], log: Path, end: float) -> int:
     It is interrupted before it is killed, so that it can report.
     """
     began = time.monotonic()
+    # A shell starts what runs in the background so that it ignores interrupts, and so do children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}  # so that no output is lost at an end
     with (
         log.open("a") as out,

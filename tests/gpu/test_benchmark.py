@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -241,6 +242,15 @@ def test_a_session_without_bits_to_compare_ends_before_it_looks_for_a_gpu(
     assert "CuPy" not in message
 
 
+@pytest.fixture
+def interrupts_ignored() -> Iterator[None]:
+    """As by a shell, of what it runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts_ignored")
 def test_a_command_that_runs_too_long_is_ended_and_its_output_kept(tmp_path: Path) -> None:
     log = tmp_path / "log"
     command = [sys.executable, "-c", "print('here'); import time; time.sleep(60)"]
