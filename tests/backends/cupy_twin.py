@@ -217,7 +217,7 @@ class Gpu:
             "get_default_memory_pool": lambda: SimpleNamespace(
                 free_all_blocks=self._free_all_blocks,
                 set_limit=self._set_limit,
-                used_bytes=lambda: self.used,
+                total_bytes=lambda: self.used,
             ),
             "ndarray": Array,  # which xarray looks for, too
             "cuda": self._cuda(),

@@ -296,7 +296,8 @@ OF_CLASSES = {
 MADE_BY_CUPY = ("MemoryPointer", "Function", "Device")
 ATTRIBUTES = """cupy.RawKernel.kernel cupy.cuda.Function.ptr cupy.cuda.MemoryPointer.ptr
     cupy.cuda.Device.id cupy.cuda.MemoryPool.free_all_blocks cupy.cuda.MemoryPool.set_limit
-    cupy.cuda.MemoryPool.used_bytes"""
+    cupy.cuda.MemoryPool.total_bytes cupy.fft.config.get_plan_cache
+    cupy.fft._cache.PlanCache.clear"""
 # Arguments are read from signatures, or from the first lines of docstrings.
 READ_ARGUMENTS = """
 import importlib, inspect, json, re, sys
