@@ -233,7 +233,7 @@ class CupyProgram:
         self.kernel = kernel
         self._cupy = cupy
         self._multiprocessors = multiprocessors
-        module = cupy.RawModule(code=text, options=options_for(kernel, text))
+        module = cupy.RawModule(code=text, options=options_for(kernel))
         names = ["sizes", "run", *(["sum", "finish"] if kernel.method.items else [])]
         try:
             self._entries = {f"tribosweep_{name}": self._entry(module, name) for name in names}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -108,14 +107,10 @@ class GpuBackend:
         return Computed(work.arrays, work.seconds)
 
 
-def options_for(kernel: Kernel, text: str) -> tuple[str, ...]:
-    """The options of NVRTC, apart from the architecture.
-
-    They include a digest of the text, so that no cache can take one text for another.
-    """
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+def options_for(kernel: Kernel) -> tuple[str, ...]:
+    """The options of NVRTC, apart from the architecture."""
     lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
-    return (*OPTIONS, f"-DSWEEP_PACK={lanes}", f"-DSWEEP_TEXT=0x{digest}")
+    return (*OPTIONS, f"-DSWEEP_PACK={lanes}")
 
 
 def check_sizes(sizes: Sizes, kernel: Kernel) -> None:

@@ -101,7 +101,7 @@ def _issue(work: Work, device: CupyDevice, steps_per_second: float) -> Figures:
     kernel = kernel_of(work.sweep, work.points.variants)
     text = kernel_text(kernel, "gpu")
     try:
-        cubin = _cubin(text, options_for(kernel, text), device)
+        cubin = _cubin(text, options_for(kernel), device)
         time_loops = sass.time_loops(sass.listings(cubin)["tribosweep_run"])
     except Exception as error:  # of the tools: the speeds are measured already
         return {"not_counted": f"{type(error).__name__}: {error}"}

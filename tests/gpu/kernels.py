@@ -79,13 +79,13 @@ def constant_step(kernel: Kernel) -> bool:
 def compiled(kernel: Kernel, architecture: int) -> nvrtc.Compiled:
     """The text compiled with the options of the backend."""
     text = kernel_text(kernel, "gpu")
-    return nvrtc.compiled(text, architecture, (*options_for(kernel, text), *OF_CUPY))
+    return nvrtc.compiled(text, architecture, (*options_for(kernel), *OF_CUPY))
 
 
 def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> str:
     """As compiled(), but PTX."""
     text = kernel_text(kernel, "gpu")
-    options = (*options_for(kernel, text), *OF_CUPY)
+    options = (*options_for(kernel), *OF_CUPY)
     return nvrtc.ptx(text, architecture, options, on_the_way=on_the_way)
 
 

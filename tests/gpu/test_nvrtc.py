@@ -192,7 +192,7 @@ def test_the_steps_per_iteration_of_the_time_loop_are_counted() -> None:
     text, loop = kernel_text(kernel, "gpu"), "for (int64 i = 0; i < run; ++i) {"
     assert text.count(loop) == 1
     unrolled = text.replace(loop, f'_Pragma("unroll {steps}") {loop}')
-    made = nvrtc.compiled(unrolled, 90, (*options_for(kernel, text), *OF_CUPY))
+    made = nvrtc.compiled(unrolled, 90, (*options_for(kernel), *OF_CUPY))
     (time_loop,) = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
     assert time_loop.counted == steps
     assert time_loop.on_doubles == pytest.approx(27 * steps, rel=0.1)
@@ -203,7 +203,7 @@ def test_the_operations_per_step_are_counted() -> None:
     work = gpu_works.stepping("euler", 64, 100)
     kernel = kernel_of(work.sweep, work.points.variants)
     text = kernel_text(kernel, "gpu")
-    made = nvrtc.compiled(text, 90, (*options_for(kernel, text), *OF_CUPY))
+    made = nvrtc.compiled(text, 90, (*options_for(kernel), *OF_CUPY))
     time_loops = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
     assert issue(time_loops, 1, 1.0, 1.0)["fraction_of_double_rate"] > 5
 

@@ -107,8 +107,8 @@ def test_ptxas_has_nothing_to_fuse() -> None:
     """Because of --fmad=false: otherwise operations lack .rn, and are unknown here."""
     kernel = kernel_of(CASES["impact_oscillator-newmark"].sweep)
     text = kernel_text(kernel, "gpu")
-    options = tuple(option for option in options_for(kernel, text) if "fmad" not in option)
-    assert len(options) == len(options_for(kernel, text)) - 1
+    options = tuple(option for option in options_for(kernel) if "fmad" not in option)
+    assert len(options) == len(options_for(kernel)) - 1
     made = nvrtc.ptx(text, ARCHITECTURES[0], options)
     assert re.search(r"\bmul\.f64", made)
     with pytest.raises(CompileError, match=r"mul_f64.* was not declared"):

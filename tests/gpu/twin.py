@@ -115,7 +115,7 @@ class TwinProgram:
 
     def __init__(self, kernel: Kernel, text: str) -> None:
         self.kernel = kernel
-        options = options_for(kernel, kernel_text(kernel, "gpu"))
+        options = options_for(kernel)
         self.library = compiled(text, options)
         sizes = np.zeros(4, np.int64)
         self.start("tribosweep_sizes", sizes.ctypes.data, 1)
