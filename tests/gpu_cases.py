@@ -1,14 +1,22 @@
 """Points and the bits of the CPU backend, for a machine with a GPU but no compiler.
 
-python -m tests.gpu_cases [FOLDER]      # writes an .npz per case; default: .gpu_cases
-python -m pytest -m gpu --require-gpu   # on that machine, with NumPy, CuPy and pytest
+    python -m tests.gpu_cases [FOLDER]      # writes an .npz per case; default: .gpu_cases
+    python -m pytest -m gpu --require-gpu   # on that machine, with NumPy, CuPy and pytest
+
+FOLDER/wheels has packages for maps through the engine, where that machine has common ones alone:
+
+    python3 -m pip install --no-index --no-deps --target SITE .gpu_cases/wheels/*.whl
+    export PYTHONPATH=SITE
 """
 
 from __future__ import annotations
 
 import hashlib
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +29,22 @@ from tests.points import Bits, Case, array_cases, cases
 FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"
 N_POINTS = 2000
 N_ARRAY_POINTS = 500  # of methods of kind "array", which take longer on a core
+
+# Dependencies of the program, and theirs: what a machine for computing on GPUs usually has, and the
+# others.
+ON_THE_MACHINE = (
+    *("click", "cloudpickle", "filelock", "fsspec", "h5py", "jinja2", "matplotlib", "msgpack"),
+    *("numpy", "packaging", "psutil", "pyyaml", "rich", "scipy", "sortedcontainers", "toolz"),
+    *("typer", "typing-extensions", "urllib3", "xarray"),
+)
+CARRIED = (
+    *("annotated-types", "cffi", "cryptography", "dask", "distributed", "donfig", "flexcache"),
+    *("flexparser", "google-crc32c", "h5netcdf", "locket", "numcodecs", "partd", "pint"),
+    *("platformdirs", "pycparser", "pydantic", "pydantic-core", "tblib", "tornado"),
+    *("typing-inspection", "zarr", "zict"),
+)
+PYTHON = "3.12"  # of that machine
+GLIBC = range(5, 35)  # 2.N: the versions that a wheel may be built for; pip takes each by its name
 
 
 def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
@@ -59,6 +83,18 @@ def write(
         print(f"{case.name}: {case.points.n_points} points, {statuses}")
 
 
+def gather_wheels(folder: Path, names: Iterable[str] = CARRIED) -> bool:
+    """Download packages for that machine, in the versions installed here; whether that worked."""
+    shutil.rmtree(folder, ignore_errors=True)
+    platforms = [*(f"manylinux_2_{minor}" for minor in GLIBC), "manylinux2014", "manylinux1"]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-deps", "--only-binary=:all:", f"--dest={folder}"]
+    command += [f"--python-version={PYTHON}", "--implementation=cp"]
+    command += [f"--platform={platform}_x86_64" for platform in platforms]
+    command += [f"{name}=={version(name)}" for name in names]
+    return subprocess.run(command).returncode == 0
+
+
 def _all(n_points: int, n_array_points: int) -> Iterator[Case]:
     yield from cases(n_points)
     yield from array_cases(n_array_points)
@@ -74,5 +110,15 @@ def _outputs(case: Case) -> tuple[str, ...]:
     return tuple(output.name for output in case.sweep.outputs)
 
 
+def main() -> None:
+    """Fill the folder for that machine."""
+    folder = Path(sys.argv[1]) if sys.argv[1:] else FOLDER
+    write(folder)
+    if gather_wheels(folder / "wheels"):
+        print(f"{len(CARRIED)} packages")
+    else:
+        print("no packages: maps through the engine need them", file=sys.stderr)
+
+
 if __name__ == "__main__":
-    write(*map(Path, sys.argv[1:2]))
+    main()

@@ -11,11 +11,14 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import requires
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
@@ -228,6 +231,19 @@ def test_carried_results_belong_to_one_text(
     with (copied_kernels / "portable.h").open("a") as header:
         header.write("// changed\n")
     assert gpu_cases.not_carried(tmp_path) == [case.name for case in few]  # others are Python
+
+
+def test_packages_that_are_carried_need_no_others() -> None:
+    """Of the program's dependencies and theirs, each is carried or expected on the machine."""
+    named = {*gpu_cases.CARRIED, *gpu_cases.ON_THE_MACHINE}
+    assert len(named) == len(gpu_cases.CARRIED) + len(gpu_cases.ON_THE_MACHINE)
+    machine = {"python_version": gpu_cases.PYTHON, "extra": ""}
+    needed = set[str]()
+    for package in ("tribosweep", *gpu_cases.CARRIED):
+        for each in map(Requirement, requires(package) or ()):
+            if each.marker is None or each.marker.evaluate(machine):
+                needed.add(canonicalize_name(each.name))
+    assert needed <= named
 
 
 def test_a_session_without_bits_to_compare_ends_before_it_looks_for_a_gpu(
