@@ -33,6 +33,7 @@ QUEUES = 2  # while one computes, the other copies
 MAX_BATCH_BYTES = 1 << 32  # of a queue: no batch needs more
 MAX_BLOCK_THREADS = 256
 SIZES = "tribosweep_sizes"  # the entry that reports the sizes of a kernel
+UNPINNED = ", without pinned memory"  # as its copies are slower, receipts say so
 
 # Fused multiply-adds of doubles per clock and multiprocessor, by compute capability (CUDA C++
 # Programming Guide, throughput of native arithmetic instructions).
@@ -205,6 +206,7 @@ class CupyDevice:
         try:
             return empty_pinned(length, dtype)
         except Exception:  # of CUDA: the system allows no more pinned memory
+            self.description = self.description.removesuffix(UNPINNED) + UNPINNED
             return np.empty(length, dtype)
 
     def answers(self) -> bool:

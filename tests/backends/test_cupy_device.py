@@ -242,8 +242,11 @@ def test_a_run_on_a_lost_gpu_keeps_its_finished_chunks(
 def test_plain_memory_is_used_if_no_more_can_be_pinned(gpu: Gpu) -> None:
     gpu.can_pin = False
     name = FEW[0]
-    result = open_backend("gpu").compute(CASES[name].sweep, CASES[name].points)
+    backend = open_backend("gpu")
+    pinned = backend.description
+    result = backend.compute(CASES[name].sweep, CASES[name].points)
     assert differing(on_cpu(name), dict(result.arrays)) == []
+    assert backend.description == f"{pinned}, without pinned memory"  # which receipts have
 
 
 @pytest.mark.usefixtures("gpu")
