@@ -28,6 +28,7 @@ WRITES = re.compile(r"\b(ST|STG|STL|STS|RED|REDG|ATOM|ATOMG)\b")
 COUNTS = re.compile(r"\bU?(?:IADD3?|VIADD)(?:\.64)? (U?R\d+)(?:, U?P[\dT])*, \1, (-?0x[0-9a-f]+)\b")
 COMPARES = re.compile(r"\bU?ISETP\b.*")
 
+TIMEOUT = 30.0  # s, for what takes one
 CUDA = Path("/usr/local/cuda")  # where it is installed to, unless a variable says otherwise
 
 Code = list[tuple[int, str]]  # address, instruction
@@ -81,8 +82,8 @@ def listings(cubin: bytes) -> dict[str, Code]:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
         command = [str(nvdisasm()), "-c", str(path)]
-        listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return {name: parsed(body) for name, body in SECTION.findall(listing)}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT)
+    return {name: parsed(body) for name, body in SECTION.findall(done.stdout)}
 
 
 def available() -> bool:
