@@ -36,7 +36,7 @@ LIMITS = {"bits": 240, "speeds": 240}  # s
 ENDING = 10  # s, to report after an interrupt
 PROCESSES = 5  # at most, for one part
 LONGEST = 30  # s, to compile and time one kernel
-REGISTERS = (None, 168, 128, 96, 80)
+REGISTERS = (None, 128, 96, 80, 64)
 REPEATS = 3
 
 PYTHON = [sys.executable, "-m"]

@@ -1,12 +1,13 @@
 """Points and steps per second on this machine's GPU: `python -m tests.benchmarks.gpu [FOLDER]`.
 
 After each measurement gpu-DEVICE.json is written into FOLDER (default: results/benchmarks). It has,
-in this order: the speed of each method, in launches alone ("kernel") and of a whole call ("call"),
-where points are sorted also without that; maps of 10⁹ points by one thread, and by two so that
-copies overlap computing; a map through the engine into a store if its dependencies are installed;
-each method by the CPU backend on one core if there is a compiler. With nvdisasm, the operations on
-doubles per step are counted in the machine code of the time loop, which gives the fraction of the
-device's peak rate. An exact method has no such fraction, since the operations depend on its points.
+in this order: the speed of the main methods, in launches alone ("kernel") and of a whole call
+("call"), where points are sorted also without that; maps of 10⁹ points by one thread, and by two so
+that copies overlap computing; maps through the engine into a store by several threads if its
+dependencies are installed; the speed of the other methods; a map with --gpus; each method by the
+CPU backend on one core if there is a compiler. With nvdisasm, the operations on doubles per step
+are counted in the machine code of the time loop, which gives the fraction of the device's peak
+rate. An exact method has no such fraction, since the operations depend on its points.
 
 NumPy and CuPy are needed. Times are medians with a warm kernel. A failure is recorded in place of
 its figures, and the others follow. With --go-on only what earlier processes have not measured is
@@ -40,13 +41,15 @@ from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
 from sweep.errors import LostDeviceError, SweepError
 from sweep.source import kernel_of, kernel_text
 from tests.benchmarks import sass
-from tests.benchmarks.gpu_works import Work, as_they_come, random_part, works
+from tests.benchmarks.gpu_works import MAIN, Work, as_they_come, random_part, sdnd104, works
 
 RESULTS = Path(__file__).parents[2] / "results" / "benchmarks"
 REPEATS = 5
 CPU_SHARE = 256  # the CPU is given every 256th point
 MAP_POINTS = 10**9
-STORED_SIDE = 2**14  # of the map through the engine, which also writes
+STORED_SIDE = 2**14  # of a map through the engine, which also writes
+LARGE_SIDE = 2**11  # of a map in one call
+STORING_THREADS = (4, 8, 14)
 LIMIT = 30.0  # s, of a map of chunks
 GO_ON = "--go-on"
 
@@ -58,14 +61,21 @@ def measurements(
     device: CupyDevice, backend: Backend, every: Iterable[Work]
 ) -> Iterator[Measurement]:
     """All measurements of the works, in order of importance."""
-    first, *others = every
-    yield "kernels", first.name, lambda: measured(first, device, backend)
+    each = tuple(every)
+    first, main, others = each[0], each[:MAIN], each[MAIN:]
+    for work in main:
+        yield "kernels", work.name, lambda work=work: measured(work, device, backend)
+    large = sdnd104(LARGE_SIDE)
+    yield "maps", "SDND104 in one call of 2²² points", lambda: measured(large, device, backend)
     yield "maps", "SDND104 in chunks, one thread", lambda: whole_map(backend, first, 1)
     yield "maps", "SDND104 in chunks, two threads", lambda: whole_map(backend, first, 2)
-    yield "maps", "SDND104 into a store", stored_map
+    for threads in STORING_THREADS:
+        name = f"SDND104 into a store, {threads} threads"
+        yield "maps", name, lambda threads=threads: stored_map(workers=threads)
     for work in others:
         yield "kernels", work.name, lambda work=work: measured(work, device, backend)
-    for work in (first, *others):  # compiling needs no GPU
+    yield "maps", "SDND104 into a store, --gpus", lambda: stored_map(backend="auto", gpus="all")
+    for work in each:  # compiling needs no GPU
         yield "one_core", work.name, lambda work=work: on_one_core(work)
 
 
@@ -185,8 +195,8 @@ def whole_map(
     }
 
 
-def stored_map(side: int = STORED_SIDE, backend: str = "gpu") -> Figures:
-    """SDND104's map through the engine into a temporary store.
+def stored_map(side: int = STORED_SIDE, backend: str = "gpu", **options: Any) -> Figures:
+    """SDND104's map through the engine into a temporary store, with options of `sweep.run`.
 
     If dependencies of the engine are not installed, the name of the missing one.
     """
@@ -204,7 +214,7 @@ def stored_map(side: int = STORED_SIDE, backend: str = "gpu") -> Figures:
     request["parameters"] = {**fixed, "window_end": 12}
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
         store = Path(folder) / "map.zarr"
-        seconds = _seconds(lambda: run(request, store=store, backend=backend))
+        seconds = _seconds(lambda: run(request, store=store, backend=backend, **options))
         size = sum(file.stat().st_size for file in store.rglob("*") if file.is_file())
     return {
         "points": side**2,

@@ -58,7 +58,13 @@ def test_every_method_is_measured_maps_early_and_the_cpu_last() -> None:
     no_device: Any = None  # the list of measurements needs none
     measured = list(gpu.measurements(no_device, no_device, gpu_works.works(64, 64)))
     sections = [section for section, _, _ in measured]
-    assert sections[:5] == ["kernels", *3 * ["maps"], "kernels"]
+    assert sections[:12] == [*4 * ["kernels"], *6 * ["maps"], *2 * ["kernels"]]
+    assert [name.partition(",")[0] for _, name, _ in measured[: gpu_works.MAIN]] == [
+        "friction_oscillator exact",
+        "friction_oscillator euler",
+        "mdr_contact exact",
+        "mdr_contact time_stepping",
+    ]
     on_gpu = [each for each in measured if each[0] != "one_core"]
     assert "one_core" not in sections[: len(on_gpu)]
     kernels, one_core = (
@@ -166,7 +172,7 @@ def test_a_map_ends_in_time(harmonic_balance: Work) -> None:
 def test_a_map_is_run_by_the_engine_if_its_dependencies_are_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    figures = gpu.stored_map(side=32, backend="cpu")
+    figures = gpu.stored_map(side=32, backend="cpu", workers=2)
     assert figures["points"] == 1024
     assert figures["stored_bytes"] > 1024
     monkeypatch.setitem(sys.modules, "zarr", None)
