@@ -274,7 +274,7 @@ sys.exit(pytest.main(sys.argv[1:]))
 
 def test_the_gpu_tests_pass_on_the_stand_in() -> None:
     """A few of them, so that faults in the tests show before they run on a GPU."""
-    few = "impact or two_threads or memory_is_short or describes_itself"
+    few = "impact or statistics or two_threads or memory_is_short or describes_itself"
     command = ["-q", "-m", "gpu", "--require-gpu", "-k", f"({few}) and not array"]
     done = subprocess.run(
         [sys.executable, "-c", ON_STAND_IN, *command, "-p", "no:cacheprovider"],
@@ -283,7 +283,7 @@ def test_the_gpu_tests_pass_on_the_stand_in() -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout
-    assert "7 passed" in done.stdout
+    assert "11 passed" in done.stdout
 
 
 # The stand-in compared with the real CuPy.

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.backends import Stopped
+from sweep.backends.base import Computed, reduced
 from sweep.backends.cupy_device import CupyDevice, CupyMemory, CupyQueue, find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
+from sweep.request import Axis, Reduction
 from sweep.work import Column, Points
 from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, expected
 from tests.points import array_cases, cases, differing, part, sweep_of
@@ -33,6 +36,12 @@ ARRAYS = {case.name: case for case in array_cases(N_ARRAY_POINTS)}
 # that is less. It is 2 for a conserved motion, where the modulus is a square root at its branch
 # point.
 WELL_CONDITIONED = {"floquet_modulus": lambda modulus: modulus + 1 / modulus}
+NUMERIC = ("mean", "standard_deviation", "minimum", "maximum", "quantile 0.1", "share above 1.5")
+STATISTICS = {
+    "real": (*NUMERIC, "quantile 0.5", "histogram 12"),
+    "count": NUMERIC,
+    "flag": ("share",),
+}
 GARBAGE = 0xA5  # a byte of memory that nothing has been written to
 
 
@@ -99,6 +108,28 @@ def test_an_array_method_gives_the_values_of_the_cpu(name: str, gpu: CupyDevice)
         np.testing.assert_allclose(
             compared(outputs[output]), compared(values), rtol=1e-10, atol=0, err_msg=output
         )
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("name", ["friction_oscillator-exact", "impact_oscillator-exact"])
+def test_statistics_kept_on_the_gpu_are_those_of_the_host(
+    name: str, exact: bool, gpu: CupyDevice
+) -> None:
+    case, cells = CASES[name], 4
+    points, bits = expected(case)
+    axis = Axis("point", {"friction": np.zeros(points.n_points // cells)}, {})
+    kept = {each.name: STATISTICS[each.kind] for each in case.sweep.outputs}
+    reduction = Reduction(
+        axes=(axis,), outputs=case.sweep.outputs, statistics=kept, exact_quantiles=exact
+    )
+    sweep = replace(case.sweep, reduction=reduction)
+    in_cells = replace(points, cells=cells)
+    on_gpu, backend = [], GpuBackend(gpu)
+    for _ in range(2):
+        on_gpu.append(dict(backend.compute(sweep, in_cells).arrays))
+    assert backend._has_room  # for what reducing takes: it was done on the device
+    on_host = dict(reduced(sweep, in_cells, Computed(bits, 0.0)).arrays)
+    assert [differing(on_host, each) for each in on_gpu] == [[], []]
 
 
 def test_the_bits_are_the_same_among_other_points(gpu: CupyDevice) -> None:
