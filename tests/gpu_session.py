@@ -3,10 +3,11 @@
     python -m tests.gpu_cases                 # first, on a machine with a compiler: the CPU's bits
     python -m tests.gpu_session FOLDER        # on the machine with NumPy, CuPy and pytest
 
-In order of importance: the device, the results of every method compared with the CPU, the speeds,
-and the speeds with fewer registers (more threads at once, but spills). Each result is written into
-FOLDER at once: session.log, bits.txt, gpu-DEVICE.json, registers.json. If a process loses its GPU,
-the remaining tests and figures are run in another process.
+First all kernels are compiled. Then, in order of importance: the results of every method compared
+with the CPU, the speeds, and the speeds with fewer registers (more threads at once, but spills).
+Each result is written into FOLDER at once: compiling.log, bits.txt, session.log, gpu-DEVICE.json,
+registers.json. If a process loses its GPU, the remaining tests and figures are run in another
+process.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,15 +29,14 @@ from sweep.backends.compiler import find_compiler
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import CompileError, MachineError
-from tests.benchmarks import gpu_works
 from tests.gpu_cases import not_carried
+from tests.gpu_compiling import REGISTERS, options, tried
 
 TOTAL = 570  # s: ten minutes without the time to end
-LIMITS = {"bits": 240, "speeds": 240}  # s
+LIMITS = {"compiling": 90, "bits": 240, "speeds": 240}  # s
 ENDING = 10  # s, to report after an interrupt
 PROCESSES = 5  # at most, for one part
 LONGEST = 30  # s, to compile and time one kernel
-REGISTERS = (None, 128, 96, 80, 64)
 REPEATS = 3
 
 PYTHON = [sys.executable, "-m"]
@@ -57,6 +57,8 @@ def main(folder: Path) -> int:
         return 3
     device.try_kernel()
     print(device.facts, flush=True)
+    compiling = min(end, time.monotonic() + LIMITS["compiling"])
+    run("compiling", [*PYTHON, "tests.gpu_compiling"], folder / "compiling.log", compiling)
     differ = compared_bits(folder / "bits.txt", end)
     slow = _speeds(folder, end)
     registers_tried(folder / "registers.json", end)
@@ -136,11 +138,11 @@ def run(what: str, command: list[str], log: Path, end: float) -> int:
 
 def registers_tried(path: Path, end: float) -> None:
     """Speeds of the kernels that use most registers with fewer registers, as time allows."""
-    options, speeds = backend_module.OPTIONS, {}
+    speeds: dict[str, dict[str, float]] = {}
     for most in REGISTERS:
-        backend_module.OPTIONS = (*options, *([f"--maxrregcount={most}"] if most else []))
+        backend_module.OPTIONS = options(most)
         backend: GpuBackend | None = None
-        for work in _works():
+        for work in tried():
             if time.monotonic() + LONGEST > end:
                 print(f"{work.name:52} at most {most} registers, and further: no time left")
                 return
@@ -154,14 +156,6 @@ def registers_tried(path: Path, end: float) -> None:
             speeds.setdefault(work.name, {})[str(most)] = speed
             print(f"{work.name:52} at most {most} registers: {speed:.3g} a second", flush=True)
             path.write_text(json.dumps(speeds, indent=1) + "\n", encoding="utf-8")
-
-
-def _works() -> Iterator[gpu_works.Work]:
-    yield gpu_works.sdnd104(1024)
-    yield gpu_works.stepping("euler", 2**20, 5000)
-    yield gpu_works.contacts(1024)
-    for method in ("time_stepping", "time_stepping_2"):
-        yield gpu_works.springs(method, 2**14)
 
 
 def _kernel_seconds(backend: GpuBackend, work: Any) -> float:

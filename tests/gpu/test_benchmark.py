@@ -21,11 +21,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from sweep.backends.cpu import CpuBackend
-from sweep.backends.gpu import GpuBackend
+from sweep.backends.gpu import GpuBackend, options_for
 from sweep.errors import LostDeviceError
 from sweep.models import models
+from sweep.request import Sweep
 from sweep.source import kernel_of, kernel_text
-from tests import gpu_cases, gpu_session
+from sweep.work import Points
+from tests import gpu_cases, gpu_compiling, gpu_session
 from tests.benchmarks import gpu, gpu_works, sass
 from tests.benchmarks.gpu_works import Work
 from tests.gpu.test_sass import CODE
@@ -250,6 +252,35 @@ def test_packages_that_are_carried_need_no_others() -> None:
             if each.marker is None or each.marker.evaluate(machine):
                 needed.add(canonicalize_name(each.name))
     assert needed <= named
+
+
+def test_kernels_are_compiled_with_their_limits_of_registers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A fault of one is reported, and costs no other."""
+    prepared: list[str] = []
+
+    class Backend:
+        def __init__(self, device: object) -> None:
+            assert device == "a device"
+
+        def prepare(self, sweep: Sweep, points: Points) -> None:
+            used = options_for(kernel_of(sweep, points.variants))
+            limits = [option for option in used if "maxrregcount" in option]
+            prepared.append(" ".join([sweep.model.name, sweep.method.name, *limits]))
+            if limits == ["--maxrregcount=64"]:
+                raise RuntimeError("ptxas")
+
+    monkeypatch.setattr("sweep.backends.gpu.OPTIONS", gpu_compiling.OPTIONS)
+    monkeypatch.setattr(gpu_compiling, "find_gpu", lambda: "a device")
+    monkeypatch.setattr(gpu_compiling, "GpuBackend", Backend)
+    faults = [gpu_compiling.compiled(number) for number in range(len(gpu_compiling.jobs()))]
+    assert sum("maxrregcount" not in each for each in prepared) > len(list(cases(8)))
+    for most in (128, 96, 80, 64):
+        assert f"friction_oscillator euler --maxrregcount={most}" in prepared
+    assert [fault for fault in faults if fault][
+        1
+    ] == "friction_oscillator euler: RuntimeError: ptxas"
 
 
 def test_a_session_without_bits_to_compare_ends_before_it_looks_for_a_gpu(
