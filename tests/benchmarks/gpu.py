@@ -1,13 +1,14 @@
 """Points and steps per second on this machine's GPU: `python -m tests.benchmarks.gpu [FOLDER]`.
 
 After each measurement gpu-DEVICE.json is written into FOLDER (default: results/benchmarks). It has,
-in this order: the speed of the main methods, in launches alone ("kernel") and of a whole call
-("call"), where points are sorted also without that; maps of 10⁹ points by one thread, and by two so
-that copies overlap computing; maps through the engine into a store by several threads if its
-dependencies are installed; the speed of the other methods; a map with --gpus; each method by the
-CPU backend on one core if there is a compiler. With nvdisasm, the operations on doubles per step
-are counted in the machine code of the time loop, which gives the fraction of the device's peak
-rate. An exact method has no such fraction, since the operations depend on its points.
+in this order: what nothing can exceed (`ceilings.py`); the speed of the main methods, in launches
+alone ("kernel") and of a whole call ("call"), where points are sorted also without that; maps of
+10⁹ points by one thread, and by two so that copies overlap computing; maps through the engine into
+a store by several threads if its dependencies are installed; the speed of the other methods; a map
+with --gpus; each method by the CPU backend on one core if there is a compiler. With nvdisasm, the
+operations on doubles per step are counted in the machine code of the time loop, which gives the
+fraction of the device's peak rate. An exact method has no such fraction, since the operations
+depend on its points.
 
 NumPy and CuPy are needed. Times are medians with a warm kernel. A failure is recorded in place of
 its figures, and the others follow. With --go-on only what earlier processes have not measured is
@@ -40,7 +41,7 @@ from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
 from sweep.errors import LostDeviceError, SweepError
 from sweep.source import kernel_of, kernel_text
-from tests.benchmarks import sass
+from tests.benchmarks import ceilings, sass
 from tests.benchmarks.gpu_works import MAIN, Work, as_they_come, random_part, sdnd104, works
 
 RESULTS = Path(__file__).parents[2] / "results" / "benchmarks"
@@ -61,6 +62,11 @@ def measurements(
     device: CupyDevice, backend: Backend, every: Iterable[Work]
 ) -> Iterator[Measurement]:
     """All measurements of the works, in order of importance."""
+    yield "ceilings", "operations on doubles", lambda: ceilings.doubles(device)
+    yield "ceilings", "copies", lambda: ceilings.copies(device)
+    for threads in STORING_THREADS:
+        name = f"files by {threads} threads"
+        yield "ceilings", name, lambda threads=threads: ceilings.files(threads)
     each = tuple(every)
     first, main, others = each[0], each[:MAIN], each[MAIN:]
     for work in main:
@@ -264,7 +270,7 @@ def record(path: Path, about: Mapping[str, Any], queue: Iterator[Measurement]) -
     Figures that the file already has are not measured again. LostDeviceError if a measurement loses
     the GPU; it is recorded as the result of that measurement.
     """
-    kept: Figures = {**about, "kernels": {}, "maps": {}, "one_core": {}}
+    kept: Figures = {**about, "ceilings": {}, "kernels": {}, "maps": {}, "one_core": {}}
     if path.exists():
         kept = json.loads(path.read_text(encoding="utf-8"))
     failed = 0
@@ -296,6 +302,13 @@ def _summary(figures: Figures) -> str:
     names = {
         "error": "failed:",
         "not_measured": "not measured:",
+        "doubles_per_second": "operations on doubles/s",
+        "clock_and_power": "at MHz, W:",
+        "bytes_per_second": "bytes/s",
+        "pinned_bytes_per_second_to_device": "bytes/s to the device",
+        "pinned_bytes_per_second_from_device": "from it",
+        "pageable_bytes_per_second_to_device": "of pageable memory to it",
+        "pageable_bytes_per_second_from_device": "from it into such",
         "points_per_second": "points/s",
         "kernel_points_per_second": "points/s in kernels",
         "call_points_per_second": "in calls",

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from sweep.backends.cpu import CpuBackend
+from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend, options_for
 from sweep.errors import LostDeviceError
 from sweep.models import models
@@ -28,7 +29,8 @@ from sweep.request import Sweep
 from sweep.source import kernel_of, kernel_text
 from sweep.work import Points
 from tests import gpu_cases, gpu_compiling, gpu_session
-from tests.benchmarks import gpu, gpu_works, sass
+from tests.backends.cupy_twin import Gpu, install
+from tests.benchmarks import ceilings, gpu, gpu_works, sass
 from tests.benchmarks.gpu_works import Work
 from tests.gpu.test_sass import CODE
 from tests.gpu.twin import TwinDevice
@@ -60,8 +62,9 @@ def test_every_method_is_measured_maps_early_and_the_cpu_last() -> None:
     no_device: Any = None  # the list of measurements needs none
     measured = list(gpu.measurements(no_device, no_device, gpu_works.works(64, 64)))
     sections = [section for section, _, _ in measured]
-    assert sections[:12] == [*4 * ["kernels"], *6 * ["maps"], *2 * ["kernels"]]
-    assert [name.partition(",")[0] for _, name, _ in measured[: gpu_works.MAIN]] == [
+    assert sections[5:17] == [*4 * ["kernels"], *6 * ["maps"], *2 * ["kernels"]]
+    assert {*sections[:5]} == {"ceilings"}
+    assert [name.partition(",")[0] for _, name, _ in measured[5 : 5 + gpu_works.MAIN]] == [
         "friction_oscillator exact",
         "friction_oscillator euler",
         "mdr_contact exact",
@@ -96,6 +99,7 @@ def test_a_failure_replaces_its_figures_and_the_others_follow(
     assert gpu.record(path, {"date": "today"}, measurements()) == 1
     assert json.loads(path.read_text()) == {
         "date": "today",
+        "ceilings": {},
         "kernels": {"first": {"kernel_points_per_second": 2.0}, "third": {"points": 3}},
         "maps": {"second": {"error": "RuntimeError: an illegal address"}},
         "one_core": {},
@@ -131,6 +135,19 @@ def test_a_measurement_that_loses_the_gpu_costs_no_other(tmp_path: Path) -> None
         "third": {"error": "the process ended before it did"},
         "fourth": {"points": 4},
     }
+
+
+def test_ceilings_are_measured_through_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, Gpu())
+    monkeypatch.setattr(ceilings, "CLOCK", ("no-nvidia-smi",))
+    device = find_gpu()
+    figures = ceilings.doubles(device, seconds=0.01)
+    assert figures["doubles_per_second"] > 1e6
+    assert "no-nvidia-smi" in figures["clock_and_power"]
+    copies = ceilings.copies(device, n_bytes=1 << 16)
+    assert len(copies) == 4
+    assert min(copies.values()) > 1e6
+    assert ceilings.files(2, n_bytes=1 << 10, count=4)["bytes_per_second"] > 0
 
 
 def test_the_figures_of_a_method_come_from_its_points(harmonic_balance: Work) -> None:

@@ -13,7 +13,7 @@ from sweep.backends.gpu import OPTIONS, options_for
 from sweep.models import models
 from sweep.shipped import kernels_folder
 from sweep.source import flat_text, kernel_of, kernel_text
-from tests.benchmarks import gpu_works, sass
+from tests.benchmarks import ceilings, gpu_works, sass
 from tests.benchmarks.gpu import issue
 from tests.gpu import nvrtc
 from tests.gpu.kernels import (
@@ -213,3 +213,15 @@ def test_only_written_fmas_are_fused() -> None:
     apart = _trial("a[0] = a[1] * a[2] + a[3];").code
     fused = _trial("a[0] = fma(a[1], a[2], a[3]);").code
     assert apart != fused
+
+
+def test_the_loop_that_measures_operations_on_doubles_has_hardly_any_others() -> None:
+    text = f"#define CHAINS {ceilings.CHAINS}\n{ceilings.DOUBLES}"
+    made = nvrtc.compiled(text, 90, (*OPTIONS, *OF_CUPY))
+    loop = max(
+        sass.loops(sass.listings(made.code)["tribosweep_doubles"]), key=lambda loop: loop.on_doubles
+    )
+    assert loop.counted is not None
+    assert loop.on_doubles == ceilings.CHAINS * loop.counted
+    assert loop.on_doubles > 0.75 * loop.instructions
+    assert loop.writes == 0
