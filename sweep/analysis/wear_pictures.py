@@ -23,7 +23,7 @@ from sweep.analysis.scales import evenly
 from sweep.analysis.wear_over_years import STATES, wear_of
 from sweep.errors import SweepError
 from sweep.request import POINT
-from sweep.spec import MISSING_FLAG
+from sweep.spec import MISSING_FLAG, Status, status_counts
 from sweep.theory.wear import YEAR
 from sweep.wording import nearest
 from sweep.work import Values
@@ -83,7 +83,7 @@ def default_output(dataset: xr.Dataset) -> str:
 
 
 def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
-    lines, where, left_out = _lines(dataset, name, at)
+    lines, where, remarks = _lines(dataset, name, at)
     unit, factor = _scale([line[name] for _, line in lines])
     wear = wear_of(dataset) or {}
     meaning = str(dataset[name].attrs["long_name"]).removeprefix("quantile of the ")
@@ -118,7 +118,7 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
     if any(line.get_marker() == "x" for line in axes.lines):
         words = "last time before it is worn through"
         handles.append(Line2D([], [], color="0.3", marker="x", linestyle="", label=words))
-    notes = [Patch(fill=False, linewidth=0, label=left_out)] if left_out else []
+    notes = [Patch(fill=False, linewidth=0, label=remark) for remark in remarks]
     draw_legend(figure, [*handles, *patches, *notes])
     return figure
 
@@ -132,10 +132,11 @@ def _early_end(values: xr.DataArray, state: xr.DataArray) -> str:
 
 def _lines(
     dataset: xr.Dataset, name: str, at: dict[str, float]
-) -> tuple[list[tuple[str, xr.Dataset]], str, str]:
-    """The label of each line, with the output and its state there; where axes are cut; and a note.
+) -> tuple[list[tuple[str, xr.Dataset]], str, list[str]]:
+    """The label of each line, with the output and its state there; where axes are cut; and remarks.
 
-    The note says how many lines are drawn if these are not all.
+    The remarks say how many points have no value, and how many lines are drawn if these are not
+    all. SweepError if no point has a value.
     """
     axes = [str(each) for each in dataset["status"].dims]
     kept_axes.check_names("axis", at, axes)
@@ -148,18 +149,24 @@ def _lines(
     dataset = dataset.assign_coords({each: dataset[each] for each in axes})
     cuts = [each for each in axes if each != along]
     places = {each: kept_axes.nearest(dataset[each], at) for each in cuts}
-    part = dataset.isel(places)[[name, _state(name)]].load()
+    part = dataset.isel(places)[[name, _state(name), "status"]].load()
     where = ", ".join(_label(part, parameters[each]) for each in cuts)
+    counts = status_counts(part["status"].values)
+    n_ok = counts.pop(Status.ok, 0)
+    missing = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in counts.items())
+    if not n_ok:
+        raise SweepError(f"nothing to draw: no point has a wear ({missing})")
+    remarks = [f"no value: {missing}"] if missing else []
     if is_sampled:
-        return [("", _quantiles_of_sample(part, name))], where, ""
+        return [("", _quantiles_of_sample(part, name))], where, remarks
     if along is None:
-        return [("", part)], where, ""
-    size = part.sizes[along]
+        return [("", part)], where, remarks
+    known = np.flatnonzero(part["status"].values == Status.ok)
     most = MAX_BANDS if "quantile" in part.dims else MAX_LINES
-    lines = [part.isel({along: place}) for place in evenly(size, most).tolist()]
+    lines = [part.isel({along: place}) for place in known[evenly(n_ok, most)].tolist()]
     kind = "points" if along == POINT else f"values of {in_words(along)}"
-    note = f"{most} of {size:,} {kind} drawn" if size > most else ""
-    return [(_label(line, parameters[along]), line) for line in lines], where, note
+    remarks += [f"{most} of {n_ok:,} {kind} drawn"] if n_ok > most else []
+    return [(_label(line, parameters[along]), line) for line in lines], where, remarks
 
 
 def _state(name: str) -> str:

@@ -12,6 +12,7 @@ import xarray as xr
 import sweep
 from sweep.analysis.wear_pictures import SAMPLE_LEVELS, draw_wear
 from sweep.errors import SweepError
+from sweep.spec import Status
 from tests.refine.test_refine import document
 
 YEARS = [1.0, 2.0, 5.0, 10.0]
@@ -160,3 +161,28 @@ def test_years_to_a_limit_over_one_axis_have_no_classes_of_another_shape(tmp_pat
     worn = sweep.wear(results((20,), ("friction",)), **SCAR, coefficient=1e-13)
     assert "time" in worn.wear_state.dims
     assert sweep.plot(worn, "time_to_limit", tmp_path / "years.png").stat().st_size > 1000
+
+
+def test_points_without_a_value_have_no_line_and_are_counted() -> None:
+    powers = results((12,), ("friction",))
+    powers["status"][[0, 3, 4, 11]] = [2, 1, 2, 2]
+    worn = sweep.wear(powers, **SCAR, coefficient=1e-15)
+    figure = draw_wear(worn)
+    names = labels(figure)
+    drawn = [float(name.split(" = ")[1]) for name in names if name.startswith("friction = ")]
+    assert len(drawn) == 7
+    assert not {0.0, 0.3, 0.4, 1.1} & set(drawn)
+    assert "7 of 8 values of friction drawn" in names
+    (count,) = (name for name in names if name.startswith("no value: "))
+    statuses = {Status(1).name.replace("_", " "): 1, Status(2).name.replace("_", " "): 3}
+    assert all(f"{n} {status}" in count for status, n in statuses.items())
+    assert all(np.isfinite(line.get_ydata()).all() for line in figure.axes[0].lines)
+    with pytest.raises(SweepError, match=r"no point has a wear \(1 "):
+        draw_wear(worn, at={"friction": 0.3})
+
+
+def test_points_of_a_sample_without_a_value_are_counted() -> None:
+    powers = results((400,), ("point",))
+    powers["status"][:7] = 2
+    names = labels(draw_wear(sweep.wear(powers, **SCAR, coefficient=1e-14)))
+    assert f"no value: 7 {Status(2).name.replace('_', ' ')}" in names
