@@ -299,7 +299,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"length": 0}, "length: 0 is out of range"),
     ({"angle": 0.1}, "angle: tube_flat has none; remove it, or use tube_flat_inclined"),
     ({"geometry": "tube_flat_inclined"}, "angle: missing"),
-    ({"geometry": "tube_flat_inclined", "angle": "100 degree"}, "angle: .*below 1.5708 rad"),
+    ({"geometry": "tube_flat_inclined", "angle": "20 degree"}, "angle: .*at most 0.175 rad"),
     ({"hole_radius": 1}, "hole_radius: tube_flat has none; remove it, or use tube_hole"),
     ({"geometry": "tube_hole"}, "hole_radius: missing"),
     ({"geometry": "tube_hole", "hole_radius": 0.01}, "hole_radius: 0.01 m is less than the radius"),

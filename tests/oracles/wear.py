@@ -71,6 +71,14 @@ def tube_flat_inclined(h: Any, radius: Any, length: Any, angle: Any) -> Any:
 
 
 @digits
+def tube_flat_on_a_plane(h: Any, radius: Any, length: Any, angle: Any) -> Any:
+    """The integral along the tube of the segment that a plane inclined by `angle` cuts off."""
+    slope = mpmath.tan(angle)
+    worn = min(length, h / slope)
+    return mpmath.quad(lambda x: segment(max(h - x * slope, mpf(0)), radius), [0, worn])
+
+
+@digits
 def tube_flat_inclined_small(h: Any, radius: Any, length: Any, angle: Any) -> Any:
     shallowest = max(h - length * angle, mpf(0))
     factor = 8 * mpmath.sqrt(2 * radius) / (15 * angle)

@@ -141,7 +141,7 @@ def test_the_oracle_of_a_hole_by_counting() -> None:
 
 def scars(geometry: str, number: int) -> list[tuple[float, ...]]:
     """Random depths and dimensions: radii from 1 mm to 1 m, depths from 1e-9 R to R/10 (some 2 R),
-    inclinations from 1e-14 to 1, holes from the tube's own radius to a hundred times that.
+    inclinations from 1e-14 to 0.175, holes from the tube's own radius to a hundred times that.
     """
     random = np.random.default_rng(5)
     sizes: list[tuple[float, ...]] = []
@@ -150,11 +150,24 @@ def scars(geometry: str, number: int) -> list[tuple[float, ...]]:
         depth = radius * 10 ** random.uniform(-9, -1 if i % 4 else 0.299)
         size = [depth, radius, radius * 10 ** random.uniform(-1, 1.5)]
         if geometry == "tube_flat_inclined":
-            size.append(10 ** random.uniform(-14, 0) if i % 7 else 0.0)
+            size.append(10 ** random.uniform(-14, np.log10(0.175)) if i % 7 else 0.0)
         if geometry == "tube_hole":
             size.append(radius * (1 + 10 ** random.uniform(-13, 2)) if i % 7 else radius)
         sizes.append(tuple(map(float, size)))
     return sizes
+
+
+@pytest.mark.parametrize("depth", [1e-4, 1e-3, 4e-3, 9e-3])
+def test_an_inclined_bar_is_a_tilted_plane_within_one_percent(depth: float) -> None:
+    """Up to the largest angle; a larger one has no depth."""
+    for angle in (0.01, 0.0872, 0.175):
+        volume = wear.scar_volume(
+            "tube_flat_inclined", depth, radius=0.011, length=0.03, angle=angle
+        )
+        plane = oracle.tube_flat_on_a_plane(depth, 0.011, 0.03, angle)
+        assert 0 <= float(volume / plane) - 1 < angle**2 / 2.9
+    for angle in (0.2, math.radians(45)):
+        assert np.isnan(wear.scar_volume("tube_flat_inclined", depth, **TUBE, angle=angle))
 
 
 @pytest.mark.parametrize("geometry", list(wear.GEOMETRIES))

@@ -7,7 +7,7 @@ volume after a time in service, a geometry the depth of the scar that has this v
     edf_mz               V = S T + (V₀ − S)(1 − e^(−N T))/N with V₀ = A P^B; S T if V₀ < S
 
     tube_flat            tube worn by a flat bar: the scar is a segment of the tube's circle
-    tube_flat_inclined   the same, but the bar is inclined by an angle
+    tube_flat_inclined   the same, but the bar is inclined by a small angle
     tube_hole            tube worn by the wall of a hole: what of the tube's circle is outside it
 
 All functions take numbers or arrays that broadcast together, in SI units, and return float64 arrays
@@ -75,10 +75,11 @@ def depth(
     """Depth [m] of the scar with a volume [m³]; NaN if the tube has less than that volume.
 
     `radius` [m] is that of the tube, `length` [m] that of the contact. `angle` [rad] is the
-    inclination of `tube_flat_inclined`, whose depth is that of the deeper end; `hole_radius` [m] is
-    needed for `tube_hole` and not below the tube's. `small` uses the formulas for shallow scars, as
-    Code_Aster does for a flat bar; without inclination their depth is too low by h/(10 R). The
-    relative error is below 1e-12.
+    inclination of `tube_flat_inclined`, whose depth is that of the deeper end; it is at most 0.175,
+    10° (NaN above), as it stands for its tangent, which makes a volume too large by up to 1 %.
+    `hole_radius` [m] is needed for `tube_hole` and not below the tube's. `small` uses the formulas
+    for shallow scars, as Code_Aster does for a flat bar; without inclination their depth is too low
+    by h/(10 R). The relative error of solving for the depth is below 1e-12.
     """
     size = {"radius": radius, "length": length, "angle": angle, "hole_radius": hole_radius}
     return geometry_of(geometry, small=small).depth(volume, size)
