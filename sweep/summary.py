@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError, SweepError
 from sweep.plan.recipes import model_in
-from sweep.spec import Status, every_parameter, status_counts
+from sweep.spec import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.receipts import Flow, Receipt, errors, flow, is_writing, latest_rate
@@ -128,6 +128,43 @@ def contents(dataset: xr.Dataset) -> Contents:
         causes=causes,
         weighted_by=weighted_by,
     )
+
+
+def trace_contents(trace: xr.Dataset) -> Contents:
+    """The statistics of every observable of a trace, whose means and shares are those over time.
+
+    They follow from the trapezoidal rule over the intervals with a value at both ends.
+    """
+    status = Status(int(trace["status"]))
+    times = trace["time"].values if status is Status.ok else np.empty(0)
+    ranges, shares = dict[str, Range](), dict[str, Mapping[str, float]]()
+    for name in (str(each) for each in trace.data_vars if each != "status"):
+        values = trace[name].transpose("time", ...).values[: times.size]
+        if "flag_meanings" not in trace[name].attrs:
+            ranges[name] = _range_over_time(times, values)
+            continue
+        known = np.where(values == MISSING_FLAG, np.nan, values)
+        shares[name] = {
+            meaning: _range_over_time(times, np.where(np.isnan(known), known, known == code)).mean
+            for code, meaning in flag_names(trace[name]).items()
+        }
+    return Contents(
+        counts={status: 1}, ranges=ranges, shares=shares, causes=_causes_in(trace)(trace)
+    )
+
+
+def _range_over_time(times: Values, values: Values) -> Range:
+    """The range of an observable, (n_times, ...); all values weigh the same without an interval."""
+    span = Range()
+    span.add(values, None)
+    steps = np.diff(times).reshape(-1, *[1] * (values.ndim - 1))
+    finite = np.where(np.isfinite(values), values, np.nan)
+    areas = (finite[1:] + finite[:-1]) / 2 * steps
+    is_finite = np.isfinite(areas)
+    if is_finite.any():
+        span.weight = float(np.broadcast_to(steps, areas.shape)[is_finite].sum())
+        span.total = float(areas[is_finite].sum())
+    return span
 
 
 def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]:

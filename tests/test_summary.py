@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import sweep.summary
 from sweep.cli.contents import print_outputs
 from sweep.cli.status_command import flow_json, flow_of
 from sweep.spec import Status
 from sweep.store import Store, remaining
-from sweep.summary import blocks, contents, coordinates, state
+from sweep.summary import blocks, contents, coordinates, state, trace_contents
 from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import linear, sweep_over
 
@@ -259,3 +260,50 @@ def test_coordinates_are_axes_and_constants(store: Store) -> None:
     along, single = coordinates(store.dataset())
     assert list(along) == ["friction", "base_acceleration"]
     assert set(single) == set(SWEEP.constants)
+
+
+def by_trapezia(times: list[float], values: list[float]) -> float:
+    """The mean over the intervals with a finite value at both ends."""
+    area = duration = 0.0
+    for i in range(len(times) - 1):
+        if math.isfinite(values[i]) and math.isfinite(values[i + 1]):
+            area += (times[i + 1] - times[i]) * (values[i] + values[i + 1]) / 2
+            duration += times[i + 1] - times[i]
+    return area / duration
+
+
+def test_means_of_a_trace_are_those_over_time() -> None:
+    """At uneven times, where the motion ends early, and of several items."""
+    times = [0.0, 0.5, 2.0, 2.25, 5.0]
+    speed = [1.0, -2.0, math.inf, 4.0, 7.0]
+    ended = [3.0, 1.0, 1.0, math.nan, math.nan]
+    stuck = [0, 1, 1, 0, 255]
+    flag = {"flag_values": [0, 1], "flag_meanings": "slipping stuck"}
+    trace = xr.Dataset(
+        {
+            "speed": ("time", speed),
+            "ended": ("time", ended),
+            "alone": ("time", [math.nan, 6.0, math.nan, math.nan, 2.0]),
+            "force": (("spring", "time"), [ended, [2.0] * 5]),
+            "stuck": ("time", np.array(stuck, np.uint8), flag),
+            "status": ((), np.uint8(0)),
+        },
+        {"time": times},
+    )
+    summary = trace_contents(trace)
+    means = {name: span.mean for name, span in summary.ranges.items()}
+    of_two = (2.0 * by_trapezia(times, ended) + 5.0 * 2.0) / 7.0
+    assert means == {
+        "speed": pytest.approx(by_trapezia(times, speed), rel=1e-15),
+        "ended": pytest.approx(by_trapezia(times, ended), rel=1e-15),
+        "alone": 4.0,
+        "force": pytest.approx(of_two, rel=1e-15),
+    }
+    assert (summary.ranges["speed"].least, summary.ranges["speed"].greatest) == (-2.0, 7.0)
+    assert summary.ranges["speed"].infinite == 1
+    share = by_trapezia(times, [0.0, 1.0, 1.0, 0.0, math.nan])
+    assert summary.shares["stuck"]["stuck"] == pytest.approx(share, rel=1e-15)
+    assert sum(summary.shares["stuck"].values()) == pytest.approx(1.0, rel=1e-15)
+    failed = trace_contents(trace.assign(status=np.uint8(2)))
+    assert failed.counts == {Status.diverged: 1}
+    assert all(math.isnan(span.mean) for span in failed.ranges.values())

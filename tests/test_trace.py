@@ -50,7 +50,8 @@ from tests.test_plan import sweep_over
 
 Values = NDArray[np.float64]
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
-AT = ("--at", "friction=0.1", "--at", "base_acceleration=15")
+AXES = (("friction", 0.1), ("base_acceleration", 15))
+AT = tuple(word for name, value in AXES for word in ("--at", f"{name}={value}"))
 
 # Stick and slip, spring, damper, vertical shaking.
 EVERYTHING = {
@@ -728,6 +729,16 @@ def test_the_command_for_programs(run: Run) -> None:
     assert summary["status"]["name"] == "ok"
     units = {each["name"]: each["unit"] for each in summary["observables"]}
     assert units == {observable.name: observable.unit for observable in MODEL.observables}
+
+
+def test_printed_means_are_those_over_the_window(run: Run) -> None:
+    """The first and the last sample are one moment of the cycle, so that it counts once."""
+    _, out, _ = run("trace", SMOKE, *AT, "--json")
+    means = {each["name"]: each.get("mean") for each in json.loads(out)["observables"]}
+    at = [f"{name}={{ values = [{value}] }}" for name, value in AXES]
+    power = float(sweep.run(SMOKE, at, store=None)["wear_power"].squeeze())
+    assert means["base_velocity"] == pytest.approx(0.0, abs=1e-13)
+    assert means["wear_rate"] == pytest.approx(power, rel=1e-5)
 
 
 def test_the_command_tells_of_a_point_that_is_not_ok(run: Run, tmp_path: Path) -> None:

@@ -59,9 +59,9 @@ def trace(
 ) -> None:
     """Trace the motion of one point over time.
 
-    The default range is the sweep's window. A picture shows the observables, with stick shaded and
-    events marked, and the loop of force over displacement. The exit status is 1 if the point's
-    status is not ok.
+    The default range is the sweep's window. Means are those over time. A picture shows the
+    observables, with stick shaded and events marked, and the loop of force over displacement. The
+    exit status is 1 if the point's status is not ok.
     """  # fmt: skip
     from sweep.config import load
     from sweep.tracing import SHOWN_CYCLES, as_point, refuse_end, save, trace_point
@@ -80,9 +80,9 @@ def trace(
 def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_json: bool) -> int:
     """Print the ranges of the observables and return the exit status."""
     from sweep.spec import Status
-    from sweep.summary import contents
+    from sweep.summary import trace_contents
 
-    summary = contents(dataset)
+    summary = trace_contents(dataset)
     status = Status(int(dataset["status"]))
     if as_json:
         time = dataset["time"].values

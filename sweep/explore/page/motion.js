@@ -40,13 +40,22 @@ function pairwise(values, first, n) {
   return sum;
 }
 
+// The mean over time, by the trapezoidal rule over the intervals with a value at both ends;
+// without one, all values weigh the same.
+function meanOverTime(times, values, finite) {
+  const areas = values.subarray(1).map((value, i) => ((value + values[i]) / 2) * (times[i + 1] - times[i]));
+  const steps = times.subarray(1).map((time, i) => time - times[i]).filter((_, i) => Number.isFinite(areas[i]));
+  const [total, weights] = steps.length ? [areas.filter(Number.isFinite), steps] : [finite, finite.map(() => 1)];
+  return pairwise(total, 0, total.length) / pairwise(weights, 0, weights.length);
+}
+
 // Least, mean and greatest of an observable, as `sweep trace` prints them.
-function range(values) {
+function range(times, values) {
   const finite = values.filter(Number.isFinite);
   if (!finite.length) return ["nan", "nan", "nan"];
   const least = finite.reduce((a, b) => Math.min(a, b));
   const greatest = finite.reduce((a, b) => Math.max(a, b));
-  return [least, pairwise(finite, 0, finite.length) / finite.length, greatest].map((value) => brief(value + 0));
+  return [least, meanOverTime(times, values, finite), greatest].map((value) => brief(value + 0));
 }
 
 // Observables that are drawn together: of one unit and of similar size.

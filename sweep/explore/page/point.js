@@ -126,6 +126,6 @@ function showPoint(answer) {
   if (answer.trace.refused) return motion.clear(answer.trace.refused);
   const series = seriesOf(answer.trace, page.clock, page.observables);
   explorer.motion = series;
-  figures(byId("observables"), series.observed.filter(({ flags }) => !flags.length).map((each) => [words(each.name), ...range(each.values), unitText(each.unit)]), ["observable", "least", "mean", "greatest", "unit"]);
+  figures(byId("observables"), series.observed.filter(({ flags }) => !flags.length).map((each) => [words(each.name), ...range(series.time.values, each.values), unitText(each.unit)]), ["observable", "least", "mean", "greatest", "unit"]);
   motion.show(series, page.loop);
 }
