@@ -66,7 +66,7 @@ template <class Scheme> struct Motion {
             renew(s, system, true);
         else
             s.f = system.rates(s.t, s.y);
-        mask valid = (window.end >= window.start) & (window.start >= 0.0) & (window.end < 1e300);
+        mask valid = (window.end > window.start) & (window.start >= 0.0) & (window.end < 1e300);
         if constexpr (equations::periodic)
             valid = valid & (system.period() > 0.0) & (window.end <= 1e15 * system.period());
         real size = 0.0;
@@ -77,7 +77,6 @@ template <class Scheme> struct Motion {
         });
         s.ended =
             select(s.ended == going, select(valid & (size < largest), going, undefined), s.ended);
-        s.ended = select((s.ended == going) & (window.end <= 0.0), done, s.ended);
         s.h = first_step(s, system, p, window);
         return s;
     }

@@ -6,11 +6,20 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
-from sweep.equations.code import REVISION, is_ranged
+from sweep.equations.code import REVISION
 from sweep.equations.members import PREFIX
 from sweep.equations.system import Rule, System
 from sweep.equations.system_file import system_of_text
-from sweep.spec import Method, Model, Observable, Output, Parameter, ParameterSet, sentences
+from sweep.spec import (
+    Method,
+    Model,
+    Observable,
+    Output,
+    Parameter,
+    ParameterSet,
+    Relation,
+    sentences,
+)
 
 WINDOW = ParameterSet(name="by_time", parameters=(
     Parameter(name="window_start", symbol="t_0", unit="s", minimum=0, default=0.0,
@@ -25,6 +34,11 @@ CYCLES = ParameterSet(name="by_cycles", parameters=(
     Parameter(name="end_cycle", symbol="n_1", unit="1", minimum=0, open_minimum=True,
               meaning="periods until the end of the motion"),
 ))  # fmt: skip
+
+RELATIONS = (
+    Relation(lesser="window_start", greater="window_end", reason="the window is empty"),
+    Relation(lesser="start_cycle", greater="end_cycle", reason="the window is empty"),
+)
 
 MAXIMUM_EVENTS = Parameter(
     name="maximum_events", symbol="E", unit="1", minimum=1, maximum=1e15, whole=True, default=1e6,
@@ -62,7 +76,8 @@ SENTENCES = sentences(
     diverged="a state overflows, or steps became shorter than rounding allows",
     outside_validity="an argument leaves the range of its function (a square root or "
     "logarithm of a negative number, an angle above 1e9), the samples of a signal end, the motion "
-    "cannot start from its initial values, or the window ends before it starts",
+    "cannot start from its initial values, or the window is empty: it has to end after its start, "
+    "and the motion must not stop before that",
 )
 
 
@@ -84,12 +99,13 @@ def model_of(system: System) -> Model:
         parameter_sets=tuple(
             replace(each, parameters=_in_unit(each.parameters, unit)) for each in sets
         ),
-        outputs=tuple(_output(rule, system) for rule in system.outputs),
+        outputs=tuple(map(_output, system.outputs)),
         methods=tuple(
             _method(name, system)
             for name in SUMMARIES
             if name != "rodas4" or len(system.states) <= MAX_STIFF_STATES
         ),
+        relations=RELATIONS,
         sentences=SENTENCES,
         observables=_observables(system),
         clock=Observable(name="time", unit=unit, long_name="time"),
@@ -103,25 +119,15 @@ def _in_unit(parameters: tuple[Parameter, ...], unit: str) -> tuple[Parameter, .
     return tuple(replace(each, unit=unit) if each.unit == "s" else each for each in parameters)
 
 
-def _output(rule: Rule, system: System) -> Output:
+def _output(rule: Rule) -> Output:
     return Output(
         name=rule.name,
         unit=rule.unit,
         long_name=rule.meaning,
         kind="count" if rule.kind == "count" else "real",
-        optional=_is_optional(rule, system),
+        optional=True,  # a quotient may be 0/0, an event may not happen
         values=rule.keep or 0,
     )
-
-
-def _is_optional(rule: Rule, system: System) -> bool:
-    """Whether a point that is ok may lack it: without the event, or outside a function's range."""
-    if rule.kind in ("event_mean", "event_maximum", "values"):
-        return True
-    definitions = {each.name: each.value for each in system.definitions}
-    events = [event for event in system.events if event.name == rule.event]
-    parts = [rule.expression, *(part for e in events for part in (e.when, e.condition))]
-    return any(part is not None and is_ranged(part, definitions) for part in parts)
 
 
 def _method(name: str, system: System) -> Method:

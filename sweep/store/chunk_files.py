@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,8 +38,7 @@ class ChunkFiles:
 
     def key(self, name: str, chunk: Chunk) -> str:
         """The key of the file that holds a chunk of an array."""
-        inner = (0,) * len(self._inner(name))
-        return f"{name}/{key(chunk.index + inner, self._separator)}"
+        return self._key(name, chunk.index)
 
     def done(self) -> NDArray[np.bool_]:
         """Whether each chunk has a status, in C order. Raises MachineError if the store is gone."""
@@ -64,6 +63,19 @@ class ChunkFiles:
         for name in self._arrays.keys() - {"status"}:
             suspect |= ~self._listed(name)
         return [chunk for chunk in self.chunks(done & suspect) if not self.is_whole(chunk)]
+
+    def lost(
+        self, name: str, indices: Sequence[NDArray[np.int64]], places: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Which of these places of a grid lie in a chunk of which an array has no file.
+
+        `indices` are those of the grid's points along each dimension of the store.
+        """
+        along = (index // length for index, length in zip(indices, self._shape, strict=True))
+        numbers = np.ravel_multi_index(np.ix_(*along), self.counts)
+        suspect = np.unique(numbers[places]).tolist()
+        missing = [number for number in suspect if not self._exists(name, number)]
+        return places & np.isin(numbers, missing)
 
     def is_whole(self, chunk: Chunk) -> bool:
         """Whether all files are whole; the status comes first, as it is the one mostly missing."""
@@ -100,6 +112,15 @@ class ChunkFiles:
     def _listed(self, name: str) -> NDArray[np.bool_]:
         """Whether each chunk of an array has a file, in C order."""
         return named(self._files.list(name), self.counts + self._inner(name), self._separator)
+
+    def _exists(self, name: str, number: int) -> bool:
+        """Whether an array has the file of a chunk, given by its number in C order."""
+        index = tuple(map(int, np.unravel_index(number, self.counts)))
+        return self._files.exists(self._key(name, index))
+
+    def _key(self, name: str, index: tuple[int, ...]) -> str:
+        inner = (0,) * len(self._inner(name))
+        return f"{name}/{key(index + inner, self._separator)}"
 
     def _inner(self, name: str) -> tuple[int, ...]:
         """The number of chunks along the dimensions of an array that the grid does not have: 1."""

@@ -17,10 +17,12 @@ from sweep.plan.recipes import outputs_in
 from sweep.request import LEVEL, STRETCH
 from sweep.spec import MISSING, Status
 from sweep.store import extension, faults
+from sweep.store.chunk_files import ChunkFiles
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
 from sweep.store.faults import damaged_coordinate, intact
 from sweep.store.group import (
+    array_of,
     as_zarr,
     open_group,
     read_dimensions,
@@ -44,7 +46,7 @@ def open_results(path: str | Path) -> xr.Dataset:
         read_dimensions(group, recipe)
         # The types of xarray.open_dataset are incomplete.
         dataset: xr.Dataset = xr.open_dataset(  # pyright: ignore[reportUnknownMemberType]
-            as_zarr(files),  # pyright: ignore[reportArgumentType]
+            files,  # pyright: ignore[reportArgumentType]
             engine=CheckedZarr,
         )
         return ordered(with_derived(_chunked(dataset)))
@@ -77,29 +79,34 @@ def _chunked(dataset: xr.Dataset) -> xr.Dataset:
 class CheckedZarr(BackendEntrypoint):
     """A store as xarray reads it, but that damaged parts raise StoreError when they are read.
 
-    Damaged are parts that cannot be read, outputs without a value at a point that is ok, because
-    then a file is missing, and coordinates without a value. Optional outputs are not checked so.
+    Damaged are parts that cannot be read, outputs of which a chunk that is done lacks its file, and
+    coordinates without a value.
     """
 
     open_dataset_parameters = ("filename_or_obj", "drop_variables")
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None) -> xr.Dataset:
+        files: Files = filename_or_obj
         # The types of xarray.open_zarr are incomplete.
         dataset: xr.Dataset = xr.open_zarr(  # pyright: ignore[reportUnknownMemberType]
-            filename_or_obj, consolidated=False, chunks=None, drop_variables=drop_variables
+            as_zarr(files),  # pyright: ignore[reportArgumentType]
+            consolidated=False,
+            chunks=None,
+            drop_variables=drop_variables,
         )
-        return _checked(dataset)
+        return _checked(dataset, files)
 
 
-def _checked(dataset: xr.Dataset) -> xr.Dataset:
-    derived, optional = _derived(dataset), _optional(dataset)
+def _checked(dataset: xr.Dataset, files: Files) -> xr.Dataset:
+    derived, group = _derived(dataset), open_group(files)
+    arrays = {str(name): array_of(group, str(name)) for name in dataset.data_vars}
+    chunks = ChunkFiles(files, arrays)
     status = _Checked("status", dataset["status"].variable, None)
     lazy = {"status": status}
     for name in map(str, dataset.variables):
         variable = dataset[name].variable
         if name in dataset.data_vars and name != "status":
-            missing = None if name in optional else _missing(variable)
-            lazy[name] = _Checked(name, variable, missing, status)
+            lazy[name] = _Checked(name, variable, _missing(variable), status, chunks)
         elif name in dataset.coords and name not in dataset.xindexes:  # indexes are in memory
             of_kind = MISSING_LEVEL if name == LEVEL else MISSING["real"]
             missing = None if name in derived else of_kind
@@ -110,8 +117,8 @@ def _checked(dataset: xr.Dataset) -> xr.Dataset:
 class _Checked(BackendArray):
     """A variable whose parts are checked when they are read.
 
-    `missing` is the value of points in missing files, None if others may have it, too. An output
-    may have it where the `status` is not ok.
+    `missing` is the value of points in missing files. An output may have it where the `status` is
+    not ok or its file exists, a coordinate nowhere; None: it is not looked for.
     """
 
     def __init__(
@@ -120,6 +127,7 @@ class _Checked(BackendArray):
         variable: xr.Variable,
         missing: float | None,
         status: _Checked | None = None,
+        chunks: ChunkFiles | None = None,
         *,
         is_coordinate: bool = False,
     ) -> None:
@@ -129,6 +137,7 @@ class _Checked(BackendArray):
         self._variable = variable
         self._missing = missing
         self._status = status
+        self._chunks = chunks
         self._is_coordinate = is_coordinate
 
     def variable(self) -> xr.Variable:
@@ -146,14 +155,18 @@ class _Checked(BackendArray):
         values = self._intact(key)
         if self._missing is None or not (absent := _absent(values, self._missing)).any():
             return values
-        if self._status is None:
+        if self._status is None or self._chunks is None:
             raise damaged_coordinate(self.name, "lacks a file")
-        ok = self._status._intact(key[: len(self._status.shape)]) == Status.ok
-        ok = ok.reshape(ok.shape + (1,) * (absent.ndim - ok.ndim))
+        grid = self._status.shape
+        indices = [_indices(k, n) for k, n in zip(key, grid, strict=False)]
+        ok = self._status._intact(key[: len(grid)]) == Status.ok
+        ok = ok.reshape([len(each) for each in indices])
+        absent = absent.reshape(*ok.shape, -1).any(axis=-1)
         if not (absent & ok).any():
             return values
         values = self._intact(key)  # its chunk may have been written in the meantime
-        lost = np.count_nonzero(_absent(values, self._missing) & ok)
+        absent = _absent(values, self._missing).reshape(*ok.shape, -1).any(axis=-1)
+        lost = np.count_nonzero(self._chunks.lost(self.name, indices, absent & ok))
         if lost:
             raise StoreError(
                 f"{self.name} has no value at {lost:,} points that are done: a file of the store "
@@ -166,6 +179,11 @@ class _Checked(BackendArray):
         """A part as zarr reads it: a missing file gives the fill value."""
         with intact(self.name, is_coordinate=self._is_coordinate):
             return self._variable[key].values
+
+
+def _indices(key: Any, size: int) -> NDArray[np.int64]:
+    """What a slice, a number or an array of numbers chooses along a dimension of this size."""
+    return np.arange(*key.indices(size)) if isinstance(key, slice) else np.atleast_1d(key) % size
 
 
 def settled(dataset: xr.Dataset) -> xr.Dataset:

@@ -13,7 +13,7 @@ import xarray as xr
 import sweep
 from sweep.analysis import plots
 from sweep.config import load
-from sweep.errors import SweepError
+from sweep.errors import StoreError, SweepError
 from sweep.exporting import export
 from sweep.store import Store
 from sweep.summary import contents
@@ -111,6 +111,8 @@ def test_a_lost_file_of_several_values_is_damage_and_computed_again(tmp_path: Pa
     path = tmp_path / "a.zarr"
     sweep.run(request(), store=path, chunk_points=1)
     shutil.rmtree(path / "steps" / "c" / "4" / "1")
+    with pytest.raises(StoreError, match="steps has no value at 1 points that are done"):
+        sweep.open_results(path).load()
     (damaged,) = Store.open(path).verify()
     assert damaged.index == (4, 1)
     repaired = sweep.run(request(), store=path)

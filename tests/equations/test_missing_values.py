@@ -1,0 +1,136 @@
+"""Outputs without a value at points that are ok, by 0/0, and windows without a length."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sweep
+from sweep.errors import ConfigError, StoreError
+from sweep.spec import Status
+from tests.command import Run
+from tests.equations.examples import model, points
+from tests.equations.test_events import EVERY, controls
+
+# x = exp(-t), of which every output is 0/0 at k = 0, and at other k one of x.
+DECAY = """
+format = 1
+name = "decay"
+time_unit = "1"
+[parameters]
+k = {}
+[states]
+x = { initial = "1" }
+[derivatives]
+x = "-x"
+[outputs]
+final = { final = "k*x/k" }
+mean = { mean = "k*x/k" }
+integral = { integral = "k*x/k" }
+rms = { rms = "k*x/k" }
+maximum = { maximum = "k*x/k" }
+minimum = { minimum = "k*x/k" }
+difference = { final = "x/k - x/k" }
+"""
+END = 2.0
+RATIOS = (0.0, 1.0, -4.0)
+EXPECTED = {
+    "final": math.exp(-END),
+    "mean": (1 - math.exp(-END)) / END,
+    "integral": 1 - math.exp(-END),
+    "rms": math.sqrt((1 - math.exp(-2 * END)) / 2 / END),
+    "maximum": 1.0,
+    "minimum": math.exp(-END),
+    "difference": 0.0,
+}
+
+
+def decay(**tables: Any) -> dict[str, Any]:
+    constants = {"window_end": END, "relative_tolerance": 1e-9}
+    axes = {"k": {"values": list(RATIOS)}}
+    return {"model": model(DECAY), "parameters": constants, "axes": axes, **tables}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A finished store, in which each point is a chunk."""
+    sweep.run(decay(), store=tmp_path / "a.zarr", chunk_points=1)
+    return tmp_path / "a.zarr"
+
+
+def test_a_store_with_points_that_lack_values_is_read(store: Path, run: Run) -> None:
+    dataset = sweep.open_results(store).load()
+    assert (dataset.status == Status.ok).all()
+    for name, value in EXPECTED.items():
+        expected = [value if k else math.nan for k in RATIOS]
+        np.testing.assert_allclose(dataset[name], expected, rtol=1e-7, err_msg=name)
+    for command in ("show", "status --verify", "export -o a.csv", "plot -o a.png"):
+        first, *rest = command.split()
+        status, _, message = run(first, str(store), *rest)
+        assert status == 0, message
+
+
+@pytest.mark.parametrize("point", range(len(RATIOS)))
+@pytest.mark.parametrize("part", [slice(None), [0, 1, 2], [2, 1, 0]])
+def test_a_lost_file_is_no_missing_value(store: Path, point: int, part: slice | list[int]) -> None:
+    """Whether or not the file contained a value, however it is read."""
+    (store / "mean" / "c" / str(point)).unlink()
+    dataset = sweep.open_results(store)
+    with pytest.raises(StoreError, match="mean has no value at 1 points that are done"):
+        dataset["mean"][part].load()
+    with pytest.raises(StoreError, match="mean has no value at 1 points that are done"):
+        dataset["mean"][point].load()
+    others = [k for k in range(len(RATIOS)) if k != point]
+    assert int(np.isfinite(dataset["mean"][others].values).sum()) == (1 if point else 2)
+    assert math.isnan(dataset["final"].values[0])
+
+
+def test_statistics_are_of_the_values_that_exist() -> None:
+    over = {"over": ["k"]}
+    names = {name: ["mean", "minimum", "maximum"] for name in EXPECTED}
+    reduced = sweep.run(decay(reduce=over | names), store=None)
+    for name, value in EXPECTED.items():
+        for statistic in ("mean", "minimum", "maximum"):
+            assert float(reduced[f"{name}_{statistic}"]) == pytest.approx(value, rel=1e-7), name
+
+
+PERIODIC = DECAY.replace('"1"\n[par', '"1"\nperiod = "2"\n[par')
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [(DECAY, "window_start", "window_end"), (PERIODIC, "start_cycle", "end_cycle")],
+)
+def test_a_window_without_a_length_is_refused(text: str, start: str, end: str) -> None:
+    for first, last in ((1.0, 1.0), (2.0, 1.0)):
+        with pytest.raises(ConfigError, match=f"{start}.*the window is empty"):
+            points(text, "rk54", {"k": [1.0]}, **{start: first, end: last})
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [(DECAY, "window_start", "window_end"), (PERIODIC, "start_cycle", "end_cycle")],
+)
+def test_along_an_axis_a_window_without_a_length_is_outside_validity(
+    method: str, text: str, start: str, end: str
+) -> None:
+    dataset = points(
+        text, method, {start: [0.0, 1.0, 2.0, 3.0]}, k=1.0, **{end: 2.0}, **controls(method)
+    )
+    outside = Status.outside_validity
+    assert dataset.status.values.tolist() == [Status.ok, Status.ok, outside, outside]
+    lacking(dataset)
+
+
+def lacking(dataset: xr.Dataset) -> None:
+    """Every output has a value where the status is ok, and only there."""
+    for name in dataset.data_vars:
+        if name != "status":
+            known = np.isfinite(dataset[name])
+            np.testing.assert_array_equal(known, dataset.status == Status.ok, err_msg=str(name))
