@@ -248,6 +248,9 @@ class Method:
     parameters: tuple[Parameter, ...] = ()  # numerical controls
     variants: tuple[Variant, ...] = ()
     pack: int = 4  # SIMD vectors per call on a CPU, 1 to 4; fewer for methods with a large state
+    # Most registers of a thread on a GPU, so that more threads run at once, in kernels with every
+    # variant that has a value: others need more in their time loop. None: the compiler chooses.
+    registers: int | None = None
     least_chunk: int = 2**16  # minimum number of points per chunk; smaller if a point takes long
     # Where neighbours differ, points of one kind are computed together, in ascending order of cost.
     # Kinds are conditions (A > B or A == B); costs are expressions as in [derived], without closed

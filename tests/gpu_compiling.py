@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from sweep.backends import gpu as backend_module
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.request import Sweep
@@ -24,43 +23,37 @@ from tests.benchmarks import gpu_works
 from tests.points import cases
 
 REGISTERS = (None, 128, 96, 80, 64)  # at most, for one thread
-OPTIONS = backend_module.OPTIONS
 
 
-def options(most: int | None) -> tuple[str, ...]:
-    """The options of all kernels, with a limit of registers."""
-    return (*OPTIONS, *([f"--maxrregcount={most}"] if most else []))
-
-
-def tried() -> Iterator[gpu_works.Work]:
-    """Works that are measured with fewer registers, too."""
-    yield gpu_works.sdnd104(1024)
-    yield gpu_works.stepping("euler", 2**20, 5000)
-    yield gpu_works.contacts(1024)
-    for method in ("time_stepping", "time_stepping_2"):
-        yield gpu_works.springs(method, 2**14)
+def tried() -> Iterator[tuple[gpu_works.Work, int | None]]:
+    """Works that are measured with each limit of registers, in place of that of their methods."""
+    works = (
+        gpu_works.sdnd104(1024),
+        gpu_works.stepping("euler", 2**20, 5000),
+        gpu_works.contacts(1024),
+        *(gpu_works.springs(name, 2**14) for name in ("time_stepping", "time_stepping_2")),
+    )
+    for most in REGISTERS:
+        yield from ((gpu_works.with_registers(work, most), most) for work in works)
 
 
 @functools.cache
-def jobs() -> list[tuple[int | None, Sweep, Points]]:
-    """The kernels of the tests and of the measurements, then those with fewer registers."""
+def jobs() -> list[tuple[Sweep, Points]]:
+    """The kernels of the tests and of the measurements, then those with other limits."""
     few = 64  # the points do not matter
-    every = [*cases(few), *gpu_works.works(few, few)]
-    found: dict[tuple[int | None, Kernel], tuple[int | None, Sweep, Points]] = {}
-    for most, works in ((None, every), *((most, tried()) for most in REGISTERS[1:])):
-        for each in works:
-            if each.sweep.method.kind == "kernel":
-                kernel = kernel_of(each.sweep, each.points.variants)
-                found.setdefault((most, kernel), (most, each.sweep, each.points))
+    found: dict[Kernel, tuple[Sweep, Points]] = {}
+    for each in (*cases(few), *gpu_works.works(few, few), *(work for work, _ in tried())):
+        if each.sweep.method.kind == "kernel":
+            kernel = kernel_of(each.sweep, each.points.variants)
+            found.setdefault(kernel, (each.sweep, each.points))
     return list(found.values())
 
 
 def compiled(number: int) -> str:
     """Compile a job, by its number; what went wrong, or nothing."""
-    most, sweep, points = jobs()[number]
-    backend_module.OPTIONS = options(most)
+    sweep, points = jobs()[number]
     try:
-        GpuBackend(find_gpu()).prepare(sweep, points)  # a device keeps kernels by their text alone
+        GpuBackend(find_gpu()).prepare(sweep, points)
     except Exception as error:  # of one kernel, which whoever needs it reports
         return f"{sweep.model.name} {sweep.method.name}: {type(error).__name__}: {error}"
     return ""

@@ -24,13 +24,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from sweep.backends import gpu as backend_module
 from sweep.backends.compiler import find_compiler
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import CompileError, MachineError
 from tests.gpu_cases import not_carried
-from tests.gpu_compiling import REGISTERS, options, tried
+from tests.gpu_compiling import tried
 
 TOTAL = 570  # s: ten minutes without the time to end
 LIMITS = {"compiling": 90, "bits": 240, "speeds": 240}  # s
@@ -137,25 +136,24 @@ def run(what: str, command: list[str], log: Path, end: float) -> int:
 
 
 def registers_tried(path: Path, end: float) -> None:
-    """Speeds of the kernels that use most registers with fewer registers, as time allows."""
+    """Speeds of the main kernels with each limit of registers, as time allows."""
     speeds: dict[str, dict[str, float]] = {}
-    for most in REGISTERS:
-        backend_module.OPTIONS = options(most)
-        backend: GpuBackend | None = None
-        for work in tried():
-            if time.monotonic() + LONGEST > end:
-                print(f"{work.name:52} at most {most} registers, and further: no time left")
-                return
-            try:
-                backend = backend or GpuBackend(find_gpu())  # compiles again with the new options
-                seconds = [_kernel_seconds(backend, work) for _ in range(REPEATS + 1)][1:]
-            except Exception as error:  # of one kernel: others may succeed
-                print(f"{work.name:52} at most {most} registers: {type(error).__name__}: {error}")
-                continue
-            speed = (work.steps or work.points.n_points) / median(seconds)
-            speeds.setdefault(work.name, {})[str(most)] = speed
-            print(f"{work.name:52} at most {most} registers: {speed:.3g} a second", flush=True)
-            path.write_text(json.dumps(speeds, indent=1) + "\n", encoding="utf-8")
+    backend: GpuBackend | None = None
+    for work, most in tried():
+        what = f"{work.name:52} at most {most} registers"
+        if time.monotonic() + LONGEST > end:
+            print(f"{what}, and further: no time left")
+            return
+        try:
+            backend = backend or GpuBackend(find_gpu())
+            seconds = [_kernel_seconds(backend, work) for _ in range(REPEATS + 1)][1:]
+        except Exception as error:  # of one kernel: others may succeed
+            print(f"{what}: {type(error).__name__}: {error}")
+            continue
+        speed = (work.steps or work.points.n_points) / median(seconds)
+        speeds.setdefault(work.name, {})[str(most)] = speed
+        print(f"{what}: {speed:.3g} a second", flush=True)
+        path.write_text(json.dumps(speeds, indent=1) + "\n", encoding="utf-8")
 
 
 def _kernel_seconds(backend: GpuBackend, work: Any) -> float:

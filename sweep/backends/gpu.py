@@ -109,8 +109,12 @@ class GpuBackend:
 
 def options_for(kernel: Kernel) -> tuple[str, ...]:
     """The options of NVRTC, apart from the architecture."""
-    lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
-    return (*OPTIONS, f"-DSWEEP_PACK={lanes}")
+    method = kernel.method
+    lanes = ITEMS_OF_A_THREAD if method.items else 1
+    options = (*OPTIONS, f"-DSWEEP_PACK={lanes}")
+    simplest = {each.name for each in method.variants if each.value is not None}
+    limited = method.registers is not None and simplest <= {*kernel.variants}
+    return (*options, f"--maxrregcount={method.registers}") if limited else options
 
 
 def check_sizes(sizes: Sizes, kernel: Kernel) -> None:

@@ -184,24 +184,26 @@ RELATIVE = _tolerance(1e-6, 0.1)
 STEPS = ("window_end/step", "end_cycle/(angular_frequency*step)")  # by parameter set
 
 
-def _scheme(name: str, summary: str, tolerance: Parameter, pack: int) -> Method:
+def _scheme(
+    name: str, summary: str, tolerance: Parameter, pack: int, registers: int | None = None
+) -> Method:
     """A scheme with the penalised law."""
     controlled = () if tolerance is CONSTANT else (CONSTANT_STEP,)
     return Method(
         name=name, kind="kernel", summary=summary, revision=1,
         parameters=(*CONTACT, tolerance, *LIMITS),
         variants=(*STEPPING_VARIANTS, *controlled),
-        pack=pack,
+        pack=pack, registers=registers,
         cost=() if controlled else STEPS,  # otherwise lanes that are done take the next points
         traced=True,
     )  # fmt: skip
 
 
 SCHEMES = (
-    _scheme("euler", "penalised law, symplectic Euler (order 1)", CONSTANT, 3),
+    _scheme("euler", "penalised law, symplectic Euler (order 1)", CONSTANT, 3, registers=64),
     _scheme("devogelaere", "penalised law, De Vogelaere (order 4; 3 with damping)", CONSTANT, 3),
     _scheme("adapt_ordre2", "penalised law, central differences (order 2)", SAME_PERIOD, 2),
-    _scheme("rk54", "penalised law, Dormand-Prince 5(4)", RELATIVE, 3),
+    _scheme("rk54", "penalised law, Dormand-Prince 5(4)", RELATIVE, 3, registers=96),
     _scheme("rk32", "penalised law, Bogacki-Shampine 3(2)", RELATIVE, 2),
 )
 MOREAU = Method(
@@ -210,7 +212,7 @@ MOREAU = Method(
     "limit",
     parameters=(STEP,),
     variants=STEPPING_VARIANTS,
-    pack=3,
+    pack=3, registers=64,
     cost=STEPS,
     traced=True,
 )  # fmt: skip

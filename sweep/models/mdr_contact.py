@@ -203,7 +203,7 @@ CONTROLS = (
 
 METHODS = (
     Method(
-        name="exact", kind="kernel", revision=2, pack=2,
+        name="exact", kind="kernel", revision=2, pack=2, registers=96,
         kinds=("profile_exponent == 1", "profile_exponent == 2", "delta > 1",
                "normal_amplitude > indentation"),
         cost=("beta", "friction*normal_amplitude/tangential_amplitude"),
@@ -211,7 +211,7 @@ METHODS = (
     ),
     Method(
         name="time_stepping", kind="kernel", revision=1, parameters=CONTROLS, items="springs",
-        least_chunk=2**12,
+        least_chunk=2**12, registers=64,
         traced=True,
         summary="algorithm of the paper: predict, clamp, trapezoid of F du; first order in the "
         "step; nearly in phase the error can exceed the energy and make it negative",

@@ -23,7 +23,7 @@ INSTRUCTION = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 TARGET = re.compile(r"\bBRA\b.*`\(([.$\w]+)\)")
 ON_DOUBLES = re.compile(r"\b(DADD|DMUL|DFMA|DSETP)\b")
 LOCAL = re.compile(r"\b(LDL|STL)\b")
-WRITES = re.compile(r"\b(ST|STG|STL|STS|RED|REDG|ATOM|ATOMG)\b")
+WRITES = re.compile(r"\b(ST|STG|STS|RED|REDG|ATOM|ATOMG)\b")
 # A register, and what is added to it in place; the high half of one of 64 bits has ".X".
 COUNTS = re.compile(r"\bU?(?:IADD3?|VIADD)(?:\.64)? (U?R\d+)(?:, U?P[\dT])*, \1, (-?0x[0-9a-f]+)\b")
 COMPARES = re.compile(r"\bU?ISETP\b.*")
@@ -45,7 +45,7 @@ class Loop:
     instructions: int
     on_doubles: int
     local_memory: int  # loads and stores
-    writes: int  # to any memory
+    writes: int  # to memory that is not local
     counted: int | None  # what its counter changes by: the steps of a turn; None: no one counter
 
 
@@ -72,7 +72,7 @@ def time_loops(code: Code) -> list[Loop]:
 
 
 def writes(code: Code) -> int:
-    """Instructions that write to memory."""
+    """Instructions that write to memory that is not local."""
     return _count(WRITES, [text for _, text in code])
 
 

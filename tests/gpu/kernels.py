@@ -96,13 +96,13 @@ def usage(made: nvrtc.Compiled) -> dict[str, Any]:
 
 
 def code_digest(kernel: Kernel) -> str:
-    """A digest of the text without comments and #line."""
-    return digest_of(kernel_text(kernel, "gpu"))
+    """A digest of the text without comments and #line, and of the options."""
+    return digest_of(kernel_text(kernel, "gpu"), options_for(kernel))
 
 
-def digest_of(text: str) -> str:
-    code = "".join(NO_CODE.sub("", text).split())
-    return hashlib.sha256(code.encode()).hexdigest()[:16]
+def digest_of(text: str, options: tuple[str, ...]) -> str:
+    code = [*NO_CODE.sub("", text).split(), *options]
+    return hashlib.sha256("".join(code).encode()).hexdigest()[:16]
 
 
 def main() -> int:

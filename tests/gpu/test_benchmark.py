@@ -274,7 +274,7 @@ def test_packages_that_are_carried_need_no_others() -> None:
 def test_kernels_are_compiled_with_their_limits_of_registers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A fault of one is reported, and costs no other."""
+    """Those of the session, in place of their methods' too. A fault of one costs no other."""
     prepared: list[str] = []
 
     class Backend:
@@ -288,16 +288,16 @@ def test_kernels_are_compiled_with_their_limits_of_registers(
             if limits == ["--maxrregcount=64"]:
                 raise RuntimeError("ptxas")
 
-    monkeypatch.setattr("sweep.backends.gpu.OPTIONS", gpu_compiling.OPTIONS)
     monkeypatch.setattr(gpu_compiling, "find_gpu", lambda: "a device")
     monkeypatch.setattr(gpu_compiling, "GpuBackend", Backend)
     faults = [gpu_compiling.compiled(number) for number in range(len(gpu_compiling.jobs()))]
-    assert sum("maxrregcount" not in each for each in prepared) > len(list(cases(8)))
-    for most in (128, 96, 80, 64):
-        assert f"friction_oscillator euler --maxrregcount={most}" in prepared
-    assert [fault for fault in faults if fault][
-        1
-    ] == "friction_oscillator euler: RuntimeError: ptxas"
+    limits = [f" --maxrregcount={most}" for most in (128, 96, 80, 64)]
+    tried = ["friction_oscillator exact", "friction_oscillator euler", "mdr_contact exact"]
+    tried += ["mdr_contact time_stepping", "mdr_contact time_stepping_2"]
+    assert {f"{name}{limit}" for name in tried for limit in ("", *limits)} <= {*prepared}
+    assert "friction_oscillator rk54 --maxrregcount=96" in prepared
+    assert "friction_oscillator euler: RuntimeError: ptxas" in faults
+    assert len(faults) == len(prepared) > len(list(cases(8))) + len(tried) * len(limits)
 
 
 def test_a_session_without_bits_to_compare_ends_before_it_looks_for_a_gpu(

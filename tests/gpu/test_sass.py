@@ -45,11 +45,14 @@ def test_what_a_turn_takes_is_counted() -> None:
 
 
 def test_a_write_counts_where_it_stands() -> None:
-    inside = SECTION.replace("DMUL R138, R30, R56", "STL.64 [R1+0x8], R56", 1)
-    assert [loop.writes for loop in sass.loops(sass.parsed(inside))] == [0, 0, 1, 1, 0]
     assert sass.writes(CODE) == LISTING.count("STG") == 6
-    (time_loop,) = sass.time_loops(sass.parsed(inside))
-    assert (time_loop.writes, time_loop.local_memory, time_loop.on_doubles) == (1, 1, 48)
+    for store, counted in (("STG.E.64 desc[UR4][R8.64]", (1, 0)), ("STL.64 [R1+0x8]", (0, 1))):
+        inside = sass.parsed(SECTION.replace("DMUL R138, R30", store, 1))
+        (time_loop,) = sass.time_loops(inside)
+        assert (time_loop.writes, time_loop.local_memory, time_loop.on_doubles) == (*counted, 48)
+        writes, local = counted
+        assert [loop.writes for loop in sass.loops(inside)] == [0, 0, writes, writes, 0]
+        assert [loop.local_memory for loop in sass.loops(inside)] == [0, 0, local, local, 0]
 
 
 @pytest.mark.parametrize(
