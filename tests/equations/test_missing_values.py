@@ -12,7 +12,7 @@ import xarray as xr
 
 import sweep
 from sweep.errors import ConfigError, StoreError
-from sweep.spec import Status
+from sweep.spec import MISSING_COUNT, Status
 from tests.command import Run
 from tests.equations.examples import model, points
 from tests.equations.test_events import EVERY, controls
@@ -126,6 +126,62 @@ def test_along_an_axis_a_window_without_a_length_is_outside_validity(
     outside = Status.outside_validity
     assert dataset.status.values.tolist() == [Status.ok, Status.ok, outside, outside]
     lacking(dataset)
+
+
+# x = t, until it reaches `wall`.
+STOPPED = """
+format = 1
+name = "stopped"
+time_unit = "1"
+[parameters]
+wall = {}
+[states]
+x = { initial = "0" }
+[derivatives]
+x = "1"
+[[events]]
+name = "stop"
+when = "x - wall"
+direction = "rising"
+stop = true
+[outputs]
+mean = { mean = "x" }
+rms = { rms = "x" }
+integral = { integral = "1" }
+early = { share = "t < 2.5" }
+minimum = { minimum = "x" }
+maximum = { maximum = "x" }
+final = { final = "x" }
+stops = { count = "stop" }
+"""
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_a_motion_that_stops_before_the_window_is_outside_validity(method: str) -> None:
+    walls = np.array([-1.0, 0.5, 1.999, 2.0, 2.25, 3.75, 9.75, 12.0])
+    start, end = 2.0, 10.0
+    steps = {"step": 0.003} if method == "rk4" else {"relative_tolerance": 1e-9}
+    dataset = points(STOPPED, method, {"wall": walls}, window_start=start, window_end=end, **steps)
+    last = np.where((walls > 0) & (walls < end), walls, end)  # below 0, nothing is crossed
+    outside = last <= start
+    expected_status = np.where(outside, Status.outside_validity, Status.ok)
+    np.testing.assert_array_equal(dataset.status, expected_status)
+    length = last - start
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = {
+            "mean": (start + last) / 2,
+            "rms": np.sqrt((last**3 - start**3) / 3 / length),
+            "integral": length,
+            "early": np.minimum(length, 0.5) / length,
+            "minimum": start + 0 * last,
+            "maximum": last,
+            "final": last,
+        }
+    for name, values in expected.items():
+        known = np.where(outside, np.nan, values)
+        np.testing.assert_allclose(dataset[name], known, rtol=1e-7, err_msg=name)
+    stops = np.where(outside, MISSING_COUNT, last < end)
+    np.testing.assert_array_equal(dataset["stops"], stops)
 
 
 def lacking(dataset: xr.Dataset) -> None:
