@@ -28,7 +28,6 @@ from sweep.errors import MachineError
 from sweep.wording import duration, rate, share
 
 if TYPE_CHECKING:
-    from sweep.request import Sweep
     from sweep.spec import Status
     from sweep.store import Remaining, Store
     from sweep.store.receipts import Flow
@@ -81,7 +80,7 @@ def status(
         print_errors(store_state.errors, opened.log)
         if damaged is not None:
             _print_damage(damaged)
-        print(f"next: {_after(store, opened.sweep, store_state, damaged or [])}")
+        print(f"next: {_after(store, opened, store_state, damaged or [])}")
     raise typer.Exit(1 if damaged or store_state.counts.get(Status.failed) else 0)
 
 
@@ -151,11 +150,17 @@ def _print_damage(damaged: list[Damage]) -> None:
         print(f"  {each}")
 
 
-def _after(store: str, sweep: Sweep, store_state: State, damaged: list[Damage]) -> str:
+def _after(name: str, store: Store, store_state: State, damaged: list[Damage]) -> str:
+    from sweep.store import PassFolder
+
     if not damaged and store_state.points_done == store_state.points_total:
-        return look_command(store, sweep, store_state.counts)
+        return look_command(name, store.sweep, store_state.counts)
     what = "computes these chunks again" if damaged else "resumes"
-    then = f"{next_command('run', store)} ({what})"
+    refined = PassFolder.store_of(store.location)
+    run = next_command("run", name)
+    if refined is not None:  # a pass alone is not a sweep
+        run = f"{next_command('run CONFIG -o', refined)} with the same sweep file"
+    then = f"{run} ({what})"
     folders = [each.file for each in damaged if each.is_folder]
     place = folders[0] if len(folders) == 1 else "these folders"
     return f"move {place} out of the store; then {then}" if folders else then

@@ -72,7 +72,7 @@ def has_several(axis: object) -> TypeGuard[Table]:
 def read(source: str | Path | Mapping[str, object]) -> Document:
     """The document in a TOML file, a shipped one given by name, or a mapping; also that of a store.
 
-    Raises ConfigError if there is none, StoreError if a folder or URL has no store.
+    Raises ConfigError if there is none, StoreError if a folder, a URL or a .zarr has no store.
     """
     if isinstance(source, Mapping):
         return Document(MAPPING_NAME, None, Path(), mapping_tables(source), {})

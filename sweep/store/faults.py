@@ -219,7 +219,7 @@ def no_store(path: str, last_pass: str | None) -> StoreError:
         return StoreError(
             f"{path!r} does not exist yet: it is being refined, or was when the run stopped; "
             f"`sweep status {shlex.quote(last_pass)}` shows the progress of its last pass, and "
-            "running the same sweep again continues"
+            f"`sweep run CONFIG -o {shlex.quote(path)}` with the same sweep file resumes"
         )
     place = Path(path)
     near = get_close_matches(place.name, [each.name for each in place.parent.glob("*.zarr")], n=1)

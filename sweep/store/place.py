@@ -170,6 +170,12 @@ class PassFolder:
         self._store = str(store).rstrip("/") if is_url(store) else str(local(store))
         self._path = f"{self._store}.passes"
 
+    @classmethod
+    def store_of(cls, path: str) -> str | None:
+        """The store to which a path or URL of a pass leads; None for any other path."""
+        match = re.fullmatch(r"(.+)\.passes[/\\]\d+\.zarr", path)
+        return None if match is None else match[1]
+
     def __getitem__(self, number: int) -> str:
         """The path or URL of a pass."""
         return f"{self._path}/{number}.zarr"

@@ -175,7 +175,7 @@ def no_backend(name: str) -> Backend:
 
 
 def test_a_stopped_sweep_shows_its_pass_and_resumes(
-    tmp_path: Path, whole: dict[str, bytes]
+    run: Run, tmp_path: Path, whole: dict[str, bytes]
 ) -> None:
     path, stop = tmp_path / "a.zarr", Event()
     reports: list[Progress] = []
@@ -191,6 +191,10 @@ def test_a_stopped_sweep_shows_its_pass_and_resumes(
     assert [p.points_done for p in reports] == sorted(p.points_done for p in reports)
     with pytest.raises(StoreError, match=r"being refined.*sweep status .*a\.zarr\.passes/\d\.zarr"):
         Store.open(path)
+    with pytest.raises(StoreError, match=r"being refined.*sweep run CONFIG -o .*a\.zarr"):
+        sweep.run(path)
+    _, out, _ = run("status", PassFolder(path)[1])
+    assert f"next: sweep run CONFIG -o {path} with the same sweep file" in out
     sweep.run(SLOW, store=path)
     assert tree(path) == whole
 
