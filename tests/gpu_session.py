@@ -3,11 +3,11 @@
     python -m tests.gpu_cases                 # first, on a machine with a compiler: the CPU's bits
     python -m tests.gpu_session FOLDER        # on the machine with NumPy, CuPy and pytest
 
-First all kernels are compiled. Then, in order of importance: the results of every method compared
-with the CPU, the speeds, and the speeds with fewer registers (more threads at once, but spills).
-Each result is written into FOLDER at once: compiling.log, bits.txt, session.log, gpu-DEVICE.json,
-registers.json. If a process loses its GPU, the remaining tests and figures are run in another
-process.
+First all kernels are compiled. Then, in order of importance: of the main methods, the results
+compared with the CPU and the speeds; the same of all others; the speeds with fewer registers (more
+threads at once, but spills); operations per step. Each result is written into FOLDER at once:
+compiling.log, bits.txt, session.log, gpu-DEVICE.json, registers.json. If a process loses its GPU,
+the remaining tests and figures are run in another process.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from sweep.backends.compiler import find_compiler
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import CompileError, MachineError
+from tests.benchmarks.gpu import GO_ON, MAIN_ALONE, add_issue, figures_path
+from tests.benchmarks.gpu_works import works
 from tests.gpu_cases import not_carried
 from tests.gpu_compiling import tried
 
@@ -41,6 +43,10 @@ REPEATS = 3
 PYTHON = [sys.executable, "-m"]
 # Warnings of another NumPy or CuPy do not affect bits.
 BITS = [*PYTHON, "pytest", "-v", "-m", "gpu", "--require-gpu", "-W", "default"]
+MAIN_TESTS = (
+    "those_of_the_cpu and (friction_oscillator-exact or friction_oscillator-euler "
+    "or mdr_contact-exact or mdr_contact-time_stepping])"
+)
 BEGUN = re.compile(r"^(tests/\S+::\S+) ", re.MULTILINE)  # a test, as `pytest -v` prints it
 OVER = (0, 1, 3, 124)  # other exit statuses: the GPU is lost, or a crash
 
@@ -58,10 +64,17 @@ def main(folder: Path) -> int:
     print(device.facts, flush=True)
     compiling = min(end, time.monotonic() + LIMITS["compiling"])
     run("compiling", [*PYTHON, "tests.gpu_compiling"], folder / "compiling.log", compiling)
-    differ = compared_bits(folder / "bits.txt", end)
-    slow = _speeds(folder, end)
+    figures = figures_path(folder, device)
+    for old in (folder / "bits.txt", folder / "session.log", figures):
+        old.unlink(missing_ok=True)
+    statuses: list[int] = []
+    for tests, option in (["-k", MAIN_TESTS], [MAIN_ALONE]), ([], []):
+        statuses.append(compared_bits(folder / "bits.txt", end, [*BITS, *tests]))
+        statuses.append(_speeds(folder, end, option))
     registers_tried(folder / "registers.json", end)
-    return differ or slow
+    if figures.exists():
+        add_issue(figures, device, works())
+    return max(statuses, key=abs)
 
 
 def _require_bits() -> None:
@@ -79,10 +92,9 @@ def _require_bits() -> None:
 
 
 def compared_bits(log: Path, end: float, command: Sequence[str] = BITS) -> int:
-    """Run every test once, of those that the command selects."""
-    log.unlink(missing_ok=True)
+    """Run every test that the command selects once, if the log does not have it already."""
     end = min(end, time.monotonic() + LIMITS["bits"])
-    begun: list[str] = []
+    begun = BEGUN.findall(log.read_text()) if log.exists() else []
     statuses: list[int] = []
     for _ in range(PROCESSES):
         left_out = [f"--deselect={test}" for test in begun]
@@ -93,17 +105,15 @@ def compared_bits(log: Path, end: float, command: Sequence[str] = BITS) -> int:
     return max(statuses, key=abs)
 
 
-def _speeds(folder: Path, end: float) -> int:
-    """Measure every figure once."""
-    log = folder / "session.log"
-    log.unlink(missing_ok=True)
+def _speeds(folder: Path, end: float, options: Sequence[str]) -> int:
+    """Measure every figure once that is not recorded yet, of those that the options leave."""
     end = min(end, time.monotonic() + LIMITS["speeds"])
-    command = [*PYTHON, "tests.benchmarks.gpu", str(folder)]
-    status = run("speeds", command, log, end)
-    for _ in range(PROCESSES - 1):
+    command = [*PYTHON, "tests.benchmarks.gpu", str(folder), GO_ON, *options]
+    status = 0
+    for _ in range(PROCESSES):
+        status = run("speeds", command, folder / "session.log", end)
         if status in OVER:
             break
-        status = run("speeds", [*command, "--go-on"], log, end)
     return status
 
 

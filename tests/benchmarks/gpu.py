@@ -5,14 +5,14 @@ in this order: what nothing can exceed (`ceilings.py`); the speed of the main me
 alone ("kernel") and of a whole call ("call"), where points are sorted also without that; maps of
 10⁹ points by one thread, and by two so that copies overlap computing; maps through the engine into
 a store by several threads if its dependencies are installed; the speed of the other methods; a map
-with --gpus; each method by the CPU backend on one core if there is a compiler. With nvdisasm, the
-operations on doubles per step are counted in the machine code of the time loop, which gives the
-fraction of the device's peak rate. An exact method has no such fraction, since the operations
-depend on its points.
+with --gpus; each method by the CPU backend on one core if there is a compiler. Last of all, with
+nvdisasm, the operations on doubles per step are counted in the machine code of the time loop, which
+gives the fraction of the device's peak rate. An exact method has no such fraction, since the
+operations depend on its points.
 
 NumPy and CuPy are needed. Times are medians with a warm kernel. A failure is recorded in place of
 its figures, and the others follow. With --go-on only what earlier processes have not measured is
-measured.
+measured, and nothing counted; with --main nothing after the main methods.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -52,7 +53,8 @@ STORED_SIDE = 2**14  # of a map through the engine, which also writes
 LARGE_SIDE = 2**11  # of a map in one call
 STORING_THREADS = (4, 8, 14)
 LIMIT = 30.0  # s, of a map of chunks
-GO_ON = "--go-on"
+GO_ON, MAIN_ALONE = "--go-on", "--main"
+FIRST = 2 + len(STORING_THREADS) + MAIN  # measurements: the ceilings and the main methods
 
 Figures = dict[str, Any]
 Measurement = tuple[str, str, Callable[[], Figures]]  # section, name, and how it is measured
@@ -70,22 +72,22 @@ def measurements(
     each = tuple(every)
     first, main, others = each[0], each[:MAIN], each[MAIN:]
     for work in main:
-        yield "kernels", work.name, lambda work=work: measured(work, device, backend)
+        yield "kernels", work.name, lambda work=work: measured(work, backend)
     large = sdnd104(LARGE_SIDE)
-    yield "maps", "SDND104 in one call of 2²² points", lambda: measured(large, device, backend)
+    yield "maps", "SDND104 in one call of 2²² points", lambda: measured(large, backend)
     yield "maps", "SDND104 in chunks, one thread", lambda: whole_map(backend, first, 1)
     yield "maps", "SDND104 in chunks, two threads", lambda: whole_map(backend, first, 2)
     for threads in STORING_THREADS:
         name = f"SDND104 into a store, {threads} threads"
         yield "maps", name, lambda threads=threads: stored_map(workers=threads)
     for work in others:
-        yield "kernels", work.name, lambda work=work: measured(work, device, backend)
+        yield "kernels", work.name, lambda work=work: measured(work, backend)
     yield "maps", "SDND104 into a store, --gpus", lambda: stored_map(backend="auto", gpus="all")
     for work in each:  # compiling needs no GPU
         yield "one_core", work.name, lambda work=work: on_one_core(work)
 
 
-def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
+def measured(work: Work, backend: Backend) -> Figures:
     """The figures of one method."""
     began = time.perf_counter()
     backend.prepare(work.sweep, work.points)
@@ -102,7 +104,6 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
     }
     if work.steps:
         figures["kernel_steps_per_second"] = work.steps / kernel
-        figures |= _issue(work, device, work.steps / kernel)
     if sorting(work.sweep.method, work.points):
         kernel, call = _medians(as_they_come(work), backend)
         figures["unsorted_kernel_points_per_second"] = n / kernel
@@ -110,10 +111,19 @@ def measured(work: Work, device: CupyDevice, backend: Backend) -> Figures:
     return figures
 
 
+def add_issue(path: Path, device: CupyDevice, every: Iterable[Work]) -> None:
+    """Add to the speeds in steps that are recorded what _issue() counts."""
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    for work in every if sass.available() else ():
+        figures = kept["kernels"].get(work.name, {})
+        if speed := figures.get("kernel_steps_per_second"):
+            figures |= _issue(work, device, speed)
+            _keep(path, kept)
+            print(f"{work.name:56} {_summary(figures)}", flush=True)
+
+
 def _issue(work: Work, device: CupyDevice, steps_per_second: float) -> Figures:
     """The fraction of the device's rate of operations on doubles that the time loops use."""
-    if not sass.available():
-        return {}
     kernel = kernel_of(work.sweep, work.points.variants)
     text = kernel_text(kernel, "gpu")
     try:
@@ -323,25 +333,35 @@ def _summary(figures: Figures) -> str:
     )
 
 
+def figures_path(folder: Path, device: CupyDevice) -> Path:
+    """The file of a device's figures."""
+    name = re.sub(r"[^a-z0-9]+", "-", device.facts.name.lower()).strip("-")
+    return folder / f"gpu-{name}.json"
+
+
 def main() -> int:
-    """Measure everything; with --go-on only what earlier processes have not measured."""
-    arguments = [each for each in sys.argv[1:] if each != GO_ON]
+    """Measure everything, or what the options leave of it."""
+    arguments = [each for each in sys.argv[1:] if each not in (GO_ON, MAIN_ALONE)]
     folder = Path(arguments[0]) if arguments else RESULTS
     try:
         device = find_gpu()
     except SweepError as error:
         print(f"nothing is measured: {error}", file=sys.stderr)
         return 3
-    name = re.sub(r"[^a-z0-9]+", "-", device.facts.name.lower()).strip("-")
-    path = folder / f"gpu-{name}.json"
+    path = figures_path(folder, device)
     print(device.facts)
     if GO_ON not in sys.argv:
         path.unlink(missing_ok=True)
+    every = tuple(works())
+    count = FIRST if MAIN_ALONE in sys.argv else None
+    queue = islice(measurements(device, GpuBackend(device), every), count)
     try:
-        failed = record(path, machine(device), measurements(device, GpuBackend(device), works()))
+        failed = record(path, machine(device), queue)
     except LostDeviceError:
         print(f"the GPU is lost to this process; {GO_ON} measures what is left")
         return 4
+    if GO_ON not in sys.argv:
+        add_issue(path, device, every)
     print(f"kept in {path}")
     return 1 if failed else 0
 

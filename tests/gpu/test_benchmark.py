@@ -70,6 +70,7 @@ def test_every_method_is_measured_maps_early_and_the_cpu_last() -> None:
         "mdr_contact exact",
         "mdr_contact time_stepping",
     ]
+    assert sections[gpu.FIRST - 1 : gpu.FIRST + 1] == ["kernels", "maps"]
     on_gpu = [each for each in measured if each[0] != "one_core"]
     assert "one_core" not in sections[: len(on_gpu)]
     kernels, one_core = (
@@ -151,8 +152,7 @@ def test_ceilings_are_measured_through_the_device(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_figures_of_a_method_come_from_its_points(harmonic_balance: Work) -> None:
-    no_device: Any = None  # an array method has no kernel to inspect
-    figures = gpu.measured(harmonic_balance, no_device, CpuBackend())
+    figures = gpu.measured(harmonic_balance, CpuBackend())
     # The others: no motion, too small, too hard.
     assert (figures["points"], figures["ok"]) == (8, 5)
     assert figures["kernel_points_per_second"] > 0 < figures["call_points_per_second"]
@@ -160,14 +160,13 @@ def test_the_figures_of_a_method_come_from_its_points(harmonic_balance: Work) ->
 
 
 def test_points_that_are_sorted_are_measured_as_they_come_too() -> None:
-    no_device: Any = None
     case = next(each for each in cases(40) if each.name == "friction_oscillator-exact")
     backend = GpuBackend(TwinDevice())
-    figures = gpu.measured(Work("exact", case.sweep, case.points), no_device, backend)
+    figures = gpu.measured(Work("exact", case.sweep, case.points), backend)
     assert figures["unsorted_kernel_points_per_second"] > 0
     assert figures["unsorted_call_points_per_second"] > 0
     whole = gpu_works.as_they_come(Work("exact", case.sweep, case.points))
-    assert not [each for each in gpu.measured(whole, no_device, backend) if "unsorted" in each]
+    assert not [each for each in gpu.measured(whole, backend) if "unsorted" in each]
 
 
 def test_without_a_compiler_the_cpu_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +238,63 @@ def test_there_is_no_fraction_if_steps_are_not_counted() -> None:
     assert "doubles_per_step" not in gpu.issue([], 1, 1e12, 1e13)
 
 
+def test_the_fraction_is_added_to_speeds_in_steps(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """To those that are recorded, by whichever process."""
+    no_device: Any = None
+    euler, exact = gpu_works.stepping("euler", 64, 100), gpu_works.sdnd104(8)
+    speeds = {euler.name: {"kernel_steps_per_second": 3.0}, exact.name: {"points": 64}}
+    path = tmp_path / "gpu.json"
+    path.write_text(json.dumps({"kernels": speeds}))
+    monkeypatch.setattr(sass, "available", lambda: True)
+    monkeypatch.setattr(gpu, "_issue", lambda _work, _device, speed: {"doubles_per_step": speed})
+    gpu.add_issue(path, no_device, [euler, exact, gpu_works.contacts(8)])
+    speeds[euler.name]["doubles_per_step"] = 3.0
+    assert json.loads(path.read_text()) == {"kernels": speeds}
+
+
 # The session on a machine with a GPU.
+
+
+def test_a_session_takes_the_main_methods_first_and_reads_machine_code_last(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done: list[str] = []
+
+    def run(what: str, command: list[str], log: Path, end: float) -> int:
+        main = "--main" in command or gpu_session.MAIN_TESTS in command
+        done.append(f"main {what}" if main else what)
+        assert what == "compiling" or not figures.exists()
+        log.write_text("tests/a.py::one PASSED\n")
+        if what == "speeds" and not main:
+            figures.write_text("{}")
+        return int(what == "bits" and main)
+
+    device = SimpleNamespace(facts=Facts(), try_kernel=lambda: None)
+    figures = tmp_path / "gpu-nvidia-h200.json"
+    figures.write_text("of an earlier session")
+    monkeypatch.setattr(gpu_session, "not_carried", list)
+    monkeypatch.setattr(gpu_session, "find_gpu", lambda: device)
+    monkeypatch.setattr(gpu_session, "run", run)
+    monkeypatch.setattr(gpu_session, "works", tuple)
+    for name in ("registers_tried", "add_issue"):
+        monkeypatch.setattr(gpu_session, name, lambda *_, name=name: done.append(name))
+    assert gpu_session.main(tmp_path) == 1
+    both = ["main bits", "main speeds", "bits", "speeds"]
+    assert done == ["compiling", *both, "registers_tried", "add_issue"]
+
+
+def test_the_main_tests_are_of_the_main_methods() -> None:
+    command = [*gpu_session.BITS[2:], "--collect-only", "-k", gpu_session.MAIN_TESTS]
+    found = re.findall(r"<Function (\S+)\[(\S+)\]>", without("", *command).stdout)
+    names = ("friction_oscillator-exact", "friction_oscillator-euler")
+    names += ("mdr_contact-exact", "mdr_contact-time_stepping")
+    assert found == [
+        ("test_the_bits_are_those_of_the_cpu", case.name)
+        for case in cases(8)
+        if case.name.removesuffix("-variants") in names
+    ]
 
 
 def test_carried_results_belong_to_one_text(
