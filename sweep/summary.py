@@ -106,7 +106,7 @@ def contents(dataset: xr.Dataset) -> Contents:
     names = [str(name) for name in dataset.data_vars if name != "status"]
     flags = {name: Counter[int]() for name in names if "flag_meanings" in dataset[name].attrs}
     ranges = {name: Range() for name in names if name not in flags}
-    weighted_by, areas = _weighting(dataset)
+    weighted_by, areas = weighting(dataset)
     causes_of = _causes_in(dataset)
     causes: Counter[str] = Counter()
     first = 0
@@ -199,7 +199,7 @@ def _by_status(block: xr.Dataset) -> dict[Status, int]:
     return reduced_counts(block[POINTS_BY_STATUS].values[status != Status.pending]) | pending
 
 
-def _weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:
+def weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:
     """What the points are weighted by, and the weight of each; None if all count the same."""
     from sweep.analysis.refined import cells_of, holds_refined_points
 

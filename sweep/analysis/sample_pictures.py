@@ -20,6 +20,7 @@ from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import index_name
 from sweep.statistics.outputs import POINTS_BY_STATUS
+from sweep.summary import weighting
 from sweep.work import Values
 
 Shape = Literal["histogram", "scatter_matrix"]
@@ -29,6 +30,11 @@ MAX_HISTOGRAM_POINTS = 2**22  # of a longer sample, so many evenly spread points
 MAX_SCATTER_POINTS = 5_000
 MAX_SCATTER_PARAMETERS = 6  # of a scatter matrix, beside the output
 GREY = "0.6"
+SHARES = {  # by what points are weighted by
+    None: "share of points",
+    "cell area": "share of the map",
+    "points": "share of the points computed",
+}
 
 
 def draw_as(
@@ -42,34 +48,36 @@ def draw_as(
 
     `output` and `at` are as in `plots.draw`: with further axes, the sample is that of one cell.
     A histogram has bars for the share of the points that have a value, for each class of a flag or
-    in bins, which are logarithmic where positive values span decades; the mean is marked.
+    in bins, which are logarithmic where positive values span decades; the mean is marked. Points of
+    a refined sweep weigh as in `summary.contents`.
     A scatter matrix shows the output and the parameters in `over`, by default the first 6, against
     each other, and a histogram of each; points without a value are grey crosses in the panels of
     the parameters. SweepError without a sample, for unknown parameters, and for a histogram over
     parameters.
     """
     if shape == "scatter_matrix":
-        shown = _sample_of_cell(dataset, output, at or {}, MAX_SCATTER_POINTS)
-        return _scatter_matrix(shown, _parameters(shown, over))
+        shown, weights = _sample_of_cell(dataset, output, at or {}, MAX_SCATTER_POINTS)
+        return _scatter_matrix(shown, weights, _parameters(shown, over))
     if over:
         raise SweepError(f"a histogram is not drawn over {', '.join(over)}: leave out --over")
-    return _histogram(_sample_of_cell(dataset, output, at or {}, MAX_HISTOGRAM_POINTS))
+    shown, weights = _sample_of_cell(dataset, output, at or {}, MAX_HISTOGRAM_POINTS)
+    return _histogram(shown, weights, SHARES[weighting(dataset)[0]])
 
 
-def _histogram(shown: Slice) -> Figure:
+def _histogram(shown: Slice, weights: Values, share: str) -> Figure:
     figure, axes = single_panel(_title(shown))
-    _draw_bars(axes, shown.values, shown.names, colour="C0")
-    axes.set(xlabel=axis_label(shown.output), ylabel="share of points")
-    finite = shown.values[np.isfinite(shown.values)]
-    if finite.size and not shown.names:
-        mean = float(finite.mean())
+    _draw_bars(axes, shown.values, weights, shown.names, colour="C0")
+    axes.set(xlabel=axis_label(shown.output), ylabel=share)
+    is_finite = np.isfinite(shown.values)
+    if is_finite.any() and not shown.names:
+        mean = float(np.average(shown.values[is_finite], weights=weights[is_finite]))
         text = f"mean {mean:.4g} {unit(shown.output)}".rstrip()
         axes.axvline(mean, color="0.2", linestyle="--", label=text)
         axes.legend(frameon=False, fontsize="small")
     return figure
 
 
-def _scatter_matrix(shown: Slice, names: Sequence[str]) -> Figure:
+def _scatter_matrix(shown: Slice, weights: Values, names: Sequence[str]) -> Figure:
     columns = {name: shown.dataset[name].values.astype(np.float64) for name in names}
     columns[shown.name] = shown.values
     labels = [with_unit(name, shown.dataset[name]) for name in columns]
@@ -83,7 +91,13 @@ def _scatter_matrix(shown: Slice, names: Sequence[str]) -> Figure:
             if j > i:
                 axes.set_visible(False)
                 continue
-            _draw_panel(axes, x, y, shown, is_diagonal=i == j, is_parameter=below != shown.name)
+            is_parameter = below != shown.name
+            if i == j:
+                flags = {} if is_parameter else shown.names
+                _draw_bars(axes, x, weights, flags, colour=GREY)
+                axes.set_yticks([])
+            else:
+                _draw_dots(axes, x, y, shown, is_parameter=is_parameter)
             axes.tick_params(labelsize="x-small", labelbottom=i == number - 1, labelleft=j == 0)
             if i == number - 1:
                 axes.set_xlabel(labels[j], fontsize="small")
@@ -95,8 +109,11 @@ def _scatter_matrix(shown: Slice, names: Sequence[str]) -> Figure:
 
 def _sample_of_cell(
     dataset: xr.Dataset, output: str | None, at: Mapping[str, float], most: int
-) -> Slice:
-    """The points of a sample; with further axes, those in the cell nearest to `at`; thinned."""
+) -> tuple[Slice, Values]:
+    """The points of a sample; with further axes, those in the cell nearest to `at`; thinned.
+
+    With the weight of each point, (n_points,).
+    """
     name = output_name(dataset, output)
     if not parameters_along(dataset, POINT) or POINT not in dataset[name].dims:
         is_reduced = POINTS_BY_STATUS in dataset
@@ -112,8 +129,11 @@ def _sample_of_cell(
     check_names("axis", places, axes)
     dataset, cuts = cut_at(dataset, axes, places)
     size = dataset.sizes[POINT]
-    shown = dataset.isel({POINT: evenly(size, most)}).load()
-    return Slice(shown, name, cuts, numbered=frozenset({POINT}), thinned=size > most)
+    _, areas = weighting(dataset)
+    some = evenly(size, most)
+    weights = np.ones(some.size) if areas is None else areas[some]
+    shown = dataset.isel({POINT: some}).load()
+    return Slice(shown, name, cuts, numbered=frozenset({POINT}), thinned=size > most), weights
 
 
 def _parameters(shown: Slice, over: Sequence[str]) -> list[str]:
@@ -136,13 +156,7 @@ def _title(shown: Slice) -> str:
     return shown.title(shown.name, note=f" ({counts})")
 
 
-def _draw_panel(
-    axes: Axes, x: Values, y: Values, shown: Slice, *, is_diagonal: bool, is_parameter: bool
-) -> None:
-    if is_diagonal:
-        _draw_bars(axes, x, {} if is_parameter else shown.names, colour=GREY)
-        axes.set_yticks([])
-        return
+def _draw_dots(axes: Axes, x: Values, y: Values, shown: Slice, *, is_parameter: bool) -> None:
     finite = np.isfinite(shown.values)
     axes.scatter(x[finite], y[finite], s=dot_size(x.size, 4e3, 20.0), linewidths=0, rasterized=True)
     if is_parameter and not finite.all():
@@ -152,10 +166,13 @@ def _draw_panel(
             axes.set(**{f"{axis}scale": "log"})
 
 
-def _draw_bars(axes: Axes, values: Values, names: Mapping[int, str], *, colour: str) -> None:
-    """Draw the shares of the values by bin or class."""
-    finite = values[np.isfinite(values)]
-    weights = np.full(finite.size, 1 / max(finite.size, 1))
+def _draw_bars(
+    axes: Axes, values: Values, weights: Values, names: Mapping[int, str], *, colour: str
+) -> None:
+    """Draw the shares of the values, each with its weight, by bin or class."""
+    is_finite = np.isfinite(values)
+    finite = values[is_finite]
+    weights = weights[is_finite] / weights[is_finite].sum()
     if names:
         shares = [float(weights[finite == code].sum()) for code in names]
         axes.bar(list(names), shares, width=0.8, color=colour)

@@ -7,12 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from numpy.typing import NDArray
 
+import sweep
 from sweep.analysis import sample_pictures
+from sweep.analysis.refined import on_grid
 from sweep.errors import SweepError
 from sweep.spec import Status
 from tests.command import Run
+from tests.refine.test_refine import document
 
+Values = NDArray[np.float64]
 N = 400
 random = np.random.default_rng(3)
 FRICTION, FREQUENCY = random.uniform(0.1, 0.5, N), 10.0 ** random.uniform(-3, 3, N)
@@ -129,3 +134,28 @@ def test_the_command_draws_a_sample(tmp_path: Path, run: Run) -> None:
     status, _, message = run("plot", "results/a.zarr", "--as", "histogram", "--against", "euler")
     assert status == 2
     assert "leave out --against" in message
+
+
+def test_points_of_a_refined_sweep_weigh_as_much_as_their_cells() -> None:
+    """Against the trapezoidal rule over the finest grid, whose values are interpolated in cells.
+
+    The interpolation is linear along the axes, one of which is logarithmic; hence the tolerance.
+    """
+    dataset = sweep.run(document(), store=None)
+    grid = on_grid(dataset)
+    names = [str(name) for name in grid.wear_power.dims]
+    assert list(grid.status.values.ravel()) == [0] * grid.status.size
+
+    def of_map(values: Values) -> float:
+        """The mean over the finest grid, linear in the places along each axis."""
+        return float(np.trapezoid(np.trapezoid(values)) / np.prod(np.subtract(values.shape, 1)))
+
+    (axes,) = sample_pictures.draw_as("histogram", dataset, "wear_power").axes
+    assert len(names) == 2
+    mean = axes.get_lines()[0].get_xdata()[0]
+    assert mean == pytest.approx(of_map(grid.wear_power.values), rel=1e-4)
+    assert mean != pytest.approx(float(dataset.wear_power.mean()), rel=0.01)
+    assert axes.get_ylabel() == "share of the map"
+    assert sum(bar.get_height() for bar in axes.patches) == pytest.approx(1)
+    part = dataset.isel(point=slice(0, -1))
+    assert "computed" in sample_pictures.draw_as("histogram", part).axes[0].get_ylabel()
