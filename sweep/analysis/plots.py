@@ -17,14 +17,22 @@ from sweep.analysis.colours import draw_colour_bar, notes_of
 from sweep.analysis.comparison import compare_slice
 from sweep.analysis.cuts import cut
 from sweep.analysis.figures import draw_legend, new_figure, once, save, single_panel
-from sweep.analysis.kept_axes import check_names
-from sweep.analysis.labels import in_words, quantities, readable, with_codes, with_symbols
+from sweep.analysis.kept_axes import check_names, parameters_along
+from sweep.analysis.labels import (
+    in_words,
+    quantities,
+    readable,
+    values_of,
+    with_codes,
+    with_symbols,
+)
 from sweep.analysis.panels import draw_panel, is_single_line
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View, ViewKeywords, view_of
 from sweep.engine.loop import Report
 from sweep.errors import SweepError
+from sweep.request import POINT
 from sweep.store import open_results
 
 Source = xr.Dataset | str | Path
@@ -165,13 +173,26 @@ def panels_of(
     axis = view.facet
     if axis is None:
         return {"": at}
-    free = [str(name) for name in dataset.dims if name in dataset.coords and name not in at]
+    along = {
+        axis: parameters_along(dataset, axis) or ([axis] if axis in dataset.coords else [])
+        for axis in map(str, dataset.dims)
+        if axis != POINT
+    }
+    free = [axis for axis, names in along.items() if names and not {axis, *names} & set(at)]
     if not free:
         raise SweepError(f"--facet takes an axis of a grid, and these results have none: {axis}")
     check_names("uncut axis", [axis], free)
     values = with_symbols(with_codes(dataset))[axis].load()
     words = in_words(axis)
     some = values[evenly(values.size, MAX_PANELS)]
+    if along[axis] != [axis]:  # its values are places
+        return {
+            f"{words} {place}: {values_of(dataset.isel({axis: place}), along[axis])}": {
+                **at,
+                axis: float(place),
+            }
+            for place in some.values.tolist()
+        }
     return {
         f"{words} = {text}": {**at, axis: float(value)}
         for text, value in zip(quantities(some), some.values, strict=True)

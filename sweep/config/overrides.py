@@ -69,9 +69,12 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
     if not equals or not key:
         raise ValueError(f"write {flag} name=value")
     _refuse_entry(flag, name, table)
+    value = _value(value_text.strip())
     if flag == "--at" and any((each, key) in document.places for each in TABLES[:3]):
         raise ValueError("given twice; a point has one value of each parameter, so keep one")
-    return _with_entry(document, table, key, _value(value_text.strip()), f"{flag} {name}")
+    if table == "parameters" and not is_table(value):
+        _refuse_several(document, flag, key)
+    return _with_entry(document, table, key, value, f"{flag} {name}")
 
 
 def _with_entry(document: Document, table: str, key: str, value: object, option: str) -> Document:
@@ -99,6 +102,17 @@ def _refuse_entry(flag: Flag, name: str, table: str) -> None:
         raise ValueError(f"set {what} as a whole: --set '{entry}={{ {form} }}'")
     if table not in ("", *TABLES):
         raise ValueError(f"there is no table {shown(table)}; {nearest(table, TABLES)}")
+
+
+def _refuse_several(document: Document, flag: Flag, name: str) -> None:
+    """ValueError if a number is given to an axis of several parameters."""
+    axes = document.tables.get("axes")
+    several = axes.get(name) if is_table(axes) else None
+    if has_several(several) and name not in several:
+        own = " ".join(f"{flag} {each}=..." for each in several)
+        raise ValueError(
+            f"{name} is an axis of several parameters, and has no values of its own; give {own}"
+        )
 
 
 def _value(text: str) -> object:

@@ -11,6 +11,7 @@ import xarray as xr
 
 import sweep
 from sweep.analysis import cuts, plots
+from sweep.analysis.view import View
 from sweep.config import load
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
@@ -94,6 +95,30 @@ def test_values_may_come_from_a_file(tmp_path: Path) -> None:
     sweep.run({**WHOLE, "axes": {**AXES, "case": case}}, store=tmp_path / "a.zarr")
     with pytest.raises(ConfigError, match="the values of case were read from a file"):
         load(tmp_path / "a.zarr")
+
+
+def test_it_is_drawn_as_panels(results: xr.Dataset) -> None:
+    figure = plots.draw(results, view=View(facet="case"))
+    titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_visible()]
+    pairs = ((1, 0.3), (2, 0.2), (3, 0.1))
+    assert titles == [
+        f"case {i}: friction = {mu}, mass = {mass} kg" for i, (mass, mu) in enumerate(pairs)
+    ]
+    for i, axes in enumerate(figure.axes[:3]):
+        np.testing.assert_array_equal(axes.lines[0].get_ydata(), results["wear_power"][:, i])
+    with pytest.raises(SweepError, match="no uncut axis 'case'"):
+        plots.draw(results, at={"mass": 2}, view=View(facet="case"))
+
+
+def test_a_number_for_it_is_one_fault() -> None:
+    """Its parameters stay, so that none is missing."""
+    for option in ({"overrides": ["case=2"]}, {"at": ["case=2", "base_acceleration=3"]}):
+        with pytest.raises(ConfigError) as caught:
+            load(WHOLE, **option)
+        (fault,) = caught.value.faults
+        assert "mass=... --" in str(fault)
+        assert "friction=..." in str(fault)
+    assert load(WHOLE, at=["mass=2", "friction=0.1", "base_acceleration=3"]).sweep.n_points == 1
 
 
 def test_it_is_drawn_as_lines_and_cut_by_its_parameters(results: xr.Dataset) -> None:
