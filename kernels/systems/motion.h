@@ -360,9 +360,8 @@ template <class Scheme> struct Motion {
         Outputs out = system.outputs(s.sums, s.t, s.y, length);
         // A motion that stops at the start of the window may end after it by rounding.
         mask empty = (s.ended == done) & ~(length > 1e-12 * window.start);
-        out.status =
-            select((s.ended == undefined) | empty, 3.0,
-                   select(s.ended == done, 0.0, select(s.ended == overflow, 2.0, 1.0)));
+        out.status = select((s.ended == undefined) | empty, 3.0,
+                            select(s.ended == done, 0.0, select(s.ended == overflow, 2.0, 1.0)));
         return out;
     }
 

@@ -32,7 +32,20 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     system.mode = s.mode;
 }
 
-// Lets the events happen whose mode is entered with their expression already past zero.
+// Where an expression that is zero leaves it to the side of its direction: by its rate or, where that is
+// zero, too, by its rate a moment later.
+template <int e, class State>
+HD mask leaves_zero(State const& s, System const& system, Window const& window) {
+    Vector<n> f = system.rates(s.t, s.y), y;
+    real rate = system.template when_rate<e>(s.t, s.y, f);
+    real moment = 1e-8 * window.end, t = s.t + moment;
+    each<n>([&](auto i) { y[i] = fma(moment, f[i], s.y[i]); });
+    real later = system.template when_rate<e>(t, y, system.rates(t, y));
+    rate = select(rate == 0.0, later, rate);
+    return Rule<e>::direction > 0 ? rate > 0.0 : rate < 0.0;
+}
+
+// Lets the events happen whose mode is entered with their expression already past zero, or leaving it.
 template <class State>
 HD void enter(State& s, System& system, Parameters const& p, Window const& window, mask here,
               mask entered) {
@@ -43,7 +56,9 @@ HD void enter(State& s, System& system, Parameters const& p, Window const& windo
             if constexpr (Rule<e>::at_entry) {
                 real value = system.template when<e>(s.t, s.y);
                 mask past = Rule<e>::direction > 0 ? value > 0.0 : value < 0.0;
-                fire<e>(s, system, p, window, entered & past & (s.mode == mode));
+                mask asked = entered & (s.mode == mode), at_zero = asked & (value == 0.0);
+                if (any(at_zero)) past = past | (at_zero & leaves_zero<e>(s, system, window));
+                fire<e>(s, system, p, window, asked & past);
             }
         });
         each<n_events>([&](auto e) {

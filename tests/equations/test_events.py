@@ -207,6 +207,95 @@ def test_two_crossings_around_one_extreme_are_found(method: str) -> None:
     assert motion.both.values.tolist() == [20] * len(heights)
 
 
+# A block that waits for a second, then sticks until its load, which begins at 0, exceeds its grip.
+RAMP = """
+format = 1
+name = "ramp"
+time_unit = "1"
+start_mode = "START"
+[parameters]
+force = {}
+grip = {}
+[states]
+clock = { initial = "0" }
+x = { initial = "0" }
+v = { initial = "0" }
+[definitions]
+load = { value = "LOAD" }
+[modes.wait]
+clock = "1"
+x = "0"
+v = "0"
+[modes.stick]
+clock = "1"
+x = "0"
+v = "0"
+[modes.slip]
+clock = "1"
+x = "v"
+v = "load"
+[[events]]
+name = "begin"
+in = "wait"
+when = "clock - 1"
+direction = "rising"
+set = { clock = "0" }
+then = "stick"
+[[events]]
+name = "right"
+in = "stick"
+when = "load - grip"
+direction = "rising"
+at_entry = true
+then = "slip"
+[[events]]
+name = "left"
+in = "stick"
+when = "load + grip"
+direction = "falling"
+at_entry = true
+then = "slip"
+[outputs]
+distance = { final = "x" }
+stuck = { share = "stick" }
+rights = { count = "right" }
+lefts = { count = "left" }
+"""
+LOADS = {  # and x while it slips
+    "force*sin(clock)": lambda t: t - np.sin(t),
+    "force*(1 - cos(clock))": lambda t: t**2 / 2 - (1 - np.cos(t)),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("start", ["stick", "wait"])
+@pytest.mark.parametrize("load", LOADS)
+def test_an_expression_that_is_zero_where_its_mode_is_entered(
+    load: str, start: str, method: str
+) -> None:
+    """It leaves zero by its rate, or by the rate's own change; a small grip makes no difference."""
+    forces, grips = np.array([2.0, -2.0, 0.0]), np.array([0.0, 1e-300])
+    text = RAMP.replace("LOAD", load).replace("START", start)
+    along = {"force": forces, "grip": grips}
+    motion = points(text, method, along, window_end=2.5, **controls(method))
+    slips = 2.5 - (start == "wait")
+    expected = np.outer(forces * LOADS[load](slips), np.ones(2))
+    np.testing.assert_allclose(motion.distance, expected, rtol=1e-7, atol=1e-30)
+    np.testing.assert_array_equal(motion.rights, np.outer(forces > 0, [1, 1]))
+    np.testing.assert_array_equal(motion.lefts, np.outer(forces < 0, [1, 1]))
+    stuck = np.outer(forces == 0, [1, 1]) * slips / 2.5
+    np.testing.assert_allclose(motion.stuck, stuck, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", FIRST)
+def test_an_expression_that_is_zero_at_the_start_has_not_crossed_it(method: str) -> None:
+    """Without at_entry, as one that has just left zero."""
+    text = RAMP.replace("LOAD", "force*sin(clock)").replace("START", "stick")
+    text = text.replace("at_entry = true", "at_entry = false")
+    motion = points(text, method, {"force": [2.0]}, window_end=2.5, grip=0.0, **controls(method))
+    assert (float(motion.distance[0]), float(motion.stuck[0])) == (0.0, pytest.approx(1.0))
+
+
 @pytest.mark.parametrize("method", ["rk54", pytest.param("dop853", marks=pytest.mark.broad)])
 def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(
     method: str, tmp_path: Path
