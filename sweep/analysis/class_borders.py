@@ -37,7 +37,7 @@ def draw_class_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
         lines = axes.contour(x, y, above.T, levels=[0.5], colors="white", linewidths=1.6)
         lines.set(**outline)
     if codes.size > 1 and shown.flag is not None:
-        label = f"borders of {shown.flag.name}, computed"
+        label = f"borders of {shown.flag_words}, computed"
         axes.plot([], [], color="white", linewidth=1.6, label=label, **outline)
 
 
@@ -67,7 +67,7 @@ def mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
     for (code, name), colour in zip(flag_names(shown.flag).items(), cycle(SHADES), strict=False):
         inside = shown.classes == code
         if inside.any():
-            label = f"{shown.flag.name}: {hyphenated(name)}"
+            label = f"{shown.flag_words}: {hyphenated(name)}"
             shade(axes, edges(x), inside, zorder=0, color=colour, linewidth=0, label=label)
 
 

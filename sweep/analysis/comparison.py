@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 import numpy as np
 import xarray as xr
 
+from sweep.analysis.labels import point_text
 from sweep.analysis.relative_errors import error_name, errors
 from sweep.analysis.slices import Slice, is_flag
 from sweep.config.problems import UnreadableError
@@ -29,6 +30,10 @@ from sweep.work import Values
 Named = TypeVar("Named")
 
 CHUNKS = 64  # enough to occupy all processors
+NOT_COMPARED = (
+    "no output of the model with one value at each point, which errors are of: compare the sweep "
+    "that statistics or wear come from"
+)
 MIN_COMPARED_POINTS, MAX_COMPARED_POINTS = 64, 2**16
 
 
@@ -49,7 +54,8 @@ def compare(
     largest reference. For a flag it is 1 where the classes differ, otherwise 0. `status` is that of
     the results, or that of the reference where the results are ok. Points that are not ok have no
     error: NaN, or 255 for a flag, so use `.where(errors.status == 0)` before `.max()`. Results
-    stored as float32 also have the error of their rounding.
+    stored as float32 also have the error of their rounding. The attribute `against_parameters`
+    names the parameters of the reference that are given or that the results lack.
     """
     if not isinstance(cast(object, method), str):
         raise SweepError(
@@ -58,7 +64,7 @@ def compare(
             'compare(results, "exact")'
         )
     dataset = open_results(results) if isinstance(results, str | Path) else results
-    return errors(dataset, reference(dataset, method, parameters))
+    return _errors(dataset, reference(dataset, method, parameters), parameters)
 
 
 def compare_slice(
@@ -78,18 +84,34 @@ def compare_slice(
         raise SweepError(
             f"{shown.name} has several values at each point and so no error: name another output"
         )
+    sweep = reference_sweep(shown.dataset, method, parameters)
+    if shown.name not in [output.name for output in sweep.outputs]:
+        raise SweepError(f"{shown.name} is {NOT_COMPARED}")
     expected = reference(shown.dataset, method, parameters, report)
-    dataset = errors(shown.dataset, expected)[[error_name(shown.name), "status"]]
+    dataset = _errors(shown.dataset, expected, parameters)[[error_name(shown.name), "status"]]
     if not is_flag(shown.output):
         flags = {
             str(name): expected[name] for name in expected.data_vars if is_flag(expected[name])
         }
         like = dataset["status"]
         dataset = dataset.assign(
-            {n: flag.broadcast_like(like).transpose(*like.dims) for n, flag in flags.items()}
+            {
+                n: flag.reset_coords(drop=True).broadcast_like(like).transpose(*like.dims)
+                for n, flag in flags.items()
+            }
         )
     name = error_name(shown.name)
     return replace(shown, dataset=dataset, name=name, view=shown.view.renamed(shown.name, name))
+
+
+def _errors(
+    dataset: xr.Dataset, expected: xr.Dataset, parameters: Mapping[str, float | str] | None
+) -> xr.Dataset:
+    """The errors, with the parameters of the reference that are given, or not in the results."""
+    chosen = parameters or {}
+    others = [str(name) for name in dataset.coords if name not in chosen]
+    text = point_text(expected, without=others, always=chosen).replace("\N{NO-BREAK SPACE}", " ")
+    return errors(dataset, expected).assign_attrs({"against_parameters": text} if text else {})
 
 
 def reference(
@@ -178,6 +200,9 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
             f"method {method!r} needs a sinusoid, and these results have a table of "
             f"{model.excitation.parameter}: compare with method {able}"
         )
+    outputs = tuple(o for o in model.outputs if o.name in dataset.data_vars and not o.values)
+    if not outputs and len(dataset.data_vars) > 1:
+        raise SweepError(f"these results have {NOT_COMPARED}")
     return Sweep(
         model=model,
         method=_called("method", method, {each.name: each for each in model.methods}),
@@ -185,7 +210,7 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
         constants={},
         axes=(),
         table=table,
-        outputs=tuple(o for o in model.outputs if o.name in dataset.data_vars and not o.values),
+        outputs=outputs,
     )
 
 

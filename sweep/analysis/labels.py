@@ -108,15 +108,17 @@ def readable(values: Values, unit: str) -> tuple[str, float]:
     return f"{prefix}{base}", weight / size
 
 
-def point_text(dataset: xr.Dataset, without: Iterable[str] = ()) -> str:
+def point_text(dataset: xr.Dataset, without: Iterable[str] = (), always: Iterable[str] = ()) -> str:
     """The parameters that have one value, in the model's order: "mass 1 kg, gravity 10 m/s², ...".
 
-    Those without effect, and controls of the method that have their default, are left out.
+    Those without effect, and controls of the method that have their default, are left out, except
+    the parameters in `always`.
     """
     model = model_in(dataset.attrs)
     tables = every_parameter(model) if model else []
     controls = [] if model is None else [p.name for m in model.methods for p in m.parameters]
     defaults = {p.name: p.default for p in tables if p.neutral or p.name in controls}
+    defaults = {name: value for name, value in defaults.items() if name not in {*always}}
     names = [str(name) for name in dataset.coords if name not in {*without}]
     known = {parameter.name: place for place, parameter in enumerate(tables)}
     fixed = (dataset[name] for name in sorted(names, key=lambda name: known.get(name, len(known))))

@@ -131,6 +131,14 @@ class Slice:
         return next((each for each in known if is_flag(each) and dims.issuperset(each.dims)), None)
 
     @property
+    def flag_words(self) -> str:
+        """What the legend calls `flag`: with errors, also the method of the reference."""
+        if self.flag is None:
+            return ""
+        method = self.dataset.attrs.get("against")
+        return f"{self.flag.name} of {method}" if method and not self.names else str(self.flag.name)
+
+    @property
     def classes(self) -> Values:
         """The codes of `flag`, NaN where a point has no value; all NaN without a flag."""
         if self.flag is None:
@@ -172,6 +180,8 @@ class Slice:
     def title(self, subject: str, without: Collection[str] = (), note: str = "") -> str:
         """The title of a picture: the model, the subject, cuts, a note, and fixed parameters.
 
+        Of errors also the parameters of the reference that are given, or not in the results.
+
         Those named in `without` are left out, as they differ between panels.
         """
         if self.view.title is not None:
@@ -181,7 +191,11 @@ class Slice:
         cuts = ", ".join(f"{axis} = {value}" for axis, value in places.items())
         head = f"{title} at {cuts}{note}" if cuts else f"{title}{note}"
         fixed = point_text(self.dataset, without={*self.cuts, *without})
-        return "\n".join([head, *textwrap.wrap(fixed, TITLE_WIDTH)])
+        lines = [head, *textwrap.wrap(fixed, TITLE_WIDTH)]
+        if reference := self.dataset.attrs.get("against_parameters"):
+            words = f"against {self.dataset.attrs['against']} with {reference}"
+            lines += textwrap.wrap(words, TITLE_WIDTH)
+        return "\n".join(lines)
 
 
 def _where_ok(dataset: xr.Dataset, name: str) -> Values:

@@ -248,6 +248,37 @@ def test_incomparable_results_are_refused(
         sweep.compare(moreau, method, parameters)
 
 
+@pytest.mark.parametrize("output", ["regime", "wear_power"])
+def test_the_title_and_the_errors_name_the_parameters_of_the_reference(
+    moreau: xr.Dataset, output: str
+) -> None:
+    """They did so only if the results had a flag that was not the output."""
+    results = moreau.isel(step=0)[["status", *dict.fromkeys([output, "wear_power"])]]
+    parameters = {"step": "1 ms", "mass": 2, "stiffness": 0}
+    shown = compare_slice(cut(results, output, {}), "moreau", parameters)
+    title = shown.title("").splitlines()
+    assert title[-1] == "against moreau with mass 2 kg, stiffness 0 N/m, step 1 ms"
+    assert "mass\N{NO-BREAK SPACE}1\N{NO-BREAK SPACE}kg" in title[1]  # of the results
+    assert f"against moreau with {shown.dataset.attrs['against_parameters']}" == title[-1]
+    differences = sweep.compare(results, "moreau", parameters)
+    assert differences.attrs["against_parameters"] == shown.dataset.attrs["against_parameters"]
+    assert "against_parameters" not in sweep.compare(results, "exact").attrs
+
+
+def test_borders_of_the_reference_are_named_after_it(moreau: xr.Dataset) -> None:
+    legend = legend_of(plots.draw_slice(compare_slice(cut(moreau.isel(step=0), None, {}), "exact")))
+    assert any(text.startswith("regime of exact: ") for text in legend), legend
+
+
+def test_statistics_and_wear_are_not_compared(moreau: xr.Dataset) -> None:
+    worn = moreau.rename(wear_power="wear_power_mean")[["wear_power_mean", "status"]]
+    with pytest.raises(SweepError, match="compare the sweep that statistics or wear come from"):
+        sweep.compare(worn, "exact")
+    beside = moreau.assign(wear_depth=moreau.wear_power)
+    with pytest.raises(SweepError, match="wear_depth is no output of the model"):
+        compare_slice(cut(beside, "wear_depth", {}), "exact")
+
+
 def test_datasets_of_no_sweep_are_refused() -> None:
     with pytest.raises(SweepError, match="these are not results of a sweep"):
         sweep.compare(RESULTS)
