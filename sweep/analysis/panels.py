@@ -133,8 +133,20 @@ def _draw_map(axes: Axes, shown: Slice) -> ScalarMappable:
     # Contours end in the middle of the outer cells; an axis would end there with them.
     axes.set(xlim=sides[[0, -1]], ylim=heights[[0, -1]])
     _limit(axes, shown, *shown.axes)
-    name_classes(axes, sides, heights, shown)
     return mesh
+
+
+def name_regions(axes: Axes, shown: Slice) -> None:
+    """Write the names of classes in a map, once the limits of all panels are set."""
+    if is_map(shown) and shown.axes and not (shown.over or shown.has_several_values):
+        x, y = (axis.values.astype(np.float64) for axis in shown.axes)
+        name_classes(axes, edges(x, axes.get_xscale()), edges(y, axes.get_yscale()), shown)
+
+
+def line_labels(shown: Slice) -> list[str]:
+    """The labels of several lines in a panel; none of other pictures."""
+    is_lines = len(shown.axes) == 2 and not (shown.over or shown.has_several_values)
+    return _lines(shown, _along(shown))[1] if is_lines and not is_map(shown) else []
 
 
 def _outline_cells(axes: Axes, x: Values, y: Values) -> None:

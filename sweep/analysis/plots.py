@@ -10,7 +10,9 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 import xarray as xr
+from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from sweep.analysis.colours import draw_colour_bar, notes_of
@@ -26,7 +28,7 @@ from sweep.analysis.labels import (
     with_codes,
     with_symbols,
 )
-from sweep.analysis.panels import draw_panel, is_single_line
+from sweep.analysis.panels import draw_panel, is_single_line, line_labels, name_regions
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View, ViewKeywords, view_of
@@ -237,6 +239,7 @@ def _in_one_panel(slices: Mapping[str, Slice], title: str = "") -> Figure:
         mesh = draw_panel(axes, shown, label)
         if mesh is not None:
             draw_colour_bar(figure, axes, mesh, shown)
+        name_regions(axes, shown)
     draw_legend(figure, once([*axes.get_legend_handles_labels()[0], *notes_of(slices.values())]))
     return figure
 
@@ -249,9 +252,20 @@ def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
     places: list[Axes] = list(grid.flat)
     handles: list[Any] = []
     mesh = None
+    labels = list(dict.fromkeys(each for shown in slices.values() for each in line_labels(shown)))
+    many = colormaps["turbo"].resampled(
+        len(labels) + 1
+    )  # if there are more than the ten of the cycle
+    colours = {
+        each: many(i) if len(labels) > 10 else to_hex(f"C{i}") for i, each in enumerate(labels)
+    }
     for axes, (label, shown) in zip(places, slices.items(), strict=False):
+        if own := [colours[each] for each in line_labels(shown)]:
+            axes.set_prop_cycle(color=own)
         mesh = draw_panel(axes, shown) or mesh
         axes.set_title(label, loc="left", fontsize="small")
+    for axes, shown in zip(places, slices.values(), strict=False):
+        name_regions(axes, shown)
         handles += axes.get_legend_handles_labels()[0]
     for axes in places[len(slices) :]:
         axes.set_visible(False)

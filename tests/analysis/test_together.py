@@ -88,6 +88,27 @@ def test_a_facet_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
     assert not any("values of mass" in text for text in legend_of(figure))
 
 
+def test_a_value_has_one_colour_in_all_panels(volume: xr.Dataset) -> None:
+    """It is that of the legend; each panel used to begin with the first colour."""
+    one = volume.isel(friction=0)
+    figure = plots.draw([one.isel(mass=[0, 1]), one.isel(mass=[1, 2])], view=View(lines="mass"))
+    (legend,) = figure.legends
+    keys = {line.get_label(): line.get_color() for line in legend.get_lines()}
+    drawn_lines = [line for axes in figure.axes for line in axes.get_lines()]
+    assert len(set(keys.values())) == 3
+    assert all(keys[line.get_label()] == line.get_color() for line in drawn_lines)
+
+
+def test_names_of_classes_stand_in_their_regions_in_each_panel(volume: xr.Dataset) -> None:
+    """Also in a map that is smaller than another, whose limits it shares."""
+    one = volume.isel(mass=0)
+    figure = plots.draw([one.isel(base_acceleration=slice(12)), one])
+    figure.draw_without_rendering()
+    for text in figure.axes[0].texts:
+        place = text.get_transform().transform(text.get_position())
+        assert figure.axes[0].transData.inverted().transform(place)[1] < ACCELERATION[12]
+
+
 def test_panels_share_the_unit(volume: xr.Dataset) -> None:
     """By itself the second would be in µW."""
     one = volume.isel(mass=0, friction=slice(10), base_acceleration=slice(25, None))
