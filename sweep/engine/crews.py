@@ -20,8 +20,10 @@ from sweep.work import Chunk, Task
 if TYPE_CHECKING:
     from sweep.engine.clusters import Processes
 
-# Per GPU: two threads keep it busy, one computing while the other copies; more of them write.
-MIN_GPU_THREADS, MAX_GPU_THREADS = 2, 4
+# For a GPU, one thread computes while another copies; more of them write. The driver and the
+# process itself need processors too.
+MIN_GPU_THREADS = 2
+PROCESSORS_LEFT = 2
 GUARD = (
     "each worker process imports the script that starts it, so put the code that runs the sweep "
     'below `if __name__ == "__main__":`, as in any script that uses multiprocessing'
@@ -162,7 +164,7 @@ def threads_for(backend: Backend, options: RunOptions) -> int:
 
 def threads_of_gpu(n_gpus: int) -> int:
     """Threads in each process when there is one process for each of `n_gpus`."""
-    return max(MIN_GPU_THREADS, min(MAX_GPU_THREADS, usable_processors() // n_gpus))
+    return max(MIN_GPU_THREADS, (usable_processors() - PROCESSORS_LEFT) // n_gpus)
 
 
 def usable_processors() -> int:

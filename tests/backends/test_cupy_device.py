@@ -250,15 +250,16 @@ def test_plain_memory_is_used_if_no_more_can_be_pinned(gpu: Gpu) -> None:
 
 
 @pytest.mark.usefixtures("gpu")
-def test_a_process_uses_few_threads_for_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each thread holds the arrays of a chunk, and two keep the GPU busy."""
-    monkeypatch.setattr("sweep.engine.crews.usable_processors", lambda: 200)
+def test_a_process_leaves_two_processors_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread keeps the GPU busy while another copies; the others write."""
+    monkeypatch.setattr("sweep.engine.crews.usable_processors", lambda: 16)
     chosen = load({**SHORT, "run": {"chunk_points": 16}}).sweep
     workers = [
         run(MemoryResults(chosen, chunk_points=16), RunOptions(backend="gpu", workers=n)).workers
         for n in (None, 5)
     ]
-    assert workers == [threads_of_gpu(1), 5] == [4, 5]
+    assert workers == [threads_of_gpu(1), 5] == [14, 5]
+    assert [threads_of_gpu(n) for n in (2, 8)] == [7, 2]
 
 
 # The tests that `pytest -m gpu` runs.
