@@ -120,12 +120,13 @@ class Uploaded:
 
     column: Column
     memory: Memory
+    place: int  # in the memory, of the first one
     start: int  # index in the column of the first one
     length: int  # number of values
 
     def at(self, queue: Queue, first: int, count: int) -> Any:
         """The values at `count` points from `first` on, or the one that all points share."""
-        values = queue.array(self.memory, self.length, np.float64)
+        values = queue.array(self.memory, self.length, np.float64, 8 * self.place)
         repeat, n_values = self.column.repeat, len(self.column.values)
         if n_values == 1 or (repeat == 1 and (self.start, self.length) == (first, count)):
             return values

@@ -164,15 +164,19 @@ class Work:
         request = request_type(len(names), len(self.outputs))()
         request.first, request.points = first, count
         request.status = places["status"]
-        kept: list[Memory] = []
+        columns = [self.points.columns[name] for name in names]
+        needed = [_needed(each.values, each.repeat, first, count) for each in columns]
+        memory = self.queue.upload(*(values for _, values in needed))
+        kept: list[Memory] = [memory]
         uploaded: dict[str, Uploaded] = {}
-        for i, name in enumerate(names):
-            column = self.points.columns[name]
-            start, values = _needed(column.values, column.repeat, first, count)
-            kept.append(self.queue.upload(np.ascontiguousarray(values, np.float64)))
-            address = kept[-1].address - values.itemsize * start  # where value 0 would be
-            uploaded[name] = Uploaded(column, kept[-1], start, len(values))
+        place = 0  # of the column in the memory
+        for i, (name, column, (start, values)) in enumerate(
+            zip(names, columns, needed, strict=True)
+        ):
+            address = memory.address + 8 * (place - start)  # where value 0 would be
+            uploaded[name] = Uploaded(column, memory, place, start, len(values))
             request.columns[i] = ColumnStruct(address, column.repeat, len(column.values))
+            place += len(values)
         for i, output in enumerate(self.outputs):
             request.outputs[i] = places[output.name]
         if self.sorting is not None and count > WARP:  # in one warp no order is of use

@@ -9,7 +9,7 @@ import ctypes
 import importlib
 import queue
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -139,7 +139,8 @@ class CupyDevice:
         turns = Turns()
         with self._here():
             for _ in range(QUEUES):
-                self._queues.put(CupyQueue(cupy, cupy.cuda.Stream(non_blocking=True), turns))
+                stream = cupy.cuda.Stream(non_blocking=True)
+                self._queues.put(CupyQueue(cupy, stream, turns, self.host_array))
 
     def _here(self) -> Any:
         """A context in which the device is the current one of this thread."""
@@ -307,6 +308,7 @@ class CupyQueue:
     library: Any
     stream: Any
     turns: Turns
+    host_array: Callable[[int, Any], NDArray[Any]]
 
     def empty(self, n_bytes: int) -> CupyMemory:
         try:
@@ -314,11 +316,13 @@ class CupyQueue:
         except self.library.cuda.memory.OutOfMemoryError as error:
             raise self._out_of_memory(error) from error
 
-    def upload(self, values: NDArray[Any]) -> CupyMemory:
-        memory = self.empty(values.nbytes)
-        address = ctypes.c_void_p(values.ctypes.data)
-        memory.pointer.copy_from_host_async(address, values.nbytes, self.stream)
-        memory.source = values  # still being read when this returns
+    def upload(self, *parts: NDArray[Any]) -> CupyMemory:
+        whole = self.host_array(sum(part.size for part in parts), parts[0].dtype)
+        np.concatenate(parts, out=whole)
+        memory = self.empty(whole.nbytes)
+        address = ctypes.c_void_p(whole.ctypes.data)
+        memory.pointer.copy_from_host_async(address, whole.nbytes, self.stream)
+        memory.source = whole  # still being read when this returns
         return memory
 
     def clear(self, memory: Any) -> None:
@@ -348,8 +352,8 @@ class CupyQueue:
     def wait(self) -> None:
         self.stream.synchronize()
 
-    def array(self, memory: Any, length: int, dtype: Any) -> Any:
-        return self.library.ndarray((length,), dtype, memory.pointer)
+    def array(self, memory: Any, length: int, dtype: Any, offset: int = 0) -> Any:
+        return self.library.ndarray((length,), dtype, memory.pointer + offset)
 
     def _out_of_memory(self, error: Exception) -> MemoryError:
         """Free unused memory of the pool: the driver needs memory too, for threads' stacks."""

@@ -55,7 +55,9 @@ class Queue(Protocol):
         """New memory; MemoryError if the device has too little."""
         ...
 
-    def upload(self, values: NDArray[Any]) -> Memory: ...
+    def upload(self, *parts: NDArray[Any]) -> Memory:
+        """New memory with these arrays of one type, one after another, in one copy."""
+        ...
 
     def clear(self, memory: Memory) -> None:
         """Set every byte to 0."""
@@ -71,8 +73,8 @@ class Queue(Protocol):
 
     def wait(self) -> None: ...
 
-    def array(self, memory: Memory, length: int, dtype: Any) -> Any:
-        """The start of `memory` as an array of the device's library, after the work so far."""
+    def array(self, memory: Memory, length: int, dtype: Any, offset: int = 0) -> Any:
+        """`memory` from a byte on as an array of the device's library, after the work so far."""
         ...
 
 

@@ -98,12 +98,18 @@ class MemoryPointer:
 
     def __init__(self, n_bytes: int, gpu: Gpu) -> None:
         self._bytes = np.full(n_bytes, 0xA5, np.uint8)
-        self._gpu = gpu
+        self._gpu, self._n_bytes = gpu, n_bytes
         self.ptr = self._bytes.ctypes.data
         gpu.used += n_bytes
 
     def __del__(self) -> None:
-        self._gpu.used -= self._bytes.size
+        self._gpu.used -= self._n_bytes
+
+    def __add__(self, offset: int) -> MemoryPointer:
+        part = MemoryPointer(0, self._gpu)
+        part._bytes = self._bytes[offset:]
+        part.ptr = part._bytes.ctypes.data
+        return part
 
     def copy_from_host_async(self, mem: ctypes.c_void_p, size: int, stream: Stream) -> None:
         own = self._own(size)

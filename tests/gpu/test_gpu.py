@@ -147,8 +147,8 @@ class Late(TwinDevice):
         self.pending: list[weakref.ref[TwinMemory]] = []
         self.freed_early = 0  # pieces of memory freed before their copy
 
-    def upload(self, values: NDArray[Any]) -> TwinMemory:
-        memory = super().upload(values)
+    def upload(self, *parts: NDArray[Any]) -> TwinMemory:
+        memory = super().upload(*parts)
         self.pending.append(weakref.ref(memory))
         return memory
 

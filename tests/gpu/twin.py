@@ -182,7 +182,8 @@ class TwinDevice:
             raise MemoryError(f"{n_bytes:,} bytes were asked for")
         return TwinMemory(self, n_bytes)
 
-    def upload(self, values: NDArray[Any]) -> TwinMemory:
+    def upload(self, *parts: NDArray[Any]) -> TwinMemory:
+        values = np.concatenate(parts)
         memory = self.empty(values.nbytes)
         memory.bytes[:] = values.view(np.uint8)
         return memory
@@ -205,9 +206,10 @@ class TwinDevice:
     def wait(self) -> None:
         pass
 
-    def array(self, memory: Memory, length: int, dtype: Any) -> DeviceArray:
+    def array(self, memory: Memory, length: int, dtype: Any, offset: int = 0) -> DeviceArray:
         assert isinstance(memory, TwinMemory)
-        return DeviceArray(memory.bytes.view(dtype)[:length])
+        n_bytes = length * np.dtype(dtype).itemsize
+        return DeviceArray(memory.bytes[offset : offset + n_bytes].view(dtype))
 
 
 @functools.cache
