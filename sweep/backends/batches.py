@@ -28,6 +28,8 @@ from sweep.work import Points
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
 GROWTH = 4  # factor of the work in a launch, after one shorter than LAUNCH_SECONDS/GROWTH
 WARPS_PER_SCHEDULER = 16  # at most; between one and all of them keep a scheduler busy
+ROUNDED_BYTES = 4 + 1  # of an output that is rounded to float32, and of where it is NaN
+QUIET_NAN = 0x7FC00000  # the float32 that a CPU rounds a missing value to
 MAX_THREADS = 1 << 22  # of a launch: more than a GPU runs at once, while one unit stays short
 
 
@@ -124,6 +126,7 @@ class Work:
         sizes = self.program.sizes
         stored = sum(item_sizes(self.outputs).values())
         stored += 8 * len(self.program.kernel.parameters)  # if each point has its own value
+        stored += sum(ROUNDED_BYTES for each in self.arrays.values() if each.dtype == np.float32)
         kept = sizes.state_bytes + 1
         if self.sorting is not None:
             stored += ORDER_BYTES
@@ -152,7 +155,10 @@ class Work:
             else:
                 kept += self._launch_until_done(request, count)
             for name, memory in stored.items():
-                queue.download(memory, self.arrays[name][first : first + count])
+                into = self.arrays[name][first : first + count]
+                if into.dtype == np.float32:
+                    kept.append(memory := self._rounded(memory, count))
+                queue.download(memory, into)
         finally:
             queue.wait()  # memory that copies and launches use must live until here
 
@@ -183,6 +189,14 @@ class Work:
             kept.append(self.sorting.order_on_device(self.queue, uploaded, first, count))
             request.order = kept[-1].address
         return request, kept
+
+    def _rounded(self, memory: Memory, count: int) -> Memory:
+        """Doubles as float32. A GPU gives NaN other bits than a CPU, so these are written."""
+        rounded = self.queue.empty(4 * count)
+        values = self.queue.array(memory, count, np.float64)
+        self.queue.array(rounded, count, np.float32)[:] = values
+        self.queue.array(rounded, count, np.uint32)[self.queue.library.isnan(values)] = QUIET_NAN
+        return rounded
 
     def _items(self, request: Any, groups_at_once: int) -> list[Memory]:
         """Compute all groups of the batch piece by piece, their sums, then the points."""

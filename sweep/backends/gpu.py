@@ -6,9 +6,11 @@ from dataclasses import replace
 from functools import partial
 from threading import Event
 
+import numpy as np
+
 from sweep.arrays import array_method
 from sweep.backends.alike import sorting
-from sweep.backends.array_blocks import compute_arrays, empty_arrays
+from sweep.backends.array_blocks import compute_arrays
 from sweep.backends.base import Computed, Stopped, reduced
 from sweep.backends.batches import Pace, Work, item_sizes
 from sweep.backends.device import Device, Sizes, request_type
@@ -88,7 +90,10 @@ class GpuBackend:
                     return self._reduced(sweep, work)
                 except (MemoryError, DeviceError):
                     self._has_room = False  # from now on, points are reduced on the host
-            arrays = empty_arrays(sweep.of_points, points.n_points, self._device.host_array)
+            types = array_types(outputs)
+            if sweep.dtype == "float32" and sweep.reduction is None:
+                types |= {each.name: np.float32 for each in outputs if each.kind == "real"}
+            arrays = {n: self._device.host_array(points.n_points, t) for n, t in types.items()}
             computed = self._run(replace(work, arrays=arrays))
         return reduced(sweep, points, computed)
 

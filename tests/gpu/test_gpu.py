@@ -109,6 +109,27 @@ def test_the_columns_of_a_grid_are_read_correctly() -> None:
     assert differing(on_cpu(case), on_twin(case, TwinDevice(9_000))) == []
 
 
+def test_float32_is_rounded_on_the_device() -> None:
+    """To the bits of a CPU, where there is no value too, and half as much is copied."""
+    n_missing = 0
+    for name in FEW:
+        case, twins = CASES[name], [TwinDevice(memory=20_000) for _ in range(2)]
+        single = replace(case, sweep=replace(case.sweep, dtype="float32"))
+        arrays, _ = (on_twin(each, twin) for each, twin in zip((single, case), twins, strict=True))
+        expected = on_cpu(case)
+        n_real = 0
+        for output, values in expected.items():
+            kept = values
+            if values.dtype == np.float64:
+                kept, n_real = values.astype(np.float32), n_real + 1
+                n_missing += np.count_nonzero(np.isnan(values))
+            assert (arrays[output].dtype, arrays[output].tobytes()) == (kept.dtype, kept.tobytes())
+        n_launches, n_more = (sum(e.endswith("run") for e, _ in t.launches) for t in twins)
+        saved = 4 * n_real * case.points.n_points
+        assert twins[1].sent - twins[0].sent == saved + n_more - n_launches  # a flag each
+    assert n_missing
+
+
 # Memory.
 
 
