@@ -251,6 +251,7 @@ def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
     grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     places: list[Axes] = list(grid.flat)
     handles: list[Any] = []
+    limits: list[tuple[float, float, float, float]] = []
     mesh = None
     labels = list(dict.fromkeys(each for shown in slices.values() for each in line_labels(shown)))
     many = colormaps["turbo"].resampled(
@@ -263,7 +264,11 @@ def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
         if own := [colours[each] for each in line_labels(shown)]:
             axes.set_prop_cycle(color=own)
         mesh = draw_panel(axes, shown) or mesh
+        limits.append((*axes.get_xlim(), *axes.get_ylim()))
         axes.set_title(label, loc="left", fontsize="small")
+    if mesh is not None:  # each map has set the common limits to its own
+        least, greatest = np.min(limits, axis=0), np.max(limits, axis=0)
+        places[0].set(xlim=(least[0], greatest[1]), ylim=(least[2], greatest[3]))
     for axes, shown in zip(places, slices.values(), strict=False):
         name_regions(axes, shown)
         handles += axes.get_legend_handles_labels()[0]

@@ -102,7 +102,10 @@ def test_a_value_has_one_colour_in_all_panels(volume: xr.Dataset) -> None:
 def test_names_of_classes_stand_in_their_regions_in_each_panel(volume: xr.Dataset) -> None:
     """Also in a map that is smaller than another, whose limits it shares."""
     one = volume.isel(mass=0)
-    figure = plots.draw([one.isel(base_acceleration=slice(12)), one])
+    small = one.isel(base_acceleration=slice(12))
+    reversed_limits = plots.draw([one, small]).axes[0].get_ylim()
+    figure = plots.draw([small, one])
+    assert figure.axes[0].get_ylim() == reversed_limits  # those of the larger map
     figure.draw_without_rendering()
     for text in figure.axes[0].texts:
         place = text.get_transform().transform(text.get_position())
