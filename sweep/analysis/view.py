@@ -7,7 +7,11 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any, TypedDict, cast
 
+from sweep.config.problems import UnreadableError
+from sweep.config.quantities import as_written, number
+from sweep.config.sweep_file import plain
 from sweep.errors import SweepError
+from sweep.spec import Parameter
 from sweep.units import UnknownUnitError, parse, registry
 from sweep.wording import nearest, shown
 
@@ -131,14 +135,9 @@ def factor(unit: str, shown_in: str, name: str) -> float:
 
 def _in_unit(name: str, end: object, unit: str) -> float:
     """A limit as a number in a unit: texts may have a unit of their own."""
-    number: Any = end
-    own = ""
-    if isinstance(end, str):
-        number, _, own = end.strip().partition(" ")
+    parameter = Parameter(name=name, symbol="", unit=unit, meaning="")
+    value = plain(end)
     try:
-        value = float(number)
-    except (TypeError, ValueError):
-        raise SweepError(
-            f"--limits of {name}: {end!r} is not a number, or a number and a unit such as '2 mm'"
-        ) from None
-    return value * factor(own.strip(), unit, name) if own else value
+        return number(as_written(value) if isinstance(value, str) else value, parameter)
+    except UnreadableError as error:
+        raise SweepError(f"--limits of {name}: {error}") from None

@@ -153,6 +153,18 @@ def test_results_that_differ_too_much_are_refused(volume: xr.Dataset) -> None:
         plots.draw([])
 
 
+def test_limits_are_written_as_other_quantities(volume: xr.Dataset) -> None:
+    limits = {"friction": ("15%", "40 %"), "wear_power": ("1mW", 5)}
+    view = View(x="friction", limits=limits, unit={"wear_power": "W"})
+    figure = plots.draw(volume, at={"mass": 1}, view=view)
+    assert figure.axes[0].get_xlim() == pytest.approx((0.15, 0.4))
+    (mesh, *_) = drawn(figure)
+    assert mesh.get_clim() == pytest.approx((0.001, 5))
+    for wrong, why in {"1 m": "has the wrong dimension", float("inf"): "is not a finite"}.items():
+        with pytest.raises(SweepError, match=f"limits of wear_power: .*{why}"):
+            plots.draw(volume, at={"mass": 1}, view=View(limits={"wear_power": (0, wrong)}))
+
+
 def test_python_and_the_command_line_draw_stores_together(run: Run, tmp_path: Path) -> None:
     setup = ("--set", "base_acceleration={ linspace = [1, 15, 12] }", "--set", "friction=0.1")
     assert run("run", "wear_power", *setup, "-o", "a.zarr")[0] == 0
