@@ -117,6 +117,14 @@ def test_none_is_not_a_store() -> None:
         sweep.open_results(nothing)
 
 
+def test_results_are_not_a_sweep(results: xr.Dataset) -> None:
+    """A Dataset is a mapping, too, so that each output would be an unknown key."""
+    for compute in (sweep.run, sweep.trace):
+        with pytest.raises(ConfigError, match="these are results, not a sweep") as caught:
+            compute(results)  # pyright: ignore[reportArgumentType]
+        assert len(caught.value.faults) == 1
+
+
 def test_a_comparison_takes_quantities_with_units(results: xr.Dataset) -> None:
     """As traces and files do, to the last bit."""
     errors = sweep.compare(results, "moreau", {"step": "2 ms"})

@@ -74,6 +74,9 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
 
     Raises ConfigError if there is none, StoreError if a folder, a URL or a .zarr has no store.
     """
+    if hasattr(source, "data_vars"):  # a Dataset, which is a mapping too
+        message = "these are results, not a sweep: give the sweep file, or the path of their store"
+        raise ConfigError(type(source).__name__, [Fault("", message)])
     if isinstance(source, Mapping):
         return Document(MAPPING_NAME, None, Path(), mapping_tables(source), {})
     path = _path(source)
