@@ -166,8 +166,18 @@ def _stores_and_output(results: list[str]) -> tuple[list[str], str | None]:
     last = results[-1]
     if not all(results):
         raise SweepError("STORE is empty; is a shell variable unset?")
-    is_store = "://" in last or last.rstrip("/").endswith(".zarr") or Path(last).exists()
-    return (results, None) if is_store or len(results) == 1 else (results[:-1], last)
+    names = [each for each in results[1:] if not _is_store(each)]
+    if len(names) > 1:
+        raise SweepError(
+            f"{listed(names)} are no stores, and one output is drawn: give one name after the "
+            "stores, and draw the others by themselves"
+        )
+    return (results[:-1], last) if names == [last] else (results, None)
+
+
+def _is_store(name: str) -> bool:
+    """Whether a store is meant: a URL, a name in .zarr, or a path that exists."""
+    return "://" in name or name.rstrip("/").endswith(".zarr") or Path(name).exists()
 
 
 def _refuse_view(kind: str, view: View, stores: list[str]) -> None:

@@ -204,6 +204,7 @@ def test_a_wrong_plot_request_names_the_choices(run: Run, finished: Store, tmp_p
     store = str(finished.path)
     for arguments, message in {
         ("waer_power",): "this sweep has no output 'waer_power': did you mean 'wear_power'?",
+        ("slip_distance", "wear_power"): "slip_distance, wear_power are no stores, and one output",
         ("--at", "frction=1"): "this sweep has no axis 'frction': did you mean 'friction'?",
         ("--at", "friction=nan"): "friction cannot be cut at nan; give a number",
         ("--at", "friction=inf"): "friction cannot be cut at inf; give a number",
