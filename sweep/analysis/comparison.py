@@ -239,9 +239,11 @@ def _check(sweep: Sweep, values: Mapping[str, Values]) -> None:
     method = sweep.method.name
     missing = [p.name for p in sweep.parameters if p.name not in values]
     if missing:
+        options = " ".join(f"--set {name}=..." for name in missing)
+        entries = ", ".join(f"{name!r}: ..." for name in missing)
         raise SweepError(
-            f"method {method!r} needs {', '.join(missing)}; these results lack them: use "
-            f"sweep.compare(..., {method!r}, {{{missing[0]!r}: ...}})"
+            f"method {method!r} needs {', '.join(missing)}, which these results lack: add "
+            f"`{options}`, or in Python parameters={{{entries}}}"
         )
     for parameter in sweep.parameters:
         column = values[parameter.name]
