@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -95,6 +96,35 @@ def test_columns_of_all_chunks_are_the_meshgrid(drawn: tuple[Sweep, tuple[int, .
             values = column.values[(i // column.repeat) % len(column.values)]
             np.testing.assert_array_equal(values, _whole(sweep, mesh, name)[chunk.slices].ravel())
     assert np.all(visits == 1)
+
+
+@untimed
+@given(sweeps_and_chunks(), st.integers(1, 200), st.randoms())
+def test_chunks_are_joined_to_blocks_that_hold_every_point_once(
+    drawn: tuple[Sweep, tuple[int, ...]], most: int, random: Random
+) -> None:
+    sweep, chunk_shape = drawn
+    some = [c for c in chunking.chunks(sweep.shape, chunk_shape) if random.random() < 0.8]
+    blocks = chunking.joined(some, most, lambda _: None)
+    assert [chunk for _, chunks in blocks for chunk in chunks] == some
+    for block, chunks in blocks:
+        visits = np.zeros(sweep.shape, dtype=int)
+        for chunk in chunks:
+            visits[chunk.slices] += 1
+        assert visits.sum() == visits[block.slices].sum() == block.n_points
+        assert np.all(visits[block.slices] == 1)
+        assert len(chunks) == 1 or block.n_points <= most
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [(24, [(4, 6)]), (17, [(2, 6), (2, 6)]), (4, [(1, 4), (1, 2)] * 4), (1, [(1, 2)] * 12)],
+)
+def test_as_many_chunks_are_joined_as_allowed(most: int, expected: list[tuple[int, ...]]) -> None:
+    grid = list(chunking.chunks((4, 6), (1, 2)))
+    assert [block.shape for block, _ in chunking.joined(grid, most, lambda _: None)] == expected
+    apart = chunking.joined(grid, 24, lambda block: block.start[0] + block.shape[0] <= 2)
+    assert [block.shape for block, _ in apart] == [(2, 6), (2, 6)]
 
 
 def _whole(sweep: Sweep, mesh: tuple[np.ndarray, ...], name: str) -> np.ndarray:

@@ -10,21 +10,32 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from sweep import __version__
 from sweep.backends import Backend, Stopped
+from sweep.backends.base import Computed
 from sweep.backends.visible import VARIABLE
 from sweep.engine.ledger import Receipt, Results
 from sweep.errors import MachineError, SweepError
 from sweep.options import RunOptions
-from sweep.plan.point_columns import points
+from sweep.plan.chunking import joined
+from sweep.plan.point_columns import points, variants_of
+from sweep.spec import array_types
 from sweep.store import InStretches, Store, in_stretches
 from sweep.work import Chunk, Points, Task
+
+# Of results and parameters that one call of a GPU holds; their threads are as many as processors.
+POINTS_OF_A_CALL, BYTES_OF_A_CALL = 2**24, 2**28
+
+Ready: TypeAlias = tuple[Computed, float]  # the results of a chunk, and its share of the seconds
 
 
 class RunState:
@@ -70,13 +81,13 @@ class Worker:
         receipt, and so is a chunk that takes longer than `patience` times the limit.
         """
         receipts: list[Receipt] = []
-        for chunk in task.chunks:
+        for chunk, ready in self._ready(task.chunks, patience):
             if self.state.leaving:
                 break
             deadline = Deadline(self.state, patience)
             self.state.in_progress.add(chunk)
             try:
-                receipts.append(self._compute(chunk, deadline))
+                receipts.append(self._compute(chunk, deadline, ready))
             except Stopped:
                 if self.state.stop.is_set():
                     break
@@ -96,13 +107,62 @@ class Worker:
                 self.state.in_progress.discard(chunk)
         return receipts
 
-    def _compute(self, chunk: Chunk, deadline: Deadline) -> Receipt:
+    def _ready(
+        self, chunks: Sequence[Chunk], patience: float
+    ) -> Iterator[tuple[Chunk, Ready | None]]:
+        """The chunks, with what was computed of them if adjacent ones were computed in one call.
+
+        A chunk is enough work for a processor, but not for a GPU. Where such a call fails or hangs,
+        its chunks are left to be computed one by one, which shows which of them is to blame.
+        """
+        sweep, most = self.results.sweep, 0
+        if self.backend.name == "gpu" and sweep.reduction is None:
+            n_bytes = sum(np.dtype(each).itemsize for each in array_types(sweep.outputs).values())
+            n_bytes += 8 * sum(len(axis.columns) for axis in sweep.axes) + 8 * len(sweep.derived)
+            most = min(POINTS_OF_A_CALL, BYTES_OF_A_CALL // n_bytes)
+        for block, parts in joined(chunks, most, partial(variants_of, sweep)):
+            ready: dict[Chunk, Ready] = {}
+            if len(parts) > 1 and not self.state.leaving:
+                self.state.in_progress.update(parts)
+                try:
+                    ready = self._together(block, parts, Deadline(self.state, patience))
+                except SweepError:
+                    raise
+                except Exception:  # of one of the chunks, or there is not enough memory for all
+                    ready = {}
+                finally:
+                    self.state.in_progress.difference_update(parts)
+            for chunk in parts:
+                yield chunk, ready.pop(chunk, None)
+
+    def _together(
+        self, block: Chunk, chunks: Sequence[Chunk], deadline: Deadline
+    ) -> dict[Chunk, Ready]:
+        """What is computed of the chunks of a block that are not there already."""
+        if self.results.whole(chunks):
+            return {}
+        start = time.perf_counter()
+        whole = self.backend.compute(self.results.sweep, self._points(block), deadline)
+        seconds = time.perf_counter() - start
+        ready: dict[Chunk, Ready] = {}
+        for chunk in chunks:
+            share = chunk.n_points / block.n_points
+            first = [a - b for a, b in zip(chunk.start, block.start, strict=True)]
+            here = tuple(slice(a, a + n) for a, n in zip(first, chunk.shape, strict=True))
+            arrays = {n: v.reshape(block.shape)[here].ravel() for n, v in whole.arrays.items()}
+            ready[chunk] = Computed(arrays, share * whole.kernel_seconds), share * seconds
+        return ready
+
+    def _compute(self, chunk: Chunk, deadline: Deadline, ready: Ready | None = None) -> Receipt:
         if self.results.whole([chunk]):  # a scheduler that is not ours may send a lost task twice
             return Receipt(chunk, self.results.counts([chunk]))
         start = time.perf_counter()
-        computed = self.backend.compute(self.results.sweep, self._points(chunk), deadline)
+        computed, seconds = ready or (
+            self.backend.compute(self.results.sweep, self._points(chunk), deadline),
+            0.0,
+        )
         self.results.write(chunk, computed.arrays)
-        seconds = time.perf_counter() - start
+        seconds += time.perf_counter() - start
         receipt = Receipt(chunk, computed.counts, computed.kernel_seconds, seconds)
         details = {
             "extremes": computed.extremes,

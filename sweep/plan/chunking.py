@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from sweep.errors import SweepError
 from sweep.request import Sweep
@@ -57,6 +58,35 @@ def chunk_at(index: tuple[int, ...], shape: Sequence[int], chunk_shape: Sequence
     start = tuple([i * step for i, step in zip(index, chunk_shape, strict=True)])
     ends = zip(start, chunk_shape, shape, strict=True)
     return Chunk(index, start, tuple([min(step, size - a) for a, step, size in ends]))
+
+
+def joined(
+    chunks: Iterable[Chunk], most: int, kind: Callable[[Chunk], object]
+) -> list[tuple[Chunk, tuple[Chunk, ...]]]:
+    """Blocks of at most `most` points that adjacent chunks of a kind form, each with its chunks.
+
+    A block is of the same kind as its chunks. Other chunks are blocks of their own.
+    """
+    blocks: list[tuple[Chunk, tuple[Chunk, ...]]] = []
+    for chunk in chunks:
+        blocks.append((chunk, (chunk,)))
+        while len(blocks) > 1:
+            (before, first), (after, second) = blocks[-2:]
+            union = _union(before, after)
+            if union is None or union.n_points > most:
+                break
+            if not kind(before) == kind(after) == kind(union):
+                break
+            blocks[-2:] = [(union, first + second)]
+    return blocks
+
+
+def _union(before: Chunk, after: Chunk) -> Chunk | None:
+    """The block that two blocks form, of which the second follows along one dimension."""
+    sides = zip(before.start, before.shape, after.start, after.shape, strict=True)
+    shape = [n if (a, n) == (b, m) else n + m if a + n == b else 0 for a, n, b, m in sides]
+    n_along = sum(n != m for n, m in zip(shape, before.shape, strict=True))
+    return replace(before, shape=tuple(shape)) if n_along == 1 and all(shape) else None
 
 
 def refuse_many_chunks(

@@ -77,6 +77,17 @@ def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ..
     ]
 
 
+def variants_of(sweep: Sweep, block: Chunk) -> tuple[str, ...]:
+    """The names of the variants that hold in a block of the sweep's grid."""
+    variants = _variants(sweep)
+    relevant = {name for variant in variants for name in variant.parameters}
+    columns = {n: column for n, column in _constant_columns(sweep).items() if n in relevant}
+    for axis, part in zip(sweep.axes, block.slices, strict=True):
+        along = relevant & axis.columns.keys()
+        columns |= {name: Column(np.asarray(axis.columns[name][part])) for name in along}
+    return tuple(variant.name for variant in variants if _holds(variant, columns))
+
+
 def derived_values(
     sweep: Sweep, slices: Sequence[slice] | None = None
 ) -> dict[str, NDArray[np.float64]]:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sweep.backends import open_backend
+from sweep.backends import Computed, open_backend
 from sweep.engine import crews, ledger
 from sweep.engine.ledger import (
     ATTEMPTS,
@@ -38,7 +39,8 @@ from sweep.plan.point_columns import points
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
 from sweep.store import MemoryResults, Store
-from sweep.work import Chunk, Task
+from sweep.work import Chunk, Points, Task
+from tests.backends.wrapped import WrappedBackend
 from tests.benchmarks.engine_share import engine_share
 from tests.points import compute
 from tests.test_plan import OUTPUTS, linear, sweep_over
@@ -420,6 +422,57 @@ def test_a_finished_chunk_is_not_computed_again() -> None:
         (second, {Status.ok: 9}),
     ]
     assert receipts[0].seconds == 0 < receipts[1].kernel_seconds < receipts[1].seconds
+
+
+class Large(WrappedBackend):
+    """A backend that is called like a GPU's; calls fail that hold both rows named in `apart`."""
+
+    name = "gpu"
+
+    def __init__(self, *apart: float) -> None:
+        super().__init__(open_backend())
+        self.apart, self.calls = set(apart), list[int]()
+
+    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+        self.calls.append(points.n_points)
+        if self.apart and self.apart <= {*points.columns["friction"].values.tolist()}:
+            raise MemoryError
+        return self.real.compute(sweep, points, stop)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_gpu_computes_several_chunks_in_one_call(dtype: Literal["float64", "float32"]) -> None:
+    """Each gets the receipt and the bits that it has alone, also if the call fails."""
+    chosen = replace(SWEEP, dtype=dtype)
+    alone = MemoryResults(chosen, chunk_points=9)
+    task = Task(tuple(alone.pending()))
+    each = Worker(alone, open_backend(), RunState())(task)
+    rows = [float(chosen.axes[0].columns["friction"][i]) for i in (0, -1)]
+    for backend in (Large(), Large(*rows)):
+        results = MemoryResults(chosen, chunk_points=9)
+        receipts = Worker(results, backend, RunState())(task)
+        assert [(r.chunk, r.counts) for r in receipts] == [(r.chunk, r.counts) for r in each]
+        assert all(0 < r.kernel_seconds < r.seconds for r in receipts)
+        assert backend.calls[0] == chosen.n_points
+        assert len(backend.calls) == (1 + len(task.chunks) if backend.apart else 1)
+        assert bits_of(results.dataset()) == bits_of(alone.dataset())
+
+
+def test_chunks_of_different_kernels_are_computed_apart() -> None:
+    """The kernel for points without a spring is faster than the one for any points."""
+    springs = Axis("stiffness", {"stiffness": np.array([0.0, 0.0, 3.0, 4.0])}, {})
+    chosen = replace(
+        SWEEP,
+        constants={n: v for n, v in SWEEP.constants.items() if n != "stiffness"},
+        axes=(springs, *SWEEP.axes),
+    )
+    row, backend = chosen.n_points // 4, Large()
+    results = MemoryResults(chosen, chunk_points=row)
+    Worker(results, backend, RunState())(Task(tuple(results.pending())))
+    assert backend.calls == [2 * row, 2 * row]
+    alone = MemoryResults(chosen, chunk_points=row)
+    run(alone)
+    assert bits_of(results.dataset()) == bits_of(alone.dataset())
 
 
 @pytest.mark.parametrize("chunk_points", [3, 6])
