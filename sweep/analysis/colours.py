@@ -93,7 +93,7 @@ def draw_colour_bar(
 
 def has_zeros_apart(shown: Slice) -> bool:
     """Whether positive values are drawn on a logarithmic scale and zeros apart from them."""
-    if shown.names or shown.has_several_values:
+    if shown.names or shown.has_several_values or shown.has_bars:
         return False
     if shown.name in shown.view.log:
         return bool(np.any(shown.scaled == 0))

@@ -107,7 +107,7 @@ def _cut(
     over = over or [each for each in view.axes if each in sampled]
     chosen = View() if over else replace(view, lines=None) if view.lines in labels else view
     kept = kept_axes(cells, at, most_axes, dataset, chosen)
-    if kept and name.endswith("_histogram") and f"{name}_start" in dataset:
+    if kept and f"{name}_start" in dataset:
         uncut = [axis for axis, size in cells.items() if size > 1 and axis not in at]
         raise SweepError(
             f"nothing to draw: every cell of {name} has bins of its own, so one cell is drawn; "
@@ -131,6 +131,9 @@ def _cut(
     shown, infinite = _without_infinite(shown, over or kept)
     if view.axes and not over and not scattered:
         shown = shown.transpose(*kept, ...)
+    if f"{name}_start" in shown and kept:
+        shown, kept = _over_bins(shown, name, kept[0])
+        labels = kept
     return Slice(
         dataset=shown.sortby(kept) if kept else shown,
         view=view,
@@ -144,6 +147,17 @@ def _cut(
         thinned=thinned,
         counts=_all_statuses(dataset) if thinned and refined is None and not infinite else None,
     )
+
+
+def _over_bins(dataset: xr.Dataset, name: str, number: str) -> tuple[xr.Dataset, list[str]]:
+    """A histogram over the lower edges of its bins in place of their numbers, and the axis."""
+    of = name.removesuffix("_histogram")
+    start, width = dataset[f"{name}_start"], dataset[f"{name}_width"]
+    meaning = str(start.attrs["long_name"]).removeprefix("lower edge of the first bin of ")
+    edges = float(start) + float(width) * dataset[number].values
+    attributes = {**start.attrs, "long_name": meaning}
+    dataset = dataset.assign_coords({of: (number, edges, attributes)})
+    return dataset.swap_dims({number: of}), [of]
 
 
 def _all_statuses(dataset: xr.Dataset) -> Mapping[Status, int] | None:

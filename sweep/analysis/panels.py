@@ -29,7 +29,6 @@ from sweep.analysis.labels import (
     quantities,
     quantity,
     values_of,
-    with_unit,
 )
 from sweep.analysis.refined import axis_recipes, refined_axes
 from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_rounding
@@ -59,7 +58,7 @@ def draw_panel(axes: Axes, shown: Slice, label: str = "") -> ScalarMappable | No
         )
     if shown.has_several_values:
         _draw_several_values(axes, shown)
-    elif len(shown.axes) == 1 and shown.axes[0].name in shown.labels:
+    elif shown.has_bars:
         _draw_bars(axes, shown)
     elif shown.over:
         mesh = _draw_sample(axes, shown)
@@ -271,20 +270,30 @@ def _draw_band(axes: Axes, x: Values, dataset: xr.Dataset, name: str, share: flo
 
 
 def _draw_bars(axes: Axes, shown: Slice) -> None:
-    """Draw a bar, in SI units, for each label of a statistic of a single cell.
+    """Draw a bar for each label or bin of a statistic of a single cell."""
+    (along,), output = shown.axes, shown.output
+    kind = _set_axis(axes, "y", shown, output, "linear")
+    if f"{shown.name}_width" in shown.dataset:
+        _set_axis(axes, "x", shown, along, "linear")
+        width = float(shown.dataset[f"{shown.name}_width"]) * shown.scales(str(along.name))[1]
+        axes.bar(along.values, output.values, width, align="edge")
+    else:
+        _draw_bars_of_labels(axes, shown, along)
+    if kind == "log":  # a scale that begins at the lowest bar would hide it
+        axes.set_ylim(bottom=output.values[output.values > 0].min() / 2)
+    _limit(axes, shown, along, output)
 
-    Of Sobol' indices both orders are drawn, with their errors if known.
-    """
-    (along,), dataset, name = shown.axes, shown.dataset, shown.name
-    axes.set_ylabel(axis_label(dataset[name]))
+
+def _draw_bars_of_labels(axes: Axes, shown: Slice, along: xr.DataArray) -> None:
+    """Draw evenly spaced bars; of Sobol' indices those of both orders, with errors if known."""
+    label = str(along.name)
+    for option in ("log", "limits"):
+        if label in getattr(shown.view, option):
+            raise SweepError(
+                f"--{option} names {label}, whose bars are evenly spaced: leave it out"
+            )
+    dataset, name, share = shown.dataset, shown.name, shown.scales(shown.name)[1]
     places = np.arange(along.size)
-    if name.endswith("_histogram"):
-        start, step = (float(dataset[f"{name}_{end}"]) for end in ("start", "width"))
-        axes.bar(start + step * places, dataset[name].values, step, align="edge")
-        edge = dataset[f"{name}_start"]
-        words = str(edge.attrs["long_name"]).removeprefix("lower edge of the first bin of ")
-        axes.set_xlabel(with_unit(words, edge))
-        return
     suffix = next((order for order in ORDERS if name.endswith(order)), None)
     bars = {name: ""}  # labels by name
     if suffix is not None:
@@ -295,13 +304,12 @@ def _draw_bars(axes: Axes, shown: Slice) -> None:
         errors = f"{each}_error"
         axes.bar(
             places + (i - (len(bars) - 1) / 2) * width,
-            dataset[each].values,
+            share * dataset[each].values,
             width,
-            yerr=dataset[errors].values if errors in dataset else None,
+            yerr=share * dataset[errors].values if errors in dataset else None,
             label=label,
         )
-    labels = dataset[str(along.name)]
-    texts = label_names(labels) or [f"{value:g}" for value in labels.values]
+    texts = label_names(along) or [f"{value:g}" for value in along.values]
     axes.set_xticks(places, labels=[hyphenated(text) for text in texts])
     axes.set_xlabel(axis_label(along))
 

@@ -92,6 +92,12 @@ class Slice:
         return index_name(self.name) in self.output.dims
 
     @property
+    def has_bars(self) -> bool:
+        """Whether a bar is drawn for each label of a statistic of a single cell."""
+        is_single = len(self.axes) == 1 and not self.has_several_values
+        return is_single and self.axes[0].name in self.labels
+
+    @property
     def values(self) -> Values:
         """The output as shown, NaN without a value; for the status, indices into `names`."""
         if self.name != "status":

@@ -131,3 +131,58 @@ def test_sobol_indices_are_bars_of_both_orders() -> None:
     assert heights == pytest.approx(expected)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["x1", "x2", "x3"]
     assert len(axes.containers) == 4  # bars and their errors, of each order
+
+
+def test_bars_have_the_chosen_unit_scale_and_limits(one_axis: xr.Dataset) -> None:
+    at = {"base_acceleration": 3.0}
+    cell = one_axis.sel(at, method="nearest").wear_power_quantile
+    limits = {"wear_power_quantile": (0.5, 4e3)}
+    view = View(unit={"wear_power_quantile": "mW", "quantile": "%"}, limits=limits)
+    axes = axes_of(one_axis, "wear_power_quantile", at=at, view=view)
+    heights = [bar.get_height() for bar in axes.patches]
+    np.testing.assert_allclose(heights, 1e3 * cell.values)
+    assert axes.get_ylabel().endswith("[mW]")
+    assert axes.get_ylim() == limits["wear_power_quantile"]
+    ticks = [float(text.get_text()) for text in axes.get_xticklabels()]
+    np.testing.assert_allclose(ticks, 100 * cell["quantile"].values)
+    view = View(log=("wear_power_quantile",))
+    axes = axes_of(one_axis, "wear_power_quantile", at=at, view=view)
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylim()[0] < min(h for h in (bar.get_height() for bar in axes.patches) if h > 0)
+
+
+def test_the_axis_of_a_histogram_is_named_as_its_output(one_axis: xr.Dataset) -> None:
+    at = {"base_acceleration": 3.0}
+    cell = one_axis.sel(at, method="nearest")
+    start, width = float(cell.wear_power_histogram_start), float(cell.wear_power_histogram_width)
+    view = View(
+        unit={"wear_power": "mW"},
+        limits={"wear_power": (1.0, 2e3), "wear_power_histogram": (0.5, 5.0)},
+        log=("wear_power_histogram",),
+    )
+    figure = draw(one_axis, "wear_power_histogram", at=at, view=view)
+    (axes,) = figure.axes
+    lefts = [1e3 * (start + width * i) for i in range(8)]
+    np.testing.assert_allclose([bar.get_x() for bar in axes.patches], lefts)
+    np.testing.assert_allclose([bar.get_width() for bar in axes.patches], 1e3 * width)
+    assert axes.get_xlabel() == "wear power [mW]"
+    assert (axes.get_xlim(), axes.get_ylim()) == ((1.0, 2e3), (0.5, 5.0))
+    assert axes.get_yscale() == "log"
+    assert not figure.legends  # bins without a point are no points of value 0
+    with pytest.raises(SweepError, match="did you mean 'wear_power'"):
+        draw(one_axis, "wear_power_histogram", at=at, view=View(unit={"wear_power_bin": "mW"}))
+
+
+@pytest.mark.parametrize("view", [View(log=("quantile",)), View(limits={"quantile": (0, 1)})])
+def test_evenly_spaced_bars_have_neither_scale_nor_limits(one_axis: xr.Dataset, view: View) -> None:
+    with pytest.raises(SweepError, match=r"quantile.*evenly spaced.*leave it out"):
+        draw(one_axis, "wear_power_quantile", at={"base_acceleration": 3.0}, view=view)
+
+
+def test_a_histogram_of_a_cell_without_values_is_drawn_empty(one_axis: xr.Dataset) -> None:
+    empty = one_axis.copy()
+    for end in ("start", "width"):
+        empty[f"wear_power_histogram_{end}"] = np.nan * one_axis[f"wear_power_histogram_{end}"]
+    figure = draw(empty, "wear_power_histogram", at={"base_acceleration": 3.0})
+    figure.draw_without_rendering()
+    assert figure.axes[0].get_xlabel() == "wear power [W]"
