@@ -31,6 +31,7 @@ from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import Status, index_name
 from sweep.summary import contents
+from sweep.wording import listed
 
 MAX_DRAWN_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
 MAX_COUNTED = 2**26  # points of which the statuses are counted where only some are drawn
@@ -100,11 +101,19 @@ def _cut(
     at = by_number(dataset, at)
     inners = {index_name(str(each)) for each in dataset.data_vars} - {*dataset.coords}
     check_names("axis", at, [axis for axis in dataset.sizes if axis not in inners])
+    for axis, size in dataset[name].sizes.items():
+        if not size:
+            raise SweepError(f"nothing to draw: the results have no values along {axis}")
     axes = {str(axis): size for axis, size in dataset[name].sizes.items() if axis != inner}
     labels = [label for label in labels_of(dataset, name) if label in axes]
     cells = {axis: size for axis, size in axes.items() if axis not in labels}
     sampled = parameters_along(dataset, POINT)
     over = over or [each for each in view.axes if each in sampled]
+    if others := [each for each in view.axes if over and each not in over]:
+        raise SweepError(
+            f"points of a sample are drawn over {listed([*over])} here, and {listed(others)} is "
+            "another axis: leave out one of the two"
+        )
     chosen = View() if over else replace(view, lines=None) if view.lines in labels else view
     kept = kept_axes(cells, at, most_axes, dataset, chosen)
     if kept and f"{name}_start" in dataset:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, sqrt
 from pathlib import Path
@@ -22,8 +23,10 @@ from sweep.analysis.figures import draw_legend, new_figure, once, save, single_p
 from sweep.analysis.kept_axes import check_names, parameters_along
 from sweep.analysis.labels import (
     in_words,
+    point_text,
     quantities,
     readable,
+    unit_text,
     values_of,
     with_codes,
     with_symbols,
@@ -31,7 +34,7 @@ from sweep.analysis.labels import (
 from sweep.analysis.panels import draw_panel, is_single_line, line_labels, name_regions
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
-from sweep.analysis.view import View, ViewKeywords, view_of
+from sweep.analysis.view import View, ViewKeywords, factor, view_of
 from sweep.engine.loop import Report
 from sweep.errors import SweepError
 from sweep.request import POINT
@@ -42,6 +45,7 @@ Source = xr.Dataset | str | Path
 MAX_PANELS = 9
 MAX_LINES = 10  # of stores in one panel; more would share colours
 PANEL = 4.0, 3.2  # width and height in inches
+LABEL_WIDTH = 52  # letters of a panel's title
 
 
 def plot(
@@ -195,9 +199,13 @@ def panels_of(
             }
             for place in some.values.tolist()
         }
+    texts = quantities(some)
+    if unit := view.unit.get(axis):
+        share = factor(str(some.attrs.get("units", "1")), unit, axis)
+        texts = [f"{share * value:.6g} {unit_text(unit)}" for value in some.values.tolist()]
     return {
         f"{words} = {text}": {**at, axis: float(value)}
-        for text, value in zip(quantities(some), some.values, strict=True)
+        for text, value in zip(texts, some.values, strict=True)
     }
 
 
@@ -215,9 +223,11 @@ def draw_panels(slices: Mapping[str, Slice]) -> Figure:
     first = next(iter(slices.values()))
     is_line = all(is_single_line(each) for each in slices.values()) and not first.view.facet
     is_line = is_line and len(slices) <= MAX_LINES
+    different = _different(slices) - {first.view.facet}
+    slices = {_with_values(label, each, different): each for label, each in slices.items()}
     figure = _in_one_panel(slices) if is_line else _side_by_side(slices)
-    different = {*_different(slices), *([first.view.facet] if first.view.facet else [])}
-    title = first.title(first.name, without=different)
+    facet = [first.view.facet] if first.view.facet else []
+    title = first.title(first.name, without=[*different, *facet])
     figure.suptitle(title, x=0.01, ha="left", fontsize="medium")
     return figure
 
@@ -320,6 +330,13 @@ def _alike(slices: Mapping[str, Slice]) -> dict[str, Slice]:
         return alike
     values = np.concatenate([each.values.ravel() for each in alike.values()])
     return {label: replace(each, shared=values) for label, each in alike.items()}
+
+
+def _with_values(label: str, shown: Slice, names: Collection[str]) -> str:
+    """The label of a panel or a line, with the values of these parameters, in lines of a panel."""
+    others = {str(name) for name in shown.dataset.coords} - {*names}
+    values = point_text(shown.dataset, without=others, always=names)
+    return "\n".join(textwrap.wrap(f"{label}: {values}" if values else label, LABEL_WIDTH))
 
 
 def _different(slices: Mapping[str, Slice]) -> set[str]:

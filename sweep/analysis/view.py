@@ -80,7 +80,7 @@ class View:
         names = list(drawn)
         for option in ("log", "limits", "unit"):
             for name in getattr(self, option):
-                if name not in names:
+                if name not in names and (option, name) != ("unit", self.facet):
                     cure = nearest(name, names)
                     raise SweepError(f"--{option} names {name}, which is not drawn; {cure}")
 

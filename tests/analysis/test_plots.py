@@ -12,6 +12,7 @@ import sweep
 from sweep.analysis import cuts, plots
 from sweep.analysis.comparison import compare_slice
 from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spans_decades
+from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.models import models
 from sweep.models.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
@@ -556,6 +557,8 @@ def test_the_scale_of_a_sample_is_that_of_its_distribution():
     )
     axes = plots.draw(drawn, over=list(distributions)).axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    with pytest.raises(SweepError, match="drawn over friction here, and mass is another axis"):
+        plots.draw(drawn, over=["friction"], view=View(lines="mass"))
 
 
 def test_points_of_a_sample_without_a_value_are_crosses():

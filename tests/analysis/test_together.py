@@ -123,6 +123,29 @@ def test_panels_share_the_unit(volume: xr.Dataset) -> None:
     assert alone.get_ylabel() == "mean of N|v| over the window [µW]"
 
 
+def test_panels_name_the_values_in_which_they_differ(volume: xr.Dataset) -> None:
+    """Each of the results is cut at its own middle."""
+    figure = plots.draw([volume, volume.isel(mass=[0])])
+    titles = [axes.get_title(loc="left") for axes in figure.axes[:2]]
+    assert [title.replace("\N{NO-BREAK SPACE}", " ") for title in titles] == [
+        "results 1: mass 2 kg",
+        "results 2: mass 1 kg",
+    ]
+    assert "mass" not in figure.get_suptitle()
+
+
+def test_panels_have_values_in_the_chosen_unit(volume: xr.Dataset) -> None:
+    figure = plots.draw(volume, view=View(facet="mass", unit={"mass": "g"}))
+    titles = [axes.get_title(loc="left") for axes in figure.axes[:3]]
+    assert titles == ["mass = 1000 g", "mass = 2000 g", "mass = 4000 g"]
+
+
+def test_a_picture_of_no_points_is_refused(volume: xr.Dataset) -> None:
+    for axis in ("friction", "mass"):
+        with pytest.raises(SweepError, match=f"no values along {axis}"):
+            plots.draw(volume.isel({axis: []}))
+
+
 def test_labels_tell_results_apart(volume: xr.Dataset) -> None:
     assert list(labelled([volume, renamed(volume, "euler", 1)])) == ["exact", "euler"]
     assert list(labelled([volume, volume])) == ["results 1", "results 2"]
@@ -179,7 +202,9 @@ def test_python_and_the_command_line_draw_stores_together(run: Run, tmp_path: Pa
     stores = [tmp_path / "a.zarr", tmp_path / "b.zarr"]
     assert sweep.plot(stores, "wear_power", path, log=["wear_power"], title="both") == path
     figure = plots.draw(stores)
-    assert legend_of(figure)[:2] == ["a", "b"]
+    first, second = (text.replace("\N{NO-BREAK SPACE}", " ") for text in legend_of(figure)[:2])
+    assert first == "a: gravity 10 m/s², friction 0.1"
+    assert second == "b: gravity 9 m/s², friction 0.2"
     assert "gravity" not in figure.get_suptitle()  # each has another one
     assert "mass" in figure.get_suptitle()
     with pytest.raises(SweepError, match=r"plot takes no lim=\.\.\.; did you mean 'limits'"):
