@@ -47,24 +47,29 @@ def _faulty_lines(system: System) -> Iterator[Fault]:
     roles = ALWAYS | {name: role for name, role, *_ in reversed([*system.named()])}
     for line in system.lines:
         scope = constants if line.scope == "constant" else known
-        for column, message in _faults_in(line.expression, line.kind, scope, roles):
+        crosses = line.place.startswith("events[") and line.place.endswith(".when")
+        for column, message in _faults_in(line.expression, line.kind, scope, roles, crosses):
             yield Fault(line.place, f"column {column}: {message}")
 
 
 def _faults_in(
-    expression: Expression, wanted: Kind, known: Mapping[str, Kind], elsewhere: Mapping[str, str]
+    expression: Expression,
+    wanted: Kind,
+    known: Mapping[str, Kind],
+    elsewhere: Mapping[str, str],
+    crosses: bool,
 ) -> Iterator[tuple[int, str]]:
     """The column and fault of each unknown name, and of each part of the wrong kind.
 
     `known` are the names that may stand here; `elsewhere` are the others of the file, with what
-    they are ("a state").
+    they are ("a state"). `crosses`: the expression is one whose zeros are looked for.
     """
     for name, part in names_in(expression).items():
         if name in elsewhere and name not in known:
             yield part.column, f"{name!r} is {elsewhere[name]}, which cannot stand here"
         elif name not in known:
             yield part.column, f"{shown(name)} is unknown; {nearest(name[:64], known)}"
-    yield from _wrong_kind(expression, wanted, known, "here")
+    yield from _wrong_kind(expression, wanted, known, "here", crosses=crosses)
     for part in walk(expression):
         if isinstance(part, Call):
             for index, argument in enumerate(part.arguments):
@@ -73,7 +78,7 @@ def _faults_in(
 
 
 def _wrong_kind(
-    part: Expression, wanted: Kind, known: Mapping[str, Kind], place: str
+    part: Expression, wanted: Kind, known: Mapping[str, Kind], place: str, *, crosses: bool = False
 ) -> Iterator[tuple[int, str]]:
     """A fault if a part is a number instead of a condition, or the reverse."""
     kind: Kind = "number"  # also of unknown names
@@ -83,9 +88,20 @@ def _wrong_kind(
         kind = known.get(part.name, kind)
     if kind != wanted:
         text = cut(part)
-        is_number = kind == "number"
-        cure = f"compare it, as in {text} > 0" if is_number else f"write where({text}, 1, 0)"
+        if kind == "number":
+            cure = f"compare it, as in {text} > 0"
+        else:
+            cure = f"write {_crossing(part) if crosses else f'where({text}, 1, 0)'}"
         yield part.column, f"{text} is a {kind}, but a {wanted} is needed {place}; {cure}"
+
+
+def _crossing(condition: Expression) -> str:
+    """A number that rises through zero where the condition begins: leaving 0 is no crossing."""
+    match condition:
+        case Call(">" | ">=", (left, right)) | Call("<" | "<=", (right, left)):
+            return cut(Call("-", (left, right)))
+        case _:
+            return f"where({cut(condition)}, 1, -1)"
 
 
 def in_order(definitions: Sequence[Definition]) -> tuple[Definition, ...]:

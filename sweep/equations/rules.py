@@ -110,6 +110,8 @@ def test(
     for parameter in parameters:
         if parameter.default is None and not at.has(parameter.name):
             at.missing(parameter.name, "the parameter has no default")
+    if method and "step" in CONTROLS[method] and not at.has("step"):
+        at.missing("step", f"write the length of the steps of {method}")
     if not (at.has(WINDOW[1]) or at.has(CYCLES[1])):
         at.missing(WINDOW[1], "write how long the motion lasts")
     return Test(at=values, method=method, status=status, expect=expect, **tolerances)
