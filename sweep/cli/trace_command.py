@@ -60,8 +60,8 @@ def trace(
     """Trace the motion of one point over time.
 
     The default range is the sweep's window. Means are those over time. A picture shows the
-    observables, with stick shaded and events marked, and the loop of force over displacement. The
-    exit status is 1 if the point's status is not ok.
+    observables, with events marked and every regime or mode shaded but the first (such as stick),
+    and the loop of force over displacement. The exit status is 1 if the point's status is not ok.
     """  # fmt: skip
     from sweep.config import load
     from sweep.tracing import SHOWN_CYCLES, as_point, refuse_end, save, trace_point

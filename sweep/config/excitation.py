@@ -84,7 +84,7 @@ def _with_samples(signals: dict[str, object], folder: Path) -> Check[dict[str, o
     for name, raw in signals.items():
         if not is_table(raw) or "file" not in raw:
             continue
-        columns = {key: raw[key] for key in COLUMNS if key in raw}
+        columns = {key: raw[key] for key in (*COLUMNS, *SAMPLES) if key in raw}
         parameter = Parameter(name=name, symbol=name, unit=str(raw.get("unit", "1")), meaning="")
         table = yield from correct(ExcitationTable, columns, "signals", name)
         if table is None:

@@ -151,6 +151,10 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"times": [0, 1, 1], "values": [1, 2, 3]}, "signals.ground.times: times do not increase"),
     ({"times": [1, 2], "values": [1, 2]}, "signals.ground.times: it begins at 1.0 s"),
     ({"file": "none.csv", "time": "t", "column": "a"}, "signals.ground: file '.*cannot be read"),
+    (
+        {"file": "none.csv", "time": "t", "column": "a", "times": [0, 1], "values": [1, 2]},
+        "signals.ground: give one of file, times",
+    ),
     ({"file": "none.csv", "time": "t"}, "signals.ground: file needs the names of two columns"),
 ]
 
