@@ -18,10 +18,16 @@ from sweep.backends import Arrays, Backend, Stopped, open_backend
 from sweep.backends.visible import find_gpus
 from sweep.causes import causes
 from sweep.config.columns import read_csv
-from sweep.engine.crews import needs_backend_here, threads_for, threads_of_gpu, usable_processors
+from sweep.engine.crews import (
+    MIN_GPU_THREADS,
+    needs_backend_here,
+    threads_for,
+    threads_of_gpu,
+    usable_processors,
+)
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import of_shard
-from sweep.engine.worker import Deadline, RunState
+from sweep.engine.worker import Deadline, RunState, points_of_a_call
 from sweep.options import SLURM, RunOptions
 from sweep.plan.chunking import chunk_at, chunk_counts, chunks, work_shape
 from sweep.plan.point_columns import points, variant_sets
@@ -168,9 +174,14 @@ def forecast(
         if backend.name == "cpu":  # more threads than processors would not be faster
             threads = min(threads, usable_processors())
             alike = min(workers, processors) / threads
+        if backend.name == "gpu":  # the other threads write
+            threads = min(threads, MIN_GPU_THREADS)
         rate = probe(sweep, backend, threads, probed)
         rate = None if rate is None else rate * alike
     chunk_points = chunk_at((0,) * len(chunk_shape), sweep.grid, chunk_shape).n_points
+    points_held = chunk_points
+    if backend.name == "gpu":
+        points_held = max(chunk_points, min(points_of_a_call(sweep), points_left))
     cell_size = sweep.reduction.size if sweep.reduction else 1
     cells = -(-max(points_left - points_again, points_again) // cell_size)
     columns = [values for axis in sweep.axes for values in axis.columns.values()]
@@ -188,7 +199,7 @@ def forecast(
         bytes_on_disk=cells * per_point + files * FILE_BLOCK + (0 if is_made else axes),
         bytes_free=_free(path),
         bytes_of_memory=_bytes_held(sweep)
-        + workers * chunk_points * _bytes_at_work(sweep)
+        + workers * points_held * _bytes_at_work(sweep)
         + _bytes_of_passes(sweep, chunk_shape),
         workers=workers,
         backend=backend.description,

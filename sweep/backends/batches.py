@@ -28,7 +28,7 @@ from sweep.work import Points
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
 GROWTH = 4  # factor of the work in a launch, after one shorter than LAUNCH_SECONDS/GROWTH
 WARPS_PER_SCHEDULER = 16  # at most; between one and all of them keep a scheduler busy
-ROUNDED_BYTES = 4 + 1  # of an output that is rounded to float32, and of where it is NaN
+ROUNDED_BYTES = 4 + 1 + 4  # of an output that is rounded to float32, and of finding NaN in it
 QUIET_NAN = 0x7FC00000  # the float32 that a CPU rounds a missing value to
 MAX_THREADS = 1 << 22  # of a launch: more than a GPU runs at once, while one unit stays short
 

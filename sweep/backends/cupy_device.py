@@ -204,8 +204,10 @@ class CupyDevice:
 
     def host_array(self, length: int, dtype: Any) -> NDArray[Any]:
         empty_pinned: Any = importlib.import_module("cupyx").empty_pinned
-        try:
-            return empty_pinned(length, dtype)
+        n_bytes = length * np.dtype(dtype).itemsize
+        try:  # CuPy's pool hands out again what has the same size only
+            block: NDArray[Any] = empty_pinned(1 << max(n_bytes - 1, 1).bit_length(), np.uint8)
+            return block[:n_bytes].view(dtype)
         except Exception:  # of CUDA: the system allows no more pinned memory
             self.description = self.description.removesuffix(UNPINNED) + UNPINNED
             return np.empty(length, dtype)

@@ -28,12 +28,14 @@ from sweep.errors import MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.plan.chunking import joined
 from sweep.plan.point_columns import points, variants_of
+from sweep.request import Sweep
 from sweep.spec import array_types
 from sweep.store import InStretches, Store, in_stretches
 from sweep.work import Chunk, Points, Task
 
 # Of results and parameters that one call of a GPU holds; their threads are as many as processors.
 POINTS_OF_A_CALL, BYTES_OF_A_CALL = 2**24, 2**28
+CALL_SECONDS = 20.0  # after which chunks are computed one by one: each is kept when it is done
 
 Ready: TypeAlias = tuple[Computed, float]  # the results of a chunk, and its share of the seconds
 
@@ -49,20 +51,30 @@ class RunState:
 
 
 class Deadline(Event):
-    """Set once the run is to stop, or once `patience` times its current limit has passed."""
+    """Set once the run is to stop, or `patience` times its limit or `most` seconds have passed."""
 
-    def __init__(self, state: RunState, patience: float = 1.0) -> None:
+    def __init__(self, state: RunState, patience: float = 1.0, most: float = float("inf")) -> None:
         super().__init__()
         self._state = state
         self._patience = patience
+        self._most = most
         self._start = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        return self._patience * self._state.limit
+        return min(self._patience * self._state.limit, self._most)
 
     def is_set(self) -> bool:
         return self._state.stop.is_set() or time.monotonic() - self._start > self.seconds
+
+
+def points_of_a_call(sweep: Sweep) -> int:
+    """The points of adjacent chunks that a GPU computes in one call, at most."""
+    if sweep.reduction is not None:
+        return 0
+    n_bytes = sum(np.dtype(each).itemsize for each in array_types(sweep.outputs).values())
+    n_bytes += 8 * sum(len(axis.columns) for axis in sweep.axes) + 8 * len(sweep.derived)
+    return min(POINTS_OF_A_CALL, BYTES_OF_A_CALL // n_bytes)
 
 
 @dataclass(frozen=True)
@@ -81,8 +93,8 @@ class Worker:
         receipt, and so is a chunk that takes longer than `patience` times the limit.
         """
         receipts: list[Receipt] = []
-        for chunk, ready in self._ready(task.chunks, patience):
-            if self.state.leaving:
+        for chunk, ready in self._ready(task.chunks):
+            if self.state.leaving and ready is None:
                 break
             deadline = Deadline(self.state, patience)
             self.state.in_progress.add(chunk)
@@ -107,42 +119,39 @@ class Worker:
                 self.state.in_progress.discard(chunk)
         return receipts
 
-    def _ready(
-        self, chunks: Sequence[Chunk], patience: float
-    ) -> Iterator[tuple[Chunk, Ready | None]]:
+    def _ready(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Ready | None]]:
         """The chunks, with what was computed of them if adjacent ones were computed in one call.
 
         A chunk is enough work for a processor, but not for a GPU. Where such a call fails or hangs,
         its chunks are left to be computed one by one, which shows which of them is to blame.
         """
-        sweep, most = self.results.sweep, 0
-        if self.backend.name == "gpu" and sweep.reduction is None:
-            n_bytes = sum(np.dtype(each).itemsize for each in array_types(sweep.outputs).values())
-            n_bytes += 8 * sum(len(axis.columns) for axis in sweep.axes) + 8 * len(sweep.derived)
-            most = min(POINTS_OF_A_CALL, BYTES_OF_A_CALL // n_bytes)
-        for block, parts in joined(chunks, most, partial(variants_of, sweep)):
+        sweep, blocks = self.results.sweep, [(chunk, (chunk,)) for chunk in chunks]
+        if self.backend.name == "gpu":
+            blocks = joined(chunks, points_of_a_call(sweep), partial(variants_of, sweep))
+        for block, parts in blocks:
             ready: dict[Chunk, Ready] = {}
-            if len(parts) > 1 and not self.state.leaving:
-                self.state.in_progress.update(parts)
-                try:
-                    ready = self._together(block, parts, Deadline(self.state, patience))
-                except SweepError:
-                    raise
-                except Exception:  # of one of the chunks, or there is not enough memory for all
-                    ready = {}
-                finally:
-                    self.state.in_progress.difference_update(parts)
-            for chunk in parts:
-                yield chunk, ready.pop(chunk, None)
+            self.state.in_progress.update(parts)
+            try:
+                if len(parts) > 1 and not self.state.leaving:
+                    ready = self._together(block, parts, Deadline(self.state, 1.0, CALL_SECONDS))
+                for chunk in parts:
+                    yield chunk, ready.pop(chunk, None)
+            finally:
+                self.state.in_progress.difference_update(parts)
 
     def _together(
         self, block: Chunk, chunks: Sequence[Chunk], deadline: Deadline
     ) -> dict[Chunk, Ready]:
-        """What is computed of the chunks of a block that are not there already."""
+        """What one call computes of the chunks of a block; nothing if it fails."""
         if self.results.whole(chunks):
             return {}
         start = time.perf_counter()
-        whole = self.backend.compute(self.results.sweep, self._points(block), deadline)
+        try:
+            whole = self.backend.compute(self.results.sweep, self._points(block), deadline)
+        except SweepError:
+            raise
+        except Exception:  # of one of the chunks, or there is not enough memory for all
+            return {}
         seconds = time.perf_counter() - start
         ready: dict[Chunk, Ready] = {}
         for chunk in chunks:

@@ -67,18 +67,16 @@ def joined(
 
     A block is of the same kind as its chunks. Other chunks are blocks of their own.
     """
-    blocks: list[tuple[Chunk, tuple[Chunk, ...]]] = []
+    blocks: list[tuple[Chunk, tuple[Chunk, ...], object]] = []
     for chunk in chunks:
-        blocks.append((chunk, (chunk,)))
+        blocks.append((chunk, (chunk,), kind(chunk)))
         while len(blocks) > 1:
-            (before, first), (after, second) = blocks[-2:]
-            union = _union(before, after)
-            if union is None or union.n_points > most:
+            (before, first, one), (after, second, other) = blocks[-2:]
+            union = _union(before, after) if one == other else None
+            if union is None or union.n_points > most or kind(union) != one:
                 break
-            if not kind(before) == kind(after) == kind(union):
-                break
-            blocks[-2:] = [(union, first + second)]
-    return blocks
+            blocks[-2:] = [(union, first + second, one)]
+    return [(block, parts) for block, parts, _ in blocks]
 
 
 def _union(before: Chunk, after: Chunk) -> Chunk | None:

@@ -458,6 +458,25 @@ def test_a_gpu_computes_several_chunks_in_one_call(dtype: Literal["float64", "fl
         assert bits_of(results.dataset()) == bits_of(alone.dataset())
 
 
+def test_what_a_call_has_computed_is_written_before_a_process_ends() -> None:
+    """The process waits while chunks are in progress."""
+    results, state, backend = MemoryResults(SWEEP, chunk_points=9), RunState(), Large()
+    written: list[int] = []
+    write = results.write
+
+    def last_write(chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
+        state.leaving = True
+        written.append(len(state.in_progress))
+        write(chunk, arrays)
+
+    results.write = last_write
+    n_chunks = len(pending := results.pending())
+    receipts = Worker(results, backend, state)(Task(tuple(pending)))
+    assert (len(receipts), backend.calls, state.in_progress) == (n_chunks, [SWEEP.n_points], set())
+    assert written == list(range(n_chunks, 0, -1))
+    assert results.pending() == []
+
+
 def test_chunks_of_different_kernels_are_computed_apart() -> None:
     """The kernel for points without a spring is faster than the one for any points."""
     springs = Axis("stiffness", {"stiffness": np.array([0.0, 0.0, 3.0, 4.0])}, {})
