@@ -126,7 +126,7 @@ class Worker:
         its chunks are left to be computed one by one, which shows which of them is to blame.
         """
         sweep, blocks = self.results.sweep, [(chunk, (chunk,)) for chunk in chunks]
-        if self.backend.name == "gpu":
+        if self.backend.name == "gpu" and sweep.reduction is None:
             blocks = joined(chunks, points_of_a_call(sweep), partial(variants_of, sweep))
         for block, parts in blocks:
             ready: dict[Chunk, Ready] = {}
