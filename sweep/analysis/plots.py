@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -223,11 +224,11 @@ def draw_panels(slices: Mapping[str, Slice]) -> Figure:
     first = next(iter(slices.values()))
     is_line = all(is_single_line(each) for each in slices.values()) and not first.view.facet
     is_line = is_line and len(slices) <= MAX_LINES
-    different = _different(slices) - {first.view.facet}
+    facet = _along_facet(first)
+    different = _different(slices) - facet
     slices = {_with_values(label, each, different): each for label, each in slices.items()}
     figure = _in_one_panel(slices) if is_line else _side_by_side(slices)
-    facet = [first.view.facet] if first.view.facet else []
-    title = first.title(first.name, without=[*different, *facet])
+    title = first.title(first.name, without=different | facet)
     figure.suptitle(title, x=0.01, ha="left", fontsize="medium")
     return figure
 
@@ -330,6 +331,15 @@ def _alike(slices: Mapping[str, Slice]) -> dict[str, Slice]:
         return alike
     values = np.concatenate([each.values.ravel() for each in alike.values()])
     return {label: replace(each, shared=values) for label, each in alike.items()}
+
+
+def _along_facet(shown: Slice) -> set[str]:
+    """The axis of `facet`, and the parameters along it, which the labels of its panels name."""
+    axes = json.loads(str(shown.dataset.attrs.get("recipe", "{}"))).get("axes", [])
+    along = {
+        name for axis in axes if axis["name"] == shown.view.facet for name in axis["parameters"]
+    }
+    return along | ({shown.view.facet} if shown.view.facet else set())
 
 
 def _with_values(label: str, shown: Slice, names: Collection[str]) -> str:
