@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # process itself need processors too.
 MIN_GPU_THREADS = 2
 PROCESSORS_LEFT = 2
+POINTS_OF_A_TASK = 2**22  # which keep a GPU busy by themselves
 GUARD = (
     "each worker process imports the script that starts it, so put the code that runs the sweep "
     'below `if __name__ == "__main__":`, as in any script that uses multiprocessing'
@@ -45,6 +46,7 @@ class CrewBase:
     """
 
     description = ""  # of the backend, or of who computes
+    points_of_a_task = 0  # at least, if there are enough for all workers
 
     def __init__(self, options: RunOptions, open_backend: OpenBackend, notify: Notify) -> None:
         self.notify = notify
@@ -62,6 +64,7 @@ class CrewBase:
         """A backend in this process, its kernel compiled for the first of the chunks."""
         backend = self._open_backend(self._options.backend)
         backend.prepare(results.sweep, points(results.sweep, pending[0]))
+        self.points_of_a_task = POINTS_OF_A_TASK if backend.name == "gpu" else 0
         self.description = backend.description
         return backend
 

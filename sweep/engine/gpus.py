@@ -20,7 +20,13 @@ from distributed import SpecCluster, get_worker
 
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
 from sweep.engine.clusters import RESUME_HINT, SETTINGS, Processes, kill_process
-from sweep.engine.crews import LostError, Notify, OpenBackend, threads_of_gpu
+from sweep.engine.crews import (
+    POINTS_OF_A_TASK,
+    LostError,
+    Notify,
+    OpenBackend,
+    threads_of_gpu,
+)
 from sweep.engine.ledger import Receipt
 from sweep.engine.schedulers import local_cluster
 from sweep.engine.worker import Job, opened, state_of
@@ -46,21 +52,25 @@ class GpuJob(Job):
     """A job for a process that has one GPU."""
 
     def __call__(self, store: str, task: Task, patience: float) -> GpuReport:
-        """Compute the chunks of a task up to the first that fails.
+        """Compute the blocks of a task up to the first that fails.
 
         After a failure, a task that arrives waits for the end of this process. It then goes to
         other processes, and no result is in transit when this one ends.
         """
         gpu, address, receipts = os.environ[VARIABLE], get_worker().address, list[Receipt]()
-        for chunk in task.chunks:
+        left = task.chunks
+        while left:
+            parts = left
             if self.run in _SPOILT:
                 if not receipts:
                     state_of(self.run).stop.wait()
                 break
             try:
-                computed = opened(self, store)(Task((chunk,)), patience)
-            except LostDeviceError as error:
-                computed = [Receipt(chunk, error=str(error))]
+                worker = opened(self, store)
+                _, parts = next(worker.blocks(left))
+                computed = worker(Task(parts), patience)
+            except LostDeviceError as error:  # whichever of them was to blame
+                computed = [Receipt(chunk, error=str(error)) for chunk in parts]
             except DeviceError as error:
                 _SPOILT.add(self.run)
                 return GpuReport(gpu, address, receipts, str(error))
@@ -68,8 +78,9 @@ class GpuJob(Job):
             if any(receipt.error for receipt in computed):
                 _SPOILT.add(self.run)
                 break
-            if not computed:  # the run is stopping
+            if len(computed) < len(parts):  # the run is stopping
                 break
+            left = left[len(parts) :]
         return GpuReport(gpu, address, receipts)
 
 
@@ -82,6 +93,7 @@ class GpuProcesses(Processes):
     # A nanny replaces its process itself, which takes long on a busy machine.
     settings: Mapping[str, object] = {**SETTINGS, "distributed.deploy.lost-worker-timeout": "120s"}
     job_type = GpuJob
+    points_of_a_task = POINTS_OF_A_TASK
 
     def __init__(self, options: RunOptions, open_backend: OpenBackend, notify: Notify) -> None:
         super().__init__(options, open_backend, notify)

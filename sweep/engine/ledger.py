@@ -96,6 +96,7 @@ class Ledger:
     workers: int  # at present
     fail_fast: bool = False
     later: Sequence[Chunk] = ()  # chunks of a second pass, which cannot begin yet
+    points_of_a_task: int = 0  # at least, if there are enough for all workers
     waiting: deque[Chunk] = field(init=False)
     suspects: deque[Chunk] = field(default_factory=deque)  # to be computed one at a time, alone
     attempts: Counter[tuple[int, ...]] = field(default_factory=Counter)  # at each chunk
@@ -162,9 +163,15 @@ class Ledger:
         if self.attempts[self.waiting[0].index]:  # it has failed before: alone
             yield self.waiting.popleft()
             return
-        each = self.seconds / self.chunks_done if self.chunks_done else TASK_SECONDS
-        fair = max(len(self.waiting) // (2 * self.window), 1)  # leave some for other workers
-        for _ in range(min(max(int(TASK_SECONDS / max(each, 1e-6)), 1), fair)):
+        least = self.points_of_a_task // self.waiting[0].n_points
+        unknown = 0.0 if least else TASK_SECONDS
+        each = self.seconds / self.chunks_done if self.chunks_done else unknown
+        fair = len(self.waiting) // (2 * self.window)  # leave some for other workers
+        fair = max(fair, min(least, len(self.waiting) // max(self.workers, 1)))
+        yield self.waiting.popleft()
+        for _ in range(min(int(TASK_SECONDS / max(each, 1e-6)), fair) - 1):
+            if self.attempts[self.waiting[0].index]:
+                break
             yield self.waiting.popleft()
 
     @property

@@ -65,6 +65,7 @@ def run(
         crew.begin(results, ledger.pending)
         try:
             ledger.see(crew.workers())
+            ledger.points_of_a_task = crew.points_of_a_task
             ledger.start()
             loop = _Loop(crew, results, ledger, stop or Event(), options.time_limit)
             loop.run(report)

@@ -35,7 +35,8 @@ from sweep.work import Chunk, Points, Task
 
 # Of results and parameters that one call of a GPU holds; their threads are as many as processors.
 POINTS_OF_A_CALL, BYTES_OF_A_CALL = 2**24, 2**28
-CALL_SECONDS = 20.0  # after which chunks are computed one by one: each is kept when it is done
+CALL_SECONDS = 2.0  # that such a call should take, so that a killed process loses little
+LATE = 10  # times as many, and its chunks are computed one by one
 
 Ready: TypeAlias = tuple[Computed, float]  # the results of a chunk, and its share of the seconds
 
@@ -48,6 +49,8 @@ class RunState:
         self.limit = limit  # s for a chunk; updated while chunks are being computed
         self.leaving = False  # this process is about to end, and starts no more chunks
         self.in_progress: set[Chunk] = set()
+        self.rate = 0.0  # points/s of the last call; 0 before the first one has ended
+        self.most_points = POINTS_OF_A_CALL  # fewer once a call of several chunks has failed
 
 
 class Deadline(Event):
@@ -119,40 +122,48 @@ class Worker:
                 self.state.in_progress.discard(chunk)
         return receipts
 
+    def blocks(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, tuple[Chunk, ...]]]:
+        """What is computed in one call each: a chunk, or a block of several on a GPU, with these.
+
+        A chunk is enough work for a processor, but not for a GPU. The first one is computed alone,
+        which shows how many are computed in CALL_SECONDS.
+        """
+        sweep, state = self.results.sweep, self.state
+        several = self.backend.name == "gpu" and sweep.reduction is None
+        while chunks:
+            most = int(min(points_of_a_call(sweep), state.most_points, state.rate * CALL_SECONDS))
+            near = chunks[: max(most // chunks[0].n_points, 1) if several else 1]
+            yield from joined(near, most, partial(variants_of, sweep))
+            chunks = chunks[len(near) :]
+
     def _ready(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Ready | None]]:
         """The chunks, with what was computed of them if adjacent ones were computed in one call.
 
-        A chunk is enough work for a processor, but not for a GPU. Where such a call fails or hangs,
-        its chunks are left to be computed one by one, which shows which of them is to blame.
+        Where such a call fails or hangs, its chunks are left to be computed one by one, which shows
+        which of them is to blame.
         """
-        sweep, blocks = self.results.sweep, [(chunk, (chunk,)) for chunk in chunks]
-        if self.backend.name == "gpu" and sweep.reduction is None:
-            blocks = joined(chunks, points_of_a_call(sweep), partial(variants_of, sweep))
-        for block, parts in blocks:
+        for block, parts in self.blocks(chunks):
             ready: dict[Chunk, Ready] = {}
             self.state.in_progress.update(parts)
             try:
                 if len(parts) > 1 and not self.state.leaving:
-                    ready = self._together(block, parts, Deadline(self.state, 1.0, CALL_SECONDS))
+                    ready = self._together(block, parts)
                 for chunk in parts:
                     yield chunk, ready.pop(chunk, None)
             finally:
                 self.state.in_progress.difference_update(parts)
 
-    def _together(
-        self, block: Chunk, chunks: Sequence[Chunk], deadline: Deadline
-    ) -> dict[Chunk, Ready]:
+    def _together(self, block: Chunk, chunks: Sequence[Chunk]) -> dict[Chunk, Ready]:
         """What one call computes of the chunks of a block; nothing if it fails."""
         if self.results.whole(chunks):
             return {}
-        start = time.perf_counter()
         try:
-            whole = self.backend.compute(self.results.sweep, self._points(block), deadline)
+            whole, seconds = self._computed(block, Deadline(self.state, 1.0, LATE * CALL_SECONDS))
         except SweepError:
             raise
         except Exception:  # of one of the chunks, or there is not enough memory for all
+            self.state.most_points = min(self.state.most_points, block.n_points // 2)
             return {}
-        seconds = time.perf_counter() - start
         ready: dict[Chunk, Ready] = {}
         for chunk in chunks:
             share = chunk.n_points / block.n_points
@@ -165,11 +176,8 @@ class Worker:
     def _compute(self, chunk: Chunk, deadline: Deadline, ready: Ready | None = None) -> Receipt:
         if self.results.whole([chunk]):  # a scheduler that is not ours may send a lost task twice
             return Receipt(chunk, self.results.counts([chunk]))
+        computed, seconds = ready or self._computed(chunk, deadline)
         start = time.perf_counter()
-        computed, seconds = ready or (
-            self.backend.compute(self.results.sweep, self._points(chunk), deadline),
-            0.0,
-        )
         self.results.write(chunk, computed.arrays)
         seconds += time.perf_counter() - start
         receipt = Receipt(chunk, computed.counts, computed.kernel_seconds, seconds)
@@ -181,6 +189,13 @@ class Worker:
         }
         self.results.append_receipt({**receipt.line(), **details})
         return receipt
+
+    def _computed(self, block: Chunk, deadline: Deadline) -> Ready:
+        start = time.perf_counter()
+        computed = self.backend.compute(self.results.sweep, self._points(block), deadline)
+        seconds = time.perf_counter() - start
+        self.state.rate = block.n_points / max(seconds, 1e-9)
+        return computed, seconds
 
     def _points(self, chunk: Chunk) -> Points:
         results = self.results

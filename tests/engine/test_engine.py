@@ -32,7 +32,7 @@ from sweep.engine.ledger import (
     Summary,
 )
 from sweep.engine.loop import run
-from sweep.engine.worker import RunState, Worker
+from sweep.engine.worker import CALL_SECONDS, RunState, Worker
 from sweep.models.friction_oscillator import MODEL
 from sweep.options import RunOptions
 from sweep.plan.point_columns import points
@@ -425,16 +425,23 @@ def test_a_finished_chunk_is_not_computed_again() -> None:
 
 
 class Large(WrappedBackend):
-    """A backend that is called like a GPU's; calls fail that hold both rows named in `apart`."""
+    """A backend that is called like a GPU's; calls fail that hold both rows named in `apart`.
+
+    A point takes `seconds` of the time that `clock` tells.
+    """
 
     name = "gpu"
 
-    def __init__(self, *apart: float) -> None:
+    def __init__(self, *apart: float, seconds: float = 0.0) -> None:
         super().__init__(open_backend())
-        self.apart, self.calls = set(apart), list[int]()
+        self.apart, self.seconds, self.calls, self.now = set(apart), seconds, list[int](), 0.0
+
+    def clock(self) -> float:
+        return self.now
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
         self.calls.append(points.n_points)
+        self.now += self.seconds * points.n_points
         if self.apart and self.apart <= {*points.columns["friction"].values.tolist()}:
             raise MemoryError
         return self.real.compute(sweep, points, stop)
@@ -447,20 +454,45 @@ def test_a_gpu_computes_several_chunks_in_one_call(dtype: Literal["float64", "fl
     alone = MemoryResults(chosen, chunk_points=9)
     task = Task(tuple(alone.pending()))
     each = Worker(alone, open_backend(), RunState())(task)
-    rows = [float(chosen.axes[0].columns["friction"][i]) for i in (0, -1)]
+    rows = [float(chosen.axes[0].columns["friction"][i]) for i in (1, -1)]
     for backend in (Large(), Large(*rows)):
         results = MemoryResults(chosen, chunk_points=9)
         receipts = Worker(results, backend, RunState())(task)
         assert [(r.chunk, r.counts) for r in receipts] == [(r.chunk, r.counts) for r in each]
         assert all(0 < r.kernel_seconds < r.seconds for r in receipts)
-        assert backend.calls[0] == chosen.n_points
-        assert len(backend.calls) == (1 + len(task.chunks) if backend.apart else 1)
+        assert backend.calls[:2] == [9, chosen.n_points - 9]
+        assert len(backend.calls) == (1 + len(task.chunks) if backend.apart else 2)
         assert bits_of(results.dataset()) == bits_of(alone.dataset())
+
+
+@pytest.mark.parametrize(("seconds", "at_once"), [(CALL_SECONDS / 40, 36), (CALL_SECONDS, 9)])
+def test_a_call_holds_as_many_chunks_as_are_computed_in_time(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, at_once: int
+) -> None:
+    """So that little is lost with a process that is killed."""
+    results, backend = MemoryResults(SWEEP, chunk_points=9), Large(seconds=seconds)
+    monkeypatch.setattr(time, "perf_counter", backend.clock)
+    Worker(results, backend, RunState())(Task(tuple(results.pending())))
+    rest = SWEEP.n_points - 9
+    assert backend.calls == [9, *[at_once] * (rest // at_once), *[rest % at_once] * (at_once > 9)]
+
+
+def test_a_call_that_fails_is_not_repeated_for_other_tasks() -> None:
+    """A smaller one is tried."""
+    frictions = [float(each) for each in SWEEP.axes[0].columns["friction"]]
+    results, state = MemoryResults(SWEEP, chunk_points=9), RunState()
+    backend = Large(frictions[1], frictions[4])
+    chunks = results.pending()
+    for part in (chunks[:6], chunks[6:]):
+        Worker(results, backend, state)(Task(tuple(part)))
+    assert backend.calls == [9, 45, 9, 9, 9, 9, 9, 18, 18, 18]
+    assert results.pending() == []
 
 
 def test_what_a_call_has_computed_is_written_before_a_process_ends() -> None:
     """The process waits while chunks are in progress."""
     results, state, backend = MemoryResults(SWEEP, chunk_points=9), RunState(), Large()
+    state.rate = 1e6
     written: list[int] = []
     write = results.write
 
@@ -487,7 +519,9 @@ def test_chunks_of_different_kernels_are_computed_apart() -> None:
     )
     row, backend = chosen.n_points // 4, Large()
     results = MemoryResults(chosen, chunk_points=row)
-    Worker(results, backend, RunState())(Task(tuple(results.pending())))
+    state = RunState()
+    state.rate = 1e6
+    Worker(results, backend, state)(Task(tuple(results.pending())))
     assert backend.calls == [2 * row, 2 * row]
     alone = MemoryResults(chosen, chunk_points=row)
     run(alone)

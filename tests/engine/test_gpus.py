@@ -240,6 +240,7 @@ class OnProcessor:
     faults: tuple[tuple[str, str], ...] = ()  # (GPU's identifier, kind of fault)
     poison: int = -1  # a row that fails on every GPU
     endless: bool = False  # that row hangs instead of raising
+    deadly: bool = False  # that row costs the process its GPU
 
     def __call__(self, name: str) -> Backend:
         gpu = os.environ[VARIABLE]
@@ -270,7 +271,7 @@ class _Backend:
     def compute(
         self, sweep: Sweep, points: Points, stop: threading.Event | None = None
     ) -> Computed:
-        row = FRICTIONS.index(float(points.columns["friction"].values[0]))
+        rows = [FRICTIONS.index(each) for each in points.columns["friction"].values.tolist()]
         once = not self._opener.noted(f"fault {self._gpu}")
         if self._fault:
             self._opener.note(f"fault {self._gpu}")
@@ -280,14 +281,16 @@ class _Backend:
                 raise LostDeviceError("the GPU is lost to this process: CUDA_ERROR_ILLEGAL_ADDRESS")
             raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
         self._wait_for_others()
-        if row == self._opener.poison:
-            self._opener.note("poison")
+        self._opener.note("call", str(len(rows)))
+        if self._opener.poison in rows:
+            self._opener.note("poison", str(os.getpid()))
             while self._opener.endless:
                 assert stop is not None
                 if stop.is_set():
                     raise Stopped
                 time.sleep(0.01)
-            raise RuntimeError("CUDA_ERROR_LAUNCH_FAILED")
+            error = LostDeviceError if self._opener.deadly else RuntimeError
+            raise error("CUDA_ERROR_LAUNCH_FAILED")
         return self._real.compute(sweep, points, stop)
 
     def _wait_for_others(self) -> None:
@@ -346,11 +349,12 @@ def start(tmp_path: Path, nvidia_smi: List) -> Iterator[Callable[..., Ran]]:
         poison: int = -1,
         gpus: int = 2,
         endless: bool = False,
+        deadly: bool = False,
         report: Report | None = None,
         **faults: str,
     ) -> Ran:
         by_gpu = tuple(({"a": A, "b": B}[name].identifier, what) for name, what in faults.items())
-        opener = OnProcessor(tmp_path / "notes", by_gpu, poison, endless)
+        opener = OnProcessor(tmp_path / "notes", by_gpu, poison, endless, deadly)
         opener.folder.mkdir()
         ran = Ran(create(tmp_path / "map.zarr", SWEEP, ROW), opener, [])
         options = RunOptions(gpus=gpus, time_limit=60.0)
@@ -371,6 +375,7 @@ def test_each_gpu_has_a_process_that_sees_it_alone(
     assert ran.summary.backend == "2 GPUs (NVIDIA H200)"
     assert ran.summary.workers == 2 * threads_of_gpu(2)
     assert bits_of(ran.store.dataset()) == expected
+    assert max(map(int, ran.opener.noted("call"))) > 1  # chunks
     assert sorted(each["gpu"] for each in ran.opened) == [A.identifier, B.identifier]
     assert {each["name"] for each in ran.opened} == {"gpu"}
     assert not any(
@@ -415,17 +420,28 @@ def test_a_gpu_that_fails_costs_no_chunk(
     assert line.startswith(f"GPU {A} is given up, 1 left: 2 tasks in a row failed there")
 
 
+@pytest.mark.parametrize("deadly", [False, True])
 def test_a_chunk_that_fails_everywhere_is_abandoned_and_the_gpu_is_not(
-    start: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+    start: Callable[..., Ran],
+    monkeypatch: pytest.MonkeyPatch,
+    expected: dict[str, bytes],
+    deadly: bool,
 ) -> None:
-    """The only GPU is not given up."""
+    """The only GPU is not given up. The chunk is computed with others, and then alone."""
     monkeypatch.setattr(ledger, "ATTEMPTS", 2)  # each needs a new process
-    ran = start(poison=5, gpus=1)
+    ran = start(poison=5, gpus=1, deadly=deadly)
     assert abandonment_notes(ran) == []
     assert ran.summary is not None
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     assert [chunk.index for chunk in ran.store.failed()] == [(5, 0)]
-    assert len(ran.opener.noted("poison")) == 2
+    assert len(set(ran.opener.noted("poison"))) == 2
+    assert max(map(int, ran.opener.noted("call"))) > 1
+    for name, found in bits_of(ran.store.dataset()).items():
+        row = len(found) // 12
+        assert [found[: 5 * row], found[6 * row :]] == [
+            expected[name][: 5 * row],
+            expected[name][6 * row :],
+        ]
 
 
 @pytest.mark.usefixtures("short_limits")

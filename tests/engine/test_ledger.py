@@ -67,6 +67,30 @@ def test_tasks_take_half_a_second_and_leave_chunks_for_other_workers(
     assert taken(book)[0] == every[2 + size]
 
 
+def test_a_gpu_gets_several_chunks_at_once_before_any_rate_is_known(
+    results: MemoryResults,
+) -> None:
+    """As many points as keep it busy, if all its threads get so many; fewer once that is slow."""
+    every = results.pending()
+    book = account(every, workers=4)
+    book.points_of_a_task = 500  # chunks have two
+    assert [taken(book), taken(book)] == [every[:250], every[250:437]]
+    book.enter(done(every[0], TASK_SECONDS / 20), results)
+    assert taken(book) == every[437:457]
+
+
+def test_a_chunk_that_failed_joins_no_other(results: MemoryResults) -> None:
+    every = results.pending()[:8]
+    book = account(every)
+    book.points_of_a_task = 4
+    book.enter(Receipt(taken(book)[0], {}, 0.0, 0.0, "a fault"), results)
+    book.enter(done(every[1], 1e-6), results)
+    order: list[list[Chunk]] = []
+    while book.waiting:
+        order.append(taken(book))
+    assert order == [every[2:4], every[4:6], every[6:8], every[:1]]
+
+
 def test_no_more_than_the_window_is_handed_out(results: MemoryResults) -> None:
     book = account(results.pending(), workers=3)
     assert taken(book, TASKS_PER_WORKER * 3 - 1)
