@@ -129,10 +129,12 @@ class Worker:
         which shows how many are computed in CALL_SECONDS.
         """
         sweep, state = self.results.sweep, self.state
-        several = self.backend.name == "gpu" and sweep.reduction is None
+        if self.backend.name != "gpu" or sweep.reduction is not None:
+            yield from ((chunk, (chunk,)) for chunk in chunks)
+            return
         while chunks:
             most = int(min(points_of_a_call(sweep), state.most_points, state.rate * CALL_SECONDS))
-            near = chunks[: max(most // chunks[0].n_points, 1) if several else 1]
+            near = chunks[: max(most // chunks[0].n_points, 1)]
             yield from joined(near, most, partial(variants_of, sweep))
             chunks = chunks[len(near) :]
 
