@@ -12,16 +12,17 @@ import xarray as xr
 from sweep.verify.document import Rows, constants, csv_rows, record_of
 from sweep.verify.record import Record, Row
 from sweep.verify.runs import computed
+from sweep.verify.sdnd106.closed_form import SYSTEM, State, motion
 
 FOLDER = Path(__file__).parent
 PUBLISHED = [cells for _, cells in csv_rows(FOLDER / "published.csv")]
-SYSTEM = constants(FOLDER / "system.csv")
 CODE_ASTER = constants(FOLDER / "code_aster.csv")
 NAMES = {
     "rubbing_position": "x₁ [m]",
     "rubbing_speed": "v₁ [m/s]",
     "pulled_position": "x₂ [m]",
 }
+STATES = dict(zip(NAMES, ("x1", "v1", "x2"), strict=True))  # of the closed form
 TIMES = sorted({float(row["time"]) for row in PUBLISHED})  # s
 
 
@@ -34,26 +35,33 @@ def compute() -> Rows:
     """The rows of the tables."""
     ours = _computed({})
     arrests = ours["arrest_times"].to_numpy()[-1]
-    last = float(arrests[arrests == arrests][-1])
-    arrest = {"event": "the first mass sticks for good", "time": last}
+    arrest = {
+        "event": "the first mass sticks for good",
+        "exact": motion(SYSTEM["load_time"]).arrest,
+        "ours": float(arrests[arrests == arrests][-1]),
+    }
     return {"figures": [*_figures(ours)], "arrests": [arrest]}
 
 
 def _figures(ours: xr.Dataset) -> Iterator[Row]:
     """Every figure of the test: the force ends at once, in a microsecond, or half a step later."""
-    ramped = _computed({"unload_time": CODE_ASTER["unload_time"]})
-    held = _computed({"load_time": SYSTEM["load_time"] + CODE_ASTER["step"] / 2})
+    ramp = {"load_time": SYSTEM["load_time"], "unload_time": CODE_ASTER["unload_time"]}
+    later = {"load_time": SYSTEM["load_time"] + CODE_ASTER["step"] / 2}
+    ramped, held = _computed(ramp), _computed(later)
     stepped = _by_central_differences()
     for row in PUBLISHED:
         name, time = row["figure"], float(row["time"])
-        at = TIMES.index(time)
+        at, state = TIMES.index(time), State._fields.index(STATES[name])
         yield {
             "figure": NAMES[name],
             "time": time,
             "document": float(row["document"]),
             "code_aster": float(row["code_aster"]),
+            "exact": motion(SYSTEM["load_time"]).at(time)[state],
             "ours": float(ours[name][at]),
+            "ramped_exact": motion(**ramp).at(time)[state],
             "ramped": float(ramped[name][at]),
+            "held_exact": motion(**later).at(time)[state],
             "held": float(held[name][at]),
             "stepped": stepped[name, time],
         }
