@@ -82,7 +82,8 @@ def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
         sweep = request.sweep.of_points
         check_names("output", outputs, [output.name for output in sweep.outputs])
         command, reduction = _command(source, sweep), request.sweep.reduction
-        return Subject(request.name, command, sweep, None, tuple(outputs), reduction)
+        shown = tuple(outputs)
+        return Subject(request.name, command, sweep, None, shown, reduction, request=request)
     dataset = settled(open_results(source))
     known = [str(name) for name in dataset.data_vars if name != "status"]
     check_names("output", outputs, known)

@@ -27,7 +27,7 @@ from sweep.spec import Model, Output, Status, planes
 from sweep.summary import coordinates, flag_names
 from sweep.wording import listed
 
-NO_KERNEL = "These points cannot be computed in the page, so only the stored map is shown: "
+NO_KERNEL = "These points cannot be computed in the page, so"
 
 
 def contents(subject: Subject) -> dict[str, Any]:
@@ -189,17 +189,10 @@ def _described(quantity: Any) -> dict[str, Any]:
 
 def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
     """The modules and what they are called with; or why there is none."""
-    sweep = subject.sweep
-    if sweep is None and subject.command:
-        return None, f"{NO_KERNEL}this version of the program does not have their model."
-    if sweep is None:
-        return None, f"{NO_KERNEL}they follow from the results of another store."
-    if sweep.method.kind != "kernel":
-        return None, f"{NO_KERNEL}{sweep.method.name!r} is an array method, which runs in Python."
-    if converted := _converted(sweep):
-        return None, f"{NO_KERNEL}{listed(converted)} follows from a function that runs in Python."
-    if sweep.table is not None:
-        return None, f"{NO_KERNEL}the excitation is a table over time."
+    sweep, obstacle = subject.sweep, _obstacle(subject)
+    if sweep is None or obstacle:
+        shown = "only the stored map is shown" if subject.request is None else "run the sweep first"
+        return None, f"{NO_KERNEL} {shown}: {obstacle}."
     kernel = whole_kernel(kernel_of(sweep))
     modules = {
         f"{each.entry}_{'relaxed' if each.relaxed else 'plain'}": packed(bytes_of_module(each))
@@ -213,6 +206,20 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
         "items": sweep.method.items,
         "outputs": [{"name": o.name, "kind": o.kind} for o in planes(kernel.outputs)],
     }, why
+
+
+def _obstacle(subject: Subject) -> str:
+    """Why the page cannot compute points, "" if it can."""
+    sweep = subject.sweep
+    if sweep is None and subject.command:
+        return "this version of the program does not have their model"
+    if sweep is None:
+        return "they follow from the results of another store"
+    if sweep.method.kind != "kernel":
+        return f"{sweep.method.name!r} is an array method, which runs in Python"
+    if converted := _converted(sweep):
+        return f"{listed(converted)} follows from a function that runs in Python"
+    return "" if sweep.table is None else "the excitation is a table over time"
 
 
 def _converted(sweep: Sweep) -> list[str]:
@@ -236,12 +243,22 @@ def _notes(subject: Subject, *, has_kernel: bool) -> list[str]:
             f"A refined sweep of {subject.stored.sizes[POINT]:,} points, shown as a grid; between "
             "them the map is interpolated."
         )
-    if subject.reduction is not None and subject.stored is not None:
-        number = subject.reduction.size // subject.reduction.row
+    if subject.request and (refinement := subject.request.refinement):
         notes.append(
-            f"The stored values are statistics of {number:,} points in each cell. The page "
-            "computes single points of a cell, which the sliders choose, but no statistics."
+            f"The sweep file refines this grid at changes of {listed(refinement.outputs)}; the "
+            "page does not. Run the sweep to see the refined map."
         )
+    if subject.reduction is not None:
+        number = subject.reduction.size // subject.reduction.row
+        what = "Run the sweep to see" if subject.request else "The stored values are"
+        notes.append(f"{what} statistics of {number:,} points in each cell.")
+        if has_kernel:
+            notes[-1] += (
+                " The page computes single points of a cell, which the sliders choose, but no "
+                "statistics."
+            )
+    if subject.request and subject.request.wear:
+        notes.append("The page does not compute the wear over years of the sweep file.")
     if subject.other_code and has_kernel:
         notes.append(
             f"Points that the page computes may differ from the stored map: {subject.other_code}."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.refined import is_refined, on_grid
 from sweep.analysis.scales import evenly
-from sweep.request import POINT, Axis, LongValues, Reduction, Sweep, is_array
+from sweep.request import POINT, Axis, LongValues, Reduction, Request, Sweep, is_array
 
 MAX_PAGE_VALUES = 4096  # of an axis in the page
 MAX_SAMPLE = 2**14  # points of a sample that is not run
@@ -30,6 +30,7 @@ class Subject:
     outputs: tuple[str, ...]
     reduction: Reduction | None = None  # what is stored are statistics of points
     other_code: str = ""  # which other kernel made what is stored
+    request: Request | None = None  # of a sweep file, which is not run
 
     @cached_property
     def grid(self) -> xr.Dataset | None:

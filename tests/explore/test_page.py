@@ -20,6 +20,7 @@ import sweep
 from sweep.config import load
 from sweep.errors import SweepError
 from sweep.explore import explore
+from sweep.shipped import shipped_configs
 from sweep.store import Store
 from tests.command import CHECKOUT, Run
 from tests.config.test_substitutes import SPHERE
@@ -141,6 +142,25 @@ def test_a_sweep_file_becomes_a_page_that_computes(tmp_path: Path) -> None:
     assert contents["preview"] is None
     assert contents["planes"] == []
     assert {"cpu_plain", "cpu_relaxed", "trace_plain"} <= set(contents["kernel"]["modules"])
+
+
+def test_the_page_of_a_sweep_file_says_what_it_does_not_compute(tmp_path: Path) -> None:
+    """What follows from many points: a refined grid, statistics, wear over years."""
+
+    def contents(name: str, more: str = "", method: str = "exact") -> dict[str, Any]:
+        text = shipped_configs()[name].read_text("utf-8").replace('"exact"', f'"{method}"')
+        (tmp_path / "sweep.toml").write_text(text + more)
+        return contents_of(page(tmp_path / "sweep.toml", tmp_path))
+
+    (refined,) = contents("wear_power_refined")["notes"]
+    assert "refines this grid at changes of regime; the page does not" in refined
+    (reduced,) = contents("wear_uncertainty")["notes"]
+    assert re.search(r"Run the sweep to see statistics of 65,536 points.* no statistics", reduced)
+    wear = '[wear]\nlaw = "archard"\ncoefficient = 1e-13\nyears = [1, 2]\n'
+    (worn,) = contents("wear_power", wear)["notes"]
+    assert "wear over years" in worn
+    why = contents("sdnd122", method="harmonic_balance")["why"]
+    assert re.search("run the sweep first: .* array method", why)
 
 
 def test_theory_borders_are_those_of_the_closed_form(tmp_path: Path) -> None:
