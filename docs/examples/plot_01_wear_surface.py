@@ -3,8 +3,8 @@ Wear surface
 ============
 
 How much a mass rubs on a shaken plane, over the friction coefficient and the acceleration of the
-plane: 524,288 exact wear powers. Left of the first dashed line friction holds the mass; right of
-the second it slips without rest.
+plane: 524,288 exact wear powers. Below the lower line, friction holds the mass; above the upper
+line, it slips without rest.
 """
 
 import sweep
