@@ -82,6 +82,10 @@ Environment:
   TRIBOSWEEP_CACHE_DIR  folder of compiled kernels
   TRIBOSWEEP_CXX        C++ compiler, instead of g++, clang++ or c++; options such as
                         -O1 make kernels compile faster and run slower
+  TRIBOSWEEP_DEBUG      1 shows the traceback of a bug in the program
+  XDG_CACHE_HOME        folder of caches, that of compiled kernels among them
+  LOCALAPPDATA          the same on Windows, without XDG_CACHE_HOME
+  CUDA_VISIBLE_DEVICES  the GPUs that may be used, as in any CUDA program
 """
 
 app = typer.Typer(
