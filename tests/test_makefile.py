@@ -1,8 +1,11 @@
-"""What `make` would do: what `make bench` installs, and what the tests are started with."""
+"""What `make` would do: what `make bench` installs, what the tests are started with, and that
+the documents say what it runs.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -99,3 +102,29 @@ def test_the_tests_compile_each_python_module_once(tmp_path: Path) -> None:
         text=True,
     )
     assert done.stdout == "bytecode []\n", done.stderr
+
+
+def recipes() -> dict[str, list[str]]:
+    """The lines of each target of the Makefile, its variables written out."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for name, value in re.findall(r"^(\w+) := (.*)$", text, re.MULTILINE):
+        text = text.replace(f"$({name})", value).replace("$(BIN)", ".venv/bin")
+    rules = re.findall(r"^([\w-]+):.*\n((?:\t.*\n)*)", text, re.MULTILINE)
+    return {target: lines.replace("\t", "").splitlines() for target, lines in rules}
+
+
+def test_the_page_on_installing_has_the_lines_that_make_runs() -> None:
+    page = (ROOT / "docs" / "how_to" / "install.md").read_text(encoding="utf-8")
+    written = {line for line in page.splitlines() if line.startswith(".venv/bin/")}
+    made = {line for name in ("demo", "lint", "test", "docs") for line in recipes()[name]}
+    run = {line for line in made if line.startswith(".venv/bin/")}
+    assert {line for line in written if not line.startswith(".venv/bin/pip ")} == run
+
+
+def test_the_targets_that_documents_name_exist() -> None:
+    """CONTRIBUTING.md's `make check` and `make test` are run by no test, for they run the tests."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs" / "how_to").glob("*.md")]
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    named = {name for text in texts for name in re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M)}
+    assert {"check", "test", "test-all", "docs", "demo"} <= named
+    assert named <= recipes().keys()

@@ -1,4 +1,7 @@
-"""The recipes of CONTRIBUTING.md, each followed in a copy of the tree."""
+"""The recipes of CONTRIBUTING.md, each followed in a copy of the tree.
+
+Its lines of make run these tests: tests/test_makefile.py checks that they exist.
+"""
 
 from __future__ import annotations
 
