@@ -18,13 +18,13 @@ FOLDERS = ("tutorials", "how_to", "explanation", "reference")
 README = ROOT / "README.md"
 PAGES = sorted(page for folder in FOLDERS for page in (ROOT / "docs" / folder).glob("*.md"))
 PAGES.append(README)
-QUICK = "first_map.md"  # the others compile more kernels, README.md one to WebAssembly
+BROAD = ("choose_what_a_picture_shows.md", "clusters_and_gpus.md")  # many pictures, processes
 
 
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=page.stem, marks=[] if page.name == QUICK else [pytest.mark.broad])
+        pytest.param(page, id=page.stem, marks=[pytest.mark.broad] if page.name in BROAD else [])
         for page in PAGES
         if any(block.language != "text" for block in blocks(page.read_text(encoding="utf-8")))
     ],
