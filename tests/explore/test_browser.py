@@ -215,6 +215,77 @@ def test_sliders_axes_outputs_and_limits(tab: Tab) -> None:
     assert picture.read_bytes()[:4] == b"\x89PNG"
 
 
+PICTURE = "document.querySelector('#map').toDataURL()"
+CONTROLS = "[...document.querySelectorAll('button, select, main input[id]')].map(({id}) => id)"
+
+
+def test_every_control_acts(tab: Tab) -> None:
+    """But for #cancel, which is there while a computation runs."""
+    tab.value(FEW)
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page, copied = tab.page, "navigator.clipboard.readText()"
+    window, sides = "explorer.state.window", "[explorer.state.x, explorer.state.y]"
+    pictures = [tab.value(PICTURE)]
+    controls = ["reversed", "borders", "log", "least", "greatest", "colours", "output"]
+    page.check("#reversed")
+    pictures.append(tab.value(PICTURE))
+    assert "borders of stable, computed" in tab.text("#legend")
+    page.uncheck("#borders")
+    pictures.append(tab.value(PICTURE))
+    assert "borders" not in tab.text("#legend")
+    page.check("#log")
+    pictures.append(tab.value(PICTURE))
+    for limit, value in (("least", "0.1"), ("greatest", "0.2")):
+        page.fill(f"#{limit}", value)
+        page.press(f"#{limit}", "Enter")
+        assert tab.text(f"#bar-{limit}").split()[0] == value
+        pictures.append(tab.value(PICTURE))
+    page.select_option("#colours", "grey")
+    pictures.append(tab.value(PICTURE))
+    page.select_option("#output", "contact_fraction")
+    pictures.append(tab.value(PICTURE))
+    assert len({*pictures}) == len(pictures) == len(controls) + 1
+
+    places = "[map.view.window.x, map.view.window.y]"
+    whole = np.array(tab.value(places))
+    page.click("#zoom-in")
+    tab.settle()
+    part = np.array(tab.value(places))
+    np.testing.assert_allclose(np.diff(part), np.diff(whole) / 2)
+    np.testing.assert_allclose(part.mean(axis=1), whole.mean(axis=1), atol=1e-9)
+    page.click("#copy-toml")
+    tab.wait_for("document.querySelector('#state').textContent === 'sweep file copied'")
+    assert tab.value(copied) == tab.value("windowFile()")
+    page.click("#copy-link")
+    tab.wait_for("document.querySelector('#state').textContent === 'link copied'")
+    assert tab.value(copied) == page.url
+    assert "window.x=" in page.url
+    page.click("#zoom-out")
+    tab.settle()
+    assert tab.value(window) is None
+    page.click("#zoom-in")
+    page.click("#whole")
+    tab.settle()
+    assert tab.value(window) is None
+    page.click("#all")
+    tab.settle()
+    assert "computed in the page, 40 × 30 points" in tab.text("#state")
+    page.select_option("#upwards", "0")
+    assert tab.value(sides) == [1, 0]
+    page.select_option("#across", "2")
+    assert tab.value(sides) == [2, 0]
+    tab.settle()
+    assert tab.downloaded("#save-png").read_bytes()[:4] == b"\x89PNG"
+    assert tab.downloaded("#save-csv").read_text().startswith("wall_stiffness [N/m],energy [J],")
+    tab.click(0.5, 0.5)
+    page.click("#copy-trace")
+    tab.wait_for("document.querySelector('#state').textContent === 'command copied'")
+    assert tab.value(copied) == tab.text("#trace")
+    controls += ["zoom-in", "zoom-out", "whole", "all", "upwards", "across", "cancel"]
+    controls += ["copy-toml", "copy-link", "copy-trace", "save-png", "save-csv"]
+    assert sorted(tab.value(CONTROLS)) == sorted(controls)
+
+
 def test_a_computation_can_be_cancelled(tab: Tab) -> None:
     """Of a grid so large that it takes a while."""
     tab.value("(WINDOW[0] = WINDOW[1] = 2000, null)")

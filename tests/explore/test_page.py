@@ -345,3 +345,13 @@ def test_the_command_prints_the_page_that_it_wrote(store: Path, run: Run) -> Non
     contents = contents_of(Path("impact.html"))
     assert list(contents["planes"]) == ["frequency"]
     assert contents["command"] == "sweep trace impact.zarr"
+
+
+def test_the_command_opens_the_page_in_the_browser(
+    store: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    status, _, _ = run("explore", str(store), "-o", "map of impact.html", "--open")
+    assert (status, opened) == (0, [f"{Path.cwd().as_uri()}/map%20of%20impact.html"])
+    assert Path("map of impact.html").exists()
