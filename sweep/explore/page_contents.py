@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
 from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
 from sweep.explore.packing import packed, packed_values, plain
 from sweep.explore.subject import Columns, Subject, whole_size
-from sweep.explore.theory_borders import segments
+from sweep.explore.theory_borders import MAX_SLICES, segments
 from sweep.plan.recipes import model_in
 from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
@@ -36,6 +36,7 @@ def contents(subject: Subject) -> dict[str, Any]:
     attributes: Mapping[str, Any] = {} if grid is None else grid.attrs
     model = sweep.model if sweep else model_in(attributes)
     kernel, why = _kernel(subject)
+    borders, left_out = segments(subject.dimensions, sweep) if sweep else ([], [])
     return {
         "name": subject.name,
         "title": model.title if model else str(attributes.get("title", "")),
@@ -61,8 +62,8 @@ def contents(subject: Subject) -> dict[str, Any]:
         "samples": model.samples if model else 0,
         "loop": model.loop if model else None,
         "sentences": _sentences(model),
-        "borders": segments(subject.dimensions, sweep) if sweep else [],
-        "notes": _notes(subject, has_kernel=kernel is not None),
+        "borders": borders,
+        "notes": _notes(subject, has_kernel=kernel is not None, left_out=left_out),
         "planes": [],
     }
 
@@ -236,7 +237,7 @@ def _sentences(model: Model | None) -> dict[str, list[str]]:
     return {str(s.value): [s.name, sentences.get(s, "")] for s in Status}
 
 
-def _notes(subject: Subject, *, has_kernel: bool) -> list[str]:
+def _notes(subject: Subject, *, has_kernel: bool, left_out: Sequence[str]) -> list[str]:
     notes: list[str] = []
     if subject.stored is not None and is_refined(subject.stored):
         notes.append(
@@ -262,6 +263,11 @@ def _notes(subject: Subject, *, has_kernel: bool) -> list[str]:
     if subject.other_code and has_kernel:
         notes.append(
             f"Points that the page computes may differ from the stored map: {subject.other_code}."
+        )
+    if left_out:
+        notes.append(
+            f"Borders known from theory are left out over {listed(left_out)}: the other axes have "
+            f"more than {MAX_SLICES} places."
         )
     if subject.is_sample:
         notes.append(

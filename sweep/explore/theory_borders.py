@@ -1,9 +1,11 @@
-"""Borders known from theory, as short lines over the first two axes."""
+"""Borders known from theory, as short lines over two axes."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,44 +14,62 @@ from numpy.typing import NDArray
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import boundaries_of
 from sweep.explore.packing import packed, shuffled
-from sweep.request import Sweep
+from sweep.plan.point_columns import derived_values
+from sweep.request import Axis, Sweep
 from sweep.work import Values
 
 Indices = NDArray[np.intp]
+Dimensions = Mapping[str, Mapping[str, Values]]  # by axis, the values of every parameter along it
 MAX_BORDER_VALUES = 256  # of an axis on which a border is looked for
 MAX_SLICES = 16  # of the other axes that have borders
 LAST = 2**16 - 1  # the number that stands for the last value of an axis
 
 
-def segments(dimensions: Mapping[str, Mapping[str, Values]], sweep: Sweep) -> list[dict[str, Any]]:
-    """The borders of each slice over the first two axes.
+def segments(dimensions: Dimensions, sweep: Sweep) -> tuple[list[dict[str, Any]], list[str]]:
+    """The borders over every two axes, and the pairs of axes whose borders are left out.
 
-    Each has a label, the indices of the other axes (`at`), and `lines`: packed whole numbers x0,
-    y0, x1, y1 of one short line after another, where 0 is the index of an axis' first value and
-    LAST that of its last. Empty if the other axes have too many values, or parameters are derived.
+    A border has a label, the indices of the other axes (`at`, None for the two), and `lines`:
+    packed whole numbers x0, y0, x1, y1 of one short line after another, where 0 is the index of an
+    axis' first value and LAST that of its last. The borders of two axes are left out if the others
+    have more than MAX_SLICES places; the pair is named if there is one at the middle place. An axis
+    of several parameters, or of a sample, has no borders along it: its neighbours are unrelated.
     """
-    names = list(dimensions)
-    if sweep.derived or len(names) < 2 or any(list(dimensions[name]) != [name] for name in names):
-        return []
-    others = [range(len(dimensions[name][name])) for name in names[2:]]
-    if np.prod([len(each) for each in others], initial=1) > MAX_SLICES:
-        return []
-    x, y = (dimensions[name][name] for name in names[:2])
-    if min(x.size, y.size) < 2:
-        return []
-    columns, rows = (evenly(values.size, MAX_BORDER_VALUES) for values in (x, y))
     borders: list[dict[str, Any]] = []
-    for at in itertools.product(*others):
-        place = {n: dimensions[n][n][i] for n, i in zip(names[2:], at, strict=True)}
-        grid = np.meshgrid(x[columns], y[rows], indexing="ij")
-        fixed = {**sweep.constants, **place}
-        like = {name: np.broadcast_to(value, grid[0].shape) for name, value in fixed.items()}
-        values = {**like, names[0]: grid[0], names[1]: grid[1]}
-        for label, field in boundaries_of(sweep.model.name, values).items():
-            ends = np.array([*_zero_lines(field, columns, rows)]).reshape(-1, 2)
-            whole = np.round(ends / (x.size - 1, y.size - 1) * LAST).astype(np.uint16)
-            borders.append({"label": label, "at": list(at), "lines": packed(shuffled(whole))})
-    return borders
+    left_out: list[str] = []
+    sizes = [len(next(iter(columns.values()), ())) for columns in dimensions.values()]
+    along = [d for d, name in enumerate(dimensions) if list(dimensions[name]) == [name]]
+    for pair in itertools.combinations([d for d in along if sizes[d] > 1], 2):
+        ranges = [[None] if d in pair else range(size) for d, size in enumerate(sizes)]
+        if math.prod(map(len, ranges)) > MAX_SLICES:
+            middle = [None if d in pair else size // 2 for d, size in enumerate(sizes)]
+            if _fields(dimensions, sweep, middle):
+                left_out.append(" and ".join(list(dimensions)[d] for d in pair))
+            continue
+        indices = [evenly(sizes[d], MAX_BORDER_VALUES) for d in pair]
+        last = [sizes[d] - 1 for d in pair]
+        for at in itertools.product(*ranges):
+            for label, field in _fields(dimensions, sweep, at).items():
+                ends = np.array([*_zero_lines(field, *indices)]).reshape(-1, 2)
+                whole = np.round(ends / last * LAST).astype(np.uint16)
+                borders.append({"label": label, "at": list(at), "lines": packed(shuffled(whole))})
+    return borders, left_out
+
+
+def _fields(dimensions: Dimensions, sweep: Sweep, at: Sequence[int | None]) -> dict[str, Values]:
+    """The fields of `boundaries_of` over the axes without an index, thinned evenly."""
+    axes: list[Axis] = []
+    for (name, columns), index in zip(dimensions.items(), at, strict=True):
+        size = len(next(iter(columns.values()), ()))
+        kept = evenly(size, MAX_BORDER_VALUES) if index is None else [index]
+        axes.append(Axis(name, {n: values[kept] for n, values in columns.items()}, {}))
+    part = replace(sweep, axes=tuple(axes))
+    values: dict[str, Any] = {**sweep.constants, **derived_values(part)}
+    for d, axis in enumerate(axes):
+        shape = [-1 if other == d else 1 for other in range(len(axes))]
+        values |= {name: np.reshape(column[:], shape) for name, column in axis.columns.items()}
+    drawn = [axis.size for axis, index in zip(axes, at, strict=True) if index is None]
+    like = {n: np.broadcast_to(value, part.shape).reshape(drawn) for n, value in values.items()}
+    return boundaries_of(sweep.model.name, like)
 
 
 def _zero_lines(field: Values, columns: Indices, rows: Indices) -> Iterator[float]:

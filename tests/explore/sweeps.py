@@ -38,6 +38,22 @@ REDUCED: dict[str, Any] = {
     },
 }
 
+# Three axes of a model with borders known from theory, which depend on a derived parameter.
+BORDERS = """
+format = 1
+model = "friction_oscillator"
+[parameters]
+angular_frequency = "1 turn/s"
+window_start = 4.0
+window_end = 12.0
+[derived]
+gravity = "10*mass"
+[axes]
+mass = { values = [1.0, 2.0, 3.0] }
+friction = { linspace = [0.1, 1.0, 12] }
+base_acceleration = { linspace = [0.5, 15.0, 20] }
+"""
+
 
 def contents_of(page: Path) -> dict[str, Any]:
     """What a page contains, read without its script."""

@@ -13,7 +13,7 @@ import pytest
 import sweep
 from sweep.explore import explore
 from sweep.shipped import configs_folder, shipped_configs
-from tests.explore.sweeps import REDUCED, SWEEP
+from tests.explore.sweeps import BORDERS, REDUCED, SWEEP
 from tests.explore.tab import FEW, MARKS, Tab, bits
 
 pytest.importorskip("ziglang")
@@ -96,6 +96,30 @@ def test_statistics_are_a_map_and_points_behind_them_are_computed(
     points = sweep.run(tmp_path / "points.toml", store=None)
     assert float(points.wall_stiffness) == at["wall_stiffness"]
     assert (tab.computed("frequency") == bits(points.frequency.values)).all()
+    assert tab.errors == []
+
+
+def test_theory_borders_are_drawn_over_any_two_axes(browser: Any, tmp_path: Path) -> None:
+    """Slip begins at a0 = mu g with g = 10 m, whichever sides the map has."""
+    (tmp_path / "plan.toml").write_text(BORDERS)
+    tab = Tab(browser, explore(tmp_path / "plan.toml", tmp_path / "plan.html"))
+    friction, acceleration = np.linspace(0.1, 1, 12), np.linspace(0.5, 15, 20)
+    for chosen, sides, index in (("#across", [2, 1], 0), ("#upwards", [1, 2], 1)):
+        tab.page.select_option(chosen, "2")
+        tab.settle()
+        assert tab.value("[explorer.state.x, explorer.state.y]") == sides
+        tab.page.locator("#sliders input").fill(str(index))
+        tab.settle()
+        assert "theory: μg/a₀ = 1" in tab.text("#legend")
+        (line,) = tab.value("theory().find(({ label }) => label === 'μg/a₀ = 1').lines")
+        places = dict(zip(sides, np.transpose(line), strict=True))
+        mu = np.interp(places[1], np.arange(12), friction)
+        a0 = np.interp(places[2], np.arange(20), acceleration)
+        np.testing.assert_allclose(a0, mu * 10 * (1 + index), atol=1e-2)
+    tab.page.uncheck("#borders")
+    assert "theory" not in tab.text("#legend")
+    tab.page.select_option("#across", "0")
+    assert "left out over mass and friction" in tab.text("#notes")
     assert tab.errors == []
 
 

@@ -24,7 +24,7 @@ from sweep.shipped import shipped_configs
 from sweep.store import Store
 from tests.command import CHECKOUT, Run
 from tests.config.test_substitutes import SPHERE
-from tests.explore.sweeps import REDUCED, SWEEP, contents_of, stored, unpacked, unshuffled
+from tests.explore.sweeps import BORDERS, REDUCED, SWEEP, contents_of, stored, unpacked, unshuffled
 
 pytest.importorskip("ziglang")
 
@@ -172,6 +172,29 @@ def test_theory_borders_are_those_of_the_closed_form(tmp_path: Path) -> None:
     a0 = np.interp(ends[:, 1] * 1023, np.arange(1024), acceleration)
     assert len(ends) > 100
     np.testing.assert_allclose(mu * 10 / a0, 1, atol=0.02)
+
+
+def test_theory_borders_lie_over_every_two_axes_with_derived_parameters(tmp_path: Path) -> None:
+    """Slip begins at a0 = mu g, here with g = 10 m, which [derived] says."""
+    (tmp_path / "plan.toml").write_text(BORDERS)
+    contents = contents_of(page(tmp_path / "plan.toml", tmp_path))
+    values = np.array([1.0, 2.0, 3.0]), np.linspace(0.1, 1, 12), np.linspace(0.5, 15, 20)
+    borders = [each for each in contents["borders"] if each["label"] == "μg/a₀ = 1"]
+    assert {tuple(d for d in range(3) if each["at"][d] is None) for each in borders} == {
+        (0, 2),
+        (1, 2),
+    }
+    for border in borders:
+        ends = unshuffled(unpacked(border["lines"]), "<u2").reshape(-1, 2).T / 65535
+        drawn = iter(ends)
+        mass, friction, acceleration = (
+            v[i] if i is not None else np.interp(next(drawn) * (v.size - 1), np.arange(v.size), v)
+            for v, i in zip(values, border["at"], strict=True)
+        )
+        assert ends.size
+        np.testing.assert_allclose(acceleration, friction * 10 * mass, atol=1e-2)
+    (note,) = contents["notes"]
+    assert "left out over mass and friction: the other axes have more than 16 places" in note
 
 
 def test_a_conversion_that_runs_in_python_leaves_the_stored_map(tmp_path: Path) -> None:

@@ -62,11 +62,13 @@ function dots(grid, output) {
   });
 }
 
+// Borders over both sides of the map, where the other axes have the indices in `at`.
 function theory() {
-  const shown = state.borders && state.x + state.y === 1 ? page.borders.filter(({ at }) => at.every((i, k) => i === state.at[k + 2])) : [];
+  const isHere = (i, d) => (i === null ? d === state.x || d === state.y : i === state.at[d]);
+  const shown = state.borders ? page.borders.filter(({ at }) => at.every(isHere)) : [];
   const labels = [...new Set(page.borders.map(({ label }) => label))];
   return shown.map((border) => ({ ...border, dash: BORDER_DASHES[labels.indexOf(border.label) % 3],
-    lines: state.x === 0 ? border.lines : border.lines.map((line) => line.map(([x, y]) => [y, x])) }));
+    lines: state.x < state.y ? border.lines : border.lines.map((line) => line.map(([x, y]) => [y, x])) }));
 }
 
 function drawBar(scale, output) {

@@ -39,7 +39,7 @@ async function begin() {
     const status = page.preview.status ? await inflated(page.preview.status) : null;
     preview = new Preview({ ...page.preview, kept, status }, planes, axes);
   }
-  for (const border of page.borders) border.lines = borderLines(await inflated(border.lines));
+  for (const border of page.borders) border.lines = borderLines(await inflated(border.lines), border.at);
   if (page.sample) await beginSample(values);
   if (page.kernel) await hire();
   if (!drawn.length) state.x = state.y = -1;
@@ -54,10 +54,11 @@ async function begin() {
   document.documentElement.dataset.ready = "yes";
 }
 
-// Long lines over the first two axes, as [x, y] in indices, from short ones in any order.
-function borderLines(bytes) {
+// Long lines over the two axes that have no index in `at`, as [x, y] in indices, from short ones in any order.
+function borderLines(bytes, at) {
   const ends = new Uint16Array(unshuffled(bytes, 2));
-  const place = (k) => [0, 1].map((d) => (ends[k + d] / 65535) * (axes[d].values.length - 1));
+  const sides = axes.filter((_, d) => at[d] === null);
+  const place = (k) => sides.map((axis, side) => (ends[k + side] / 65535) * (axis.values.length - 1));
   const meeting = new Map(); // the ends at each place
   const name = (k) => ends[k] * 65536 + ends[k + 1];
   for (let k = 0; k + 1 < ends.length; k += 2) meeting.set(name(k), [...(meeting.get(name(k)) ?? []), k]);
