@@ -2,8 +2,8 @@
 
 Print a table for each and store the figures in results/benchmarks/cpu.json. The name `speeds` is
 short for all that the tables in README.md and docs/explanation/speed.md need; a run that has them
-writes the tables. With --quick everything is small, to check that it runs, and nothing is stored.
-Exit status 1 if a bound does not hold.
+writes the tables, and every run the figures within sentences (prose.csv). With --quick everything
+is small, to check that it runs, and nothing is stored. Exit status 1 if a bound does not hold.
 """
 
 from __future__ import annotations
@@ -63,13 +63,14 @@ def main() -> int:
         entries[name] = record.entry(figures, load, run)
         broken += [f"{name}: {figure.name}" for figure in figures if not figure.holds]
     renewed, speeds = record.renewed(RECORD, entries), {*tables.benchmarks()}
-    pages = tables.pages(renewed) if speeds <= {*entries} else {}
+    whole = speeds <= {*entries}
+    pages = tables.pages(renewed) if whole else tables.with_prose(renewed, {})
     if not arguments.quick:
         record.keep(RECORD, renewed)
         for page, text in pages.items():
             page.write_text(text, encoding="utf-8")
         print("written:", *map(str, (RECORD, *pages)))
-        if not pages and speeds & {*entries}:
+        if not whole and speeds & {*entries}:
             print(f"the tables need one run of all speeds: python -m tests.benchmarks {SPEEDS}")
     for line in broken:
         print(f"bound not kept: {line}", file=sys.stderr)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,10 +25,35 @@ def record() -> dict[str, Any]:
     return contents
 
 
-@pytest.mark.parametrize("page", [tables.README, tables.SPEED, tables.SWEEPS], ids=lambda p: p.name)
-def test_a_page_has_what_is_recorded(page: Path, record: dict[str, Any]) -> None:
-    """If not: `python -m tests.benchmarks speeds`."""
-    assert page.read_text(encoding="utf-8") == tables.pages(record)[page]
+def test_the_pages_have_what_is_recorded(record: dict[str, Any]) -> None:
+    """If not: `python -m tests.benchmarks`, with `speeds` for the tables."""
+    assert {*NAMES} == record["benchmarks"].keys()
+    pages = tables.pages(record)
+    names = {path.name for path in pages}
+    assert names > {"README.md", "speed.md", "speeds.csv", "models.md", "compare_methods.md"}
+    for page, text in pages.items():
+        assert page.read_text(encoding="utf-8") == text
+
+
+def test_sentences_follow_the_record(record: dict[str, Any]) -> None:
+    other = copy.deepcopy(record)
+    (share,) = (
+        each
+        for each in other["benchmarks"]["engine_share"]["figures"]
+        if each["name"] == "two outputs, 1 worker: engine share"
+    )
+    share["value"] = 0.12345
+    page = tables.with_prose(other, {})[tables.SPEED]
+    assert "takes 12.3 % of the time of `exact` with one worker" in " ".join(page.split())
+    share["name"] = "another"
+    with pytest.raises(KeyError, match="two outputs, 1 worker"):
+        tables.with_prose(other, {})
+    del other["benchmarks"]["engine_share"]  # of a machine that has not measured it
+    assert tables.with_prose(other, {}) == tables.with_prose(record, {})
+    text = tables.SPEED.read_text(encoding="utf-8")
+    for wrong in (text.replace("random SIGKILLs", ""), f"{text}\nIn 3 random SIGKILLs"):
+        with pytest.raises(ValueError, match=r"instead of once.*# random SIGKILLs"):
+            tables.with_prose(record, {tables.SPEED: wrong})
 
 
 def test_the_recorded_speeds_are_of_one_run(record: dict[str, Any]) -> None:
