@@ -27,7 +27,7 @@ OPTIONS = {
     "geometry": option("NAME", "Scar, for depths: tube_flat, tube_flat_inclined or tube_hole."),
     "radius": option("LENGTH", "Radius of the tube."),
     "length": option("LENGTH", "Length of contact."),
-    "angle": option("ANGLE", "Inclination of the bar (tube_flat_inclined), at most 10 degrees."),
+    "angle": option("ANGLE", "Inclination of the bar (tube_flat_inclined)."),
     "hole_radius": option("LENGTH", "Radius of the hole (tube_hole)."),
     "small": flag("--small", "Use the formulas for shallow scars, as Code_Aster does."),
     "limit": option("LENGTH", "Limit of the depth; the time until it is reached is computed."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 
@@ -12,10 +13,11 @@ from sweep.config.problems import Check, Problem, UnreadableError, in_table, rea
 from sweep.config.quantities import amount, as_written, refuse_outside
 from sweep.config.sample import read_margin
 from sweep.config.schema import WearTable, checked
+from sweep.errors import SweepWarning
 from sweep.request import Sweep, Wear
 from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.spec import Parameter
-from sweep.theory.wear import GEOMETRIES, LAWS, YEAR, Geometry, Law
+from sweep.theory.wear import GEOMETRIES, LAWS, YEAR, Geometry, Law, inclination_warning
 from sweep.theory.wear.geometries import SMALL
 from sweep.wording import listed, nearest, shown
 
@@ -207,6 +209,8 @@ def _size(
     if radius is not None and hole is not None and hole < radius:
         message = f"{hole!r} m is less than the radius of the tube, {radius!r} m, which has to fit"
         yield Problem("wear", "hole_radius", message)
+    if warning := inclination_warning(size.get("angle", 0.0)):
+        warnings.warn(warning, SweepWarning, stacklevel=2)
     return size
 
 

@@ -16,7 +16,7 @@ import xarray as xr
 
 import sweep
 from sweep.analysis import wear_over_years
-from sweep.errors import ConfigError, SweepError
+from sweep.errors import ConfigError, SweepError, SweepWarning
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import open_results, write_derived
 from sweep.theory import wear as theory
@@ -299,7 +299,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"length": 0}, "length: 0 is out of range"),
     ({"angle": 0.1}, "angle: tube_flat has none; remove it, or use tube_flat_inclined"),
     ({"geometry": "tube_flat_inclined"}, "angle: missing"),
-    ({"geometry": "tube_flat_inclined", "angle": "20 degree"}, "angle: .*at most 0.175 rad"),
+    ({"geometry": "tube_flat_inclined", "angle": "100 degree"}, "angle: .*below 1.5708 rad"),
     ({"hole_radius": 1}, "hole_radius: tube_flat has none; remove it, or use tube_hole"),
     ({"geometry": "tube_hole"}, "hole_radius: missing"),
     ({"geometry": "tube_hole", "hole_radius": 0.01}, "hole_radius: 0.01 m is less than the radius"),
@@ -447,6 +447,27 @@ def test_wear_in_a_sweep_file_is_that_of_the_command(run: Run) -> None:
         np.testing.assert_array_equal(in_memory[name], again[name])
         if name != "wear_power":
             np.testing.assert_array_equal(again[name], from_run[name])
+
+
+def test_a_large_inclination_is_warned_of_once(run: Run) -> None:
+    inclined = {**ARCHARD, **TUBE, "geometry": "tube_flat_inclined", "angle": 0.2}
+    with pytest.warns(SweepWarning, match="0.2 rad.* 1.36 % too large") as caught:
+        wear = sweep.wear(results(wear_power=watts(POWERS)), **inclined, limit="0.4 mm")
+    assert len(caught) == 1
+    with pytest.warns(SweepWarning, match="0.2 rad"):
+        limit = theory.time_to_depth(
+            "archard", "tube_flat_inclined", POWERS, 4e-4, coefficient=1.2e-13, angle=0.2, **SIZE
+        )
+    np.testing.assert_array_equal(wear.time_to_limit, limit)
+    Path("a.toml").write_text(CONFIG.replace('"tube_flat"', '"tube_flat_inclined"\nangle = 0.2'))
+    status, _, in_run = run("run", "a.toml", "-o", "a.zarr")
+    assert status == 0
+    options = ["--law", "edf_mz", "--years", "1", "--geometry", "tube_flat_inclined"]
+    size = ["--radius", "11 mm", "--length", "30 mm", "--limit", "0.4 mm", "--angle", "0.2"]
+    status, _, by_command = run("wear", "a.zarr", *options, *size)
+    assert status == 0
+    for err in (in_run, by_command):
+        assert err.count(f"warning: {caught[0].message}") == err.count("tube_flat_inclined") == 1
 
 
 def test_wear_of_refined_results(run: Run) -> None:

@@ -20,15 +20,19 @@ it lists are examples: use measured ones.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sweep.errors import SweepWarning
 from sweep.theory import Values
 from sweep.theory.wear.geometries import GEOMETRIES as GEOMETRIES
 from sweep.theory.wear.geometries import Geometry as Geometry
 from sweep.theory.wear.geometries import geometry_of as geometry_of
+from sweep.theory.wear.geometries import inclination_warning as inclination_warning
 from sweep.theory.wear.laws import LAWS as LAWS
 from sweep.theory.wear.laws import Law as Law
 from sweep.theory.wear.laws import law_of as law_of
@@ -75,14 +79,17 @@ def depth(
     """Depth [m] of the scar with a volume [m³]; NaN if the tube has less than that volume.
 
     `radius` [m] is that of the tube, `length` [m] that of the contact. `angle` [rad] is the
-    inclination of `tube_flat_inclined`, whose depth is that of the deeper end; it is at most 0.175,
-    10° (NaN above), as it stands for its tangent, which makes a volume too large by up to 1 %.
-    `hole_radius` [m] is needed for `tube_hole` and not below the tube's. `small` uses the formulas
-    for shallow scars, as Code_Aster does for a flat bar; without inclination their depth is too low
-    by h/(10 R). The relative error of solving for the depth is below 1e-12.
+    inclination of `tube_flat_inclined`, whose depth is that of the deeper end; it stands for its
+    tangent, as in Code_Aster. Where that makes volumes more than 1 % too large, above 0.172 (9.9°),
+    a SweepWarning says by how much; NaN from π/2 on. `hole_radius` [m] is needed for `tube_hole`
+    and not below the tube's. `small` uses the formulas for shallow scars, as Code_Aster does for a
+    flat bar; without inclination their depth is too low by h/(10 R). The relative error of solving
+    for the depth is below 1e-12.
     """
     size = {"radius": radius, "length": length, "angle": angle, "hole_radius": hole_radius}
-    return geometry_of(geometry, small=small).depth(volume, size)
+    h = geometry_of(geometry, small=small).depth(volume, size)
+    _warn_of(angle)
+    return h
 
 
 def scar_volume(
@@ -97,7 +104,9 @@ def scar_volume(
 ) -> Values:
     """Volume [m³] of the scar with a depth [m]: the inverse of `depth`; NaN beyond 2 R."""
     size = {"radius": radius, "length": length, "angle": angle, "hole_radius": hole_radius}
-    return geometry_of(geometry, small=small).volume(depth, size)
+    volume = geometry_of(geometry, small=small).volume(depth, size)
+    _warn_of(angle)
+    return volume
 
 
 def time_to_depth(
@@ -112,7 +121,28 @@ def time_to_depth(
     coefficients = {name: value for name, value in both.items() if name in known}
     size = {name: value for name, value in both.items() if name not in known}
     small = bool(size.pop("small", False))
-    volume = geometry_of(geometry, small=small).volume(depth, size)
+    scar = geometry_of(geometry, small=small)
+    seconds = seconds_to_depth(law_of(law), scar, power, depth, coefficients, size)
+    _warn_of(size.get("angle", 0.0))
+    return seconds
+
+
+def seconds_to_depth(
+    law: Law,
+    geometry: Geometry,
+    power: ArrayLike,
+    depth: ArrayLike,
+    coefficients: Mapping[str, ArrayLike],
+    size: Mapping[str, ArrayLike],
+) -> Values:
+    """`time_to_depth` without its warning, by a law and a geometry."""
+    volume = geometry.volume(depth, size)
     beyond = np.asarray(depth) > 2 * np.asarray(size["radius"], np.float64)
-    seconds = law_of(law).seconds(power, np.where(beyond, 0.0, volume), coefficients)
+    seconds = law.seconds(power, np.where(beyond, 0.0, volume), coefficients)
     return np.where(beyond & ~np.isnan(seconds), np.inf, seconds)
+
+
+def _warn_of(angle: ArrayLike) -> None:
+    """Warn the caller of a function above if scars of a bar so inclined are inaccurate."""
+    if message := inclination_warning(angle):
+        warnings.warn(message, SweepWarning, stacklevel=3)

@@ -2,7 +2,7 @@
 
 The volume is the contact length L times a cross-section A(h); its depth h is at most 2 R. For an
 inclined bar it is (1/θ) ∫ A(h') dh' from max(h − L θ, 0) to h, as in Code_Aster: θ stands for
-tan θ, so that the volume is too large by up to θ²/3, 1 % at the largest angle.
+tan θ, so that the volume is too large by up to tan θ/θ − 1.
 
 A flat bar at the depth h = R u cuts off the segment R² a(u) of the tube's circle, with
 a(u) = ∫ 2 √(2v − v²) dv from 0 to u = φ − sin φ cos φ, cos φ = 1 − u. Closed forms of small
@@ -11,6 +11,7 @@ arguments lose their digits, so series stand for them there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from sweep.theory import Values, values
 from sweep.theory.wear.laws import by_name, in_order
 from sweep.wording import nearest
 
+MAX_EXCESS = 0.01  # of the volume of an inclined bar, without a warning
 MAX_STEPS = 100  # of Newton's method, which takes up to 10
 LAST_STEP = 1e-10  # relative; the next one would be about its square
 SERIES_UP_TO = 0.5  # of u; its terms decrease by a factor of four
@@ -43,8 +45,8 @@ LENGTH = Parameter(
     name="length", symbol="L", unit="m", minimum=0, open_minimum=True, meaning="length of contact"
 )
 ANGLE = Parameter(
-    name="angle", symbol="θ", unit="rad", minimum=0, maximum=0.175,
-    meaning="inclination of the bar, up to 10°",
+    name="angle", symbol="θ", unit="rad", minimum=0, maximum=np.pi / 2, open_maximum=True,
+    meaning="inclination of the bar",
 )  # fmt: skip
 HOLE_RADIUS = Parameter(
     name="hole_radius", symbol="R_h", unit="m", minimum=0, open_minimum=True,
@@ -108,7 +110,7 @@ class Geometry:
         radius, length, *rest = others
         valid = (first >= 0) & (radius > 0) & (length > 0)
         if "angle" in self.dimensions:
-            valid &= (rest[0] >= 0) & (rest[0] <= ANGLE.maximum)
+            valid &= (rest[0] >= 0) & (rest[0] < ANGLE.maximum)
         if "hole_radius" in self.dimensions:
             valid &= rest[0] >= radius
         return valid & np.isfinite(radius) & np.isfinite(length)
@@ -139,6 +141,22 @@ def geometry_of(name: str, *, small: bool = False) -> Geometry:
     if name not in SMALL:
         raise SweepError(f"{name} has no formula for shallow scars: leave out small")
     return SMALL[name]
+
+
+def inclination_warning(angle: ArrayLike) -> str | None:
+    """Say by how much volumes are too large at the largest angle [rad]; None up to 1 %."""
+    angles = values(angle)
+    largest = float(np.max(angles[(angles > 0) & (angles < ANGLE.maximum)], initial=0.0))
+    tangent = math.tan(largest)
+    excess = tangent / largest - 1 if largest else 0.0
+    if excess <= MAX_EXCESS:
+        return None
+    cure = f"; give its tangent, {tangent:.4g}, as the angle to have them exact"
+    return (
+        "tube_flat_inclined takes the angle for its tangent, as Code_Aster does: if the bar is "
+        f"inclined by {largest:.4g} rad, volumes are up to {100 * excess:.3g} % too large for "
+        f"their depths{cure if tangent < ANGLE.maximum else ''}"
+    )
 
 
 def _along(function: Callable[..., Values]) -> Callable[..., Values]:
