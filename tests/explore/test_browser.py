@@ -299,6 +299,15 @@ def test_a_computation_can_be_cancelled(tab: Tab) -> None:
     assert tab.value("explorer.computed === null || explorer.computed.done < explorer.computed.n")
 
 
+def test_a_map_is_computed_by_as_many_workers_as_there_are_cores(tab: Tab) -> None:
+    tab.value("Object.defineProperty(navigator, 'hardwareConcurrency', { value: 20 }) && hire()")
+    tab.value(FEW)
+    tab.page.click("#zoom-in")
+    tab.settle()
+    assert "recomputed, 12 × 9 points" in tab.text("#state")
+    assert tab.value("staff.workers.length") == 20
+
+
 @pytest.mark.parametrize("settings", [{"color_scheme": "dark"}, {"reduced_motion": "reduce"}])
 def test_a_phone_shows_all_of_it(browser: Any, settings: dict[str, Any]) -> None:
     phone = Tab(browser, DEMO, size=(375, 812), has_touch=True, **settings)

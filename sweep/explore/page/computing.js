@@ -8,7 +8,7 @@ class Staff {
   constructor(source, modules, table) {
     this.url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
     this.begin = { kind: "begin", modules, table };
-    this.size = clamp(navigator.hardwareConcurrency || 2, 1, 16);
+    this.size = navigator.hardwareConcurrency || 2;
     this.workers = [];
     this.points = 64; // of the next rectangle
     this.current = null;
