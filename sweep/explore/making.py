@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from sweep.store.derived_stores import BY
 from sweep.store.reading import settled
 
 DEFAULT_SIZE = 250
+FEW_VALUES = 128  # of an axis that keeps all of them
 FOLDER = Path(__file__).resolve().parent / "page"
 SCRIPTS = (
     "data.js",
@@ -52,13 +54,12 @@ def explore(
     """Write the explorer of a store, or of a sweep file whose points the page computes itself.
 
     The page contains `outputs` of a store, by default all. They are rounded to 0.4 % and
-    thinned evenly until the page has at most `size` kB. The same store, named in the same way,
+    thinned evenly until the page has at most `size` kB; so are the values along axes if they leave
+    no room for a map. The same store, named in the same way,
     gives the same bytes. SweepError if there is nothing to explore, CompileError if a kernel has to
     be compiled and the extra `compiler` is missing.
     """
-    subject = _subject(source, outputs)
-    page = contents(subject)
-    room = size * 1000 - len(_document(page).encode())
+    subject, page, room = _with_room(_subject(source, outputs), size * 1000)
     if room < 0:
         raise SweepError(
             f"without any map, an explorer of {str(source)!r} has {size * 1000 - room:,} "
@@ -74,6 +75,26 @@ def explore(
             f"{str(target)!r} cannot be written ({error.strerror}); choose another path with -o"
         ) from error
     return target
+
+
+def _with_room(subject: Subject, size: int) -> tuple[Subject, dict[str, Any], int]:
+    """With its page and the room for the map, more than a long axis takes: axes are thinned for it.
+
+    What is not run has no map.
+    """
+    while True:
+        page = contents(subject)
+        room = size - len(_document(page).encode())
+        lengths = {
+            str(each["name"]): len(json.dumps(each["columns"]))
+            for each in (*page["dimensions"], *page["behind"])
+            if each["kept"] > FEW_VALUES
+        }
+        longest = max(lengths, key=lambda name: lengths[name], default="")
+        length = lengths.get(longest, 0)
+        if room >= (0 if subject.stored is None else length) or length < 8 * FEW_VALUES:
+            return subject, page, room
+        subject = replace(subject, most={**subject.most, longest: subject.size(longest) // 2})
 
 
 def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:

@@ -18,7 +18,7 @@ from sweep.backends.wasm import modules_of, whole_kernel
 from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
 from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
 from sweep.explore.packing import packed, packed_values, plain
-from sweep.explore.subject import Columns, Subject, whole_size
+from sweep.explore.subject import Columns, Subject
 from sweep.explore.theory_borders import MAX_SLICES, segments
 from sweep.plan.recipes import model_in
 from sweep.request import POINT, Sweep
@@ -114,7 +114,7 @@ def _dimension(subject: Subject, name: str, columns: Columns) -> dict[str, Any]:
     unit, meaning = (parameter.unit, parameter.meaning) if parameter else ("1", "")
     if parameter is None and grid is not None and name in grid.coords:
         unit, meaning = _unit(grid[name]), str(grid[name].attrs.get("long_name", ""))
-    whole = whole_size(subject, name) or size
+    whole = subject.whole_size(name)
     if subject.reduction and name == POINT and name in subject.behind:
         whole //= subject.reduction.row
     return {
@@ -264,6 +264,10 @@ def _notes(subject: Subject, *, has_kernel: bool, left_out: Sequence[str]) -> li
         notes.append(
             f"Points that the page computes may differ from the stored map: {subject.other_code}."
         )
+    for name in subject.dimensions:
+        kept, size = subject.size(name), subject.whole_size(name)
+        if kept < size and not subject.is_sample:
+            notes.append(f"The page has {kept:,} of the {size:,} values along {name}.")
     if left_out:
         notes.append(
             f"Borders known from theory are left out over {listed(left_out)}: the other axes have "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.scales import evenly
 from sweep.explore.packing import packed, packed_values, plain, shuffled
-from sweep.explore.page_contents import Subject, whole_size
+from sweep.explore.subject import Subject
 from sweep.request import POINT
 from sweep.spec import Status
 
@@ -47,9 +47,7 @@ def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]]) -> dict[str, A
         "preview": {
             "kept": [packed_values(indices.astype(np.float64)) for indices in kept.values()],
             "points": math.prod(len(indices) for indices in kept.values()),
-            "whole": all(
-                len(kept[name]) == (whole_size(subject, name) or len(kept[name])) for name in kept
-            ),
+            "whole": all(len(kept[name]) == subject.whole_size(name) for name in kept),
         }
     }
     if subject.is_sample:

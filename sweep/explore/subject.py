@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -13,8 +14,8 @@ from sweep.analysis.refined import is_refined, on_grid
 from sweep.analysis.scales import evenly
 from sweep.request import POINT, Axis, LongValues, Reduction, Request, Sweep, is_array
 
-MAX_PAGE_VALUES = 4096  # of an axis in the page
-MAX_SAMPLE = 2**14  # points of a sample that is not run
+MAX_PAGE_VALUES = 4096  # of an axis in the page, if there is room for so many
+MAX_SAMPLE = 2**14  # points of a sample, if it is an axis or not run
 MAX_BEHIND = 64  # points of a sample behind each cell of statistics
 Columns = dict[str, NDArray[np.float64]]  # by parameter
 
@@ -31,10 +32,11 @@ class Subject:
     reduction: Reduction | None = None  # what is stored are statistics of points
     other_code: str = ""  # which other kernel made what is stored
     request: Request | None = None  # of a sweep file, which is not run
+    most: Mapping[str, int] = field(default_factory=dict[str, int])  # of an axis, if less than that
 
     @cached_property
-    def grid(self) -> xr.Dataset | None:
-        """The stored points; refined ones as a grid."""
+    def whole_grid(self) -> xr.Dataset | None:
+        """The stored points, in ascending order; refined ones as a grid."""
         grid = self.stored
         if grid is None:
             return None
@@ -42,8 +44,15 @@ class Subject:
             grid = on_grid(grid.load())
         inner = {str(d) for name in grid.data_vars for d in grid[name].dims} - set(_dims(grid))
         along = [d for d in map(str, grid.dims) if d in grid.coords and d not in inner]
-        grid = grid.sortby([d for d in along if grid[d].dtype.kind in "iuf"])
-        return grid.isel({d: evenly(grid.sizes[d], MAX_PAGE_VALUES) for d in along})
+        return grid.sortby([d for d in along if grid[d].dtype.kind in "iuf"])
+
+    @cached_property
+    def grid(self) -> xr.Dataset | None:
+        """The stored points at the values that the page has; all points of a sample."""
+        grid = self.whole_grid
+        if grid is None or (_dims(grid) == [POINT] and POINT not in grid.coords):
+            return grid
+        return grid.isel({d: evenly(grid.sizes[d], self._most(d)) for d in _dims(grid)})
 
     @property
     def is_sample(self) -> bool:
@@ -58,7 +67,7 @@ class Subject:
             assert self.sweep is not None
             behind = self.behind
             axes = [axis for axis in self.sweep.axes if axis.name not in behind]
-            return {axis.name: _columns(axis) for axis in axes}
+            return {axis.name: _columns(axis, self._most(axis.name)) for axis in axes}
         derived = list(self.sweep.derived) if self.sweep else []
         return {
             dim: {
@@ -76,11 +85,12 @@ class Subject:
         """The same along dimensions that were reduced: of a long sample, the first points."""
         if self.reduction is None:
             return {}
+        most = min(MAX_BEHIND, self._most(POINT))
         step = self.reduction.row  # for Sobol' indices only these count for other statistics
         return {
-            axis.name: {n: _first(v, MAX_BEHIND, step) for n, v in axis.columns.items()}
+            axis.name: {n: _first(v, most, step) for n, v in axis.columns.items()}
             if axis.name == POINT
-            else _columns(axis)
+            else _columns(axis, self._most(axis.name))
             for axis in self.reduction.axes
         }
 
@@ -92,24 +102,26 @@ class Subject:
         assert self.grid is not None
         return self.grid.sizes[name]
 
+    def whole_size(self, name: str) -> int:
+        """The number of values along a dimension before long ones are thinned."""
+        if self.whole_grid is not None and name in self.whole_grid.sizes:
+            return self.whole_grid.sizes[name]
+        axes = self.sweep.axes if self.sweep else ()
+        return {axis.name: axis.size for axis in axes}[name]
 
-def whole_size(subject: Subject, name: str) -> int | None:
-    """The number of values along a dimension before long ones are thinned, if known."""
-    if subject.stored is not None and name in subject.stored.sizes:
-        return subject.stored.sizes[name]
-    axes = subject.sweep.axes if subject.sweep else ()
-    return {axis.name: axis.size for axis in axes}.get(name)
-
-
-def _columns(axis: Axis) -> Columns:
-    return {name: _thinned(axis, values) for name, values in axis.columns.items()}
+    def _most(self, name: str) -> int:
+        return self.most.get(name, MAX_SAMPLE if name == POINT else MAX_PAGE_VALUES)
 
 
-def _thinned(axis: Axis, values: LongValues) -> NDArray[np.float64]:
-    """The values along an axis that is not run; MAX_PAGE_VALUES of a long one, or the first."""
+def _columns(axis: Axis, most: int) -> Columns:
+    return {name: _thinned(axis, values, most) for name, values in axis.columns.items()}
+
+
+def _thinned(axis: Axis, values: LongValues, most: int) -> NDArray[np.float64]:
+    """The values along an axis that is not run: `most` of a long one, or the first."""
     if is_array(values) and axis.name != POINT:
-        return np.asarray(values[:], np.float64)[evenly(len(values), MAX_PAGE_VALUES)]
-    return _first(values, MAX_SAMPLE if axis.name == POINT else MAX_PAGE_VALUES)
+        return np.asarray(values[:], np.float64)[evenly(len(values), most)]
+    return _first(values, most)
 
 
 def _first(values: LongValues, most: int, step: int = 1) -> NDArray[np.float64]:
