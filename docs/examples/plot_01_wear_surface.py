@@ -9,7 +9,7 @@ line, it slips without rest.
 
 import sweep
 
-ds = sweep.run("wear_power", store=None, progress=False)
+ds = sweep.run("wear_power", store="wear_surface.zarr", progress=False)
 sweep.plot(ds, "wear_power", "wear_surface.png")
 
 # %%
@@ -17,4 +17,4 @@ sweep.plot(ds, "wear_power", "wear_surface.png")
 
 from sweep.explore import explore
 
-explore("wear_power", "wear_surface.html")
+explore("wear_surface.zarr", "wear_surface.html")

@@ -10,7 +10,10 @@ law and hardly decreases with the step.
 import sweep
 
 ds = sweep.run(
-    "step_size", ["base_acceleration = { linspace = [1.02, 15, 96] }"], store=None, progress=False
+    "step_size",
+    ["base_acceleration = { linspace = [1.02, 15, 96] }"],
+    store="step_size_errors.zarr",
+    progress=False,
 )
 sweep.plot(ds, "wear_power", "step_size_errors.png", against="exact")
 
@@ -19,4 +22,4 @@ sweep.plot(ds, "wear_power", "step_size_errors.png", against="exact")
 
 from sweep.explore import explore
 
-explore("step_size", "step_size_errors.html")
+explore("step_size_errors.zarr", "step_size_errors.html")

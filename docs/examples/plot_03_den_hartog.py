@@ -10,7 +10,10 @@ coefficient of π a₀/(4 g) = 0.32, friction cannot bound the response there: i
 import sweep
 
 ds = sweep.run(
-    "den_hartog", ["friction = { linspace = [0.1, 0.45, 8] }"], store=None, progress=False
+    "den_hartog",
+    ["friction = { linspace = [0.1, 0.45, 8] }"],
+    store="den_hartog.zarr",
+    progress=False,
 )
 sweep.plot(ds, "peak_slip_speed", "den_hartog.png", x="angular_frequency", lines="friction")
 
@@ -19,4 +22,4 @@ sweep.plot(ds, "peak_slip_speed", "den_hartog.png", x="angular_frequency", lines
 
 from sweep.explore import explore
 
-explore("den_hartog", "den_hartog.html")
+explore("den_hartog.zarr", "den_hartog.html")

@@ -9,12 +9,24 @@ force over displacement, whose area is the dissipated energy.
 import sweep
 from sweep.analysis.traces import plot_trace
 
-motion = sweep.trace(
+sweep.run(
     {
         "model": "mdr_contact",
         "method": "time_stepping_2",
-        "parameters": {"phase": "60 degree", "beta": 0.8, "delta": 0.6, "springs": 200},
-        "axes": {},
-    }
-)
+        "parameters": {"phase": "60 degree", "springs": 200},
+        "axes": {
+            "beta": {"geomspace": [0.1, 10, 81]},
+            "delta": {"linspace": [0.1, 1.5, 57]},
+        },
+    },
+    store="contact_loops.zarr", progress=False,
+)  # fmt: skip
+motion = sweep.trace("contact_loops.zarr", {"beta": 0.8, "delta": 0.6})
 plot_trace(motion, "contact_loops.png")
+
+# %%
+# The explorer of this sweep:
+
+from sweep.explore import explore
+
+explore("contact_loops.zarr", "contact_loops.html")

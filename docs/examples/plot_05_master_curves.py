@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import sweep
 
-ds = sweep.run("hanisch_fig3", store=None, progress=False)
+ds = sweep.run("hanisch_fig3", store="master_curves.zarr", progress=False)
 curve = sweep.fit(ds, "xi", at={"delta": 1e-4})
 print(f"largest error of the fit: {curve.error.greatest:.1e}")
 
@@ -29,4 +29,4 @@ figure.savefig("master_curves.png")
 
 from sweep.explore import explore
 
-explore("hanisch_fig3", "master_curves.html")
+explore("master_curves.zarr", "master_curves.html")

@@ -12,7 +12,7 @@ from sweep.analysis.backbone import plot_backbone
 ds = sweep.run(
     "backbone",
     ["wall_stiffness = { values = [5, 50, 500, 5000] }", "gap = 0.01"],
-    store=None,
+    store="backbone.zarr",
     progress=False,
 )
 plot_backbone(ds, "backbone.png", per="wall_stiffness")
@@ -22,4 +22,4 @@ plot_backbone(ds, "backbone.png", per="wall_stiffness")
 
 from sweep.explore import explore
 
-explore("backbone", "backbone.html")
+explore("backbone.zarr", "backbone.html")

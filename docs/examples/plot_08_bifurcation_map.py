@@ -9,7 +9,10 @@ is a text file.
 import sweep
 
 ds = sweep.run(
-    "relief_valve_map", ["flow = { linspace = [0.5, 9, 300] }"], store=None, progress=False
+    "relief_valve_map",
+    ["flow = { linspace = [0.5, 9, 300] }"],
+    store="bifurcation_map.zarr",
+    progress=False,
 )
 sweep.plot(ds, "maxima", "bifurcation_map.png")
 
@@ -18,4 +21,4 @@ sweep.plot(ds, "maxima", "bifurcation_map.png")
 
 from sweep.explore import explore
 
-explore("relief_valve_map", "bifurcation_map.html")
+explore("bifurcation_map.zarr", "bifurcation_map.html")

@@ -11,7 +11,7 @@ import sweep
 ds = sweep.run(
     "belt_wear",
     ["belt_speed = { linspace = [0.02, 1, 64] }", "friction_decay = { linspace = [0.1, 5, 48] }"],
-    store=None,
+    store="belt.zarr",
     progress=False,
 )
 sweep.plot(ds, "stuck", "belt.png")
@@ -21,4 +21,4 @@ sweep.plot(ds, "stuck", "belt.png")
 
 from sweep.explore import explore
 
-explore("belt_wear", "belt.html")
+explore("belt.zarr", "belt.html")

@@ -8,7 +8,9 @@ and 95 %, over the acceleration. Points are reduced to these numbers where they 
 
 import sweep
 
-ds = sweep.run("wear_uncertainty", ["sample.points = 4096"], store=None, progress=False)
+ds = sweep.run(
+    "wear_uncertainty", ["sample.points = 4096"], store="uncertainty.zarr", progress=False
+)
 sweep.plot(ds, "wear_power_mean", "uncertainty.png")
 
 # %%
@@ -16,4 +18,4 @@ sweep.plot(ds, "wear_power_mean", "uncertainty.png")
 
 from sweep.explore import explore
 
-explore("wear_uncertainty", "uncertainty.html")
+explore("uncertainty.zarr", "uncertainty.html")

@@ -8,7 +8,7 @@ on a grid with 32 times as many points.
 
 import sweep
 
-ds = sweep.run("wear_power_refined", store=None, progress=False)
+ds = sweep.run("wear_power_refined", store="refined.zarr", progress=False)
 print(ds.sizes)
 sweep.plot(ds, "regime", "refined.png")
 
@@ -17,4 +17,4 @@ sweep.plot(ds, "regime", "refined.png")
 
 from sweep.explore import explore
 
-explore("wear_power_refined", "refined.html")
+explore("refined.zarr", "refined.html")

@@ -10,25 +10,27 @@ import sweep
 
 ds = sweep.run(
     "wear_power",
-    ["mass = '1 g'", "friction = 0.1", "base_acceleration = { linspace = [1, 15, 64] }"],
-    store=None, progress=False,
-)  # fmt: skip
-worn = sweep.wear(
-    ds,
-    law="archard",
-    coefficient="1.2e-13 1/Pa",
-    years=[1, 2, 5, 10],
-    geometry="tube_flat",
-    radius="11 mm",
-    length="30 mm",
-    limit="0.4 mm",
-)
-sweep.plot(worn, "wear_depth", "depth.png")
-sweep.plot(worn, "time_to_limit", "time_to_limit.png")
+    [
+        "mass = '1 g'",
+        "friction = 0.1",
+        "base_acceleration = { linspace = [1, 15, 64] }",
+        "wear.law = 'archard'",
+        "wear.coefficient = '1.2e-13 1/Pa'",
+        "wear.years = [1, 2, 5, 10]",
+        "wear.geometry = 'tube_flat'",
+        "wear.radius = '11 mm'",
+        "wear.length = '30 mm'",
+        "wear.limit = '0.4 mm'",
+    ],
+    store="tube.zarr",
+    progress=False,
+)  # the wear over the years is also in tube_wear.zarr
+sweep.plot(ds, "wear_depth", "depth.png")
+sweep.plot(ds, "time_to_limit", "time_to_limit.png")
 
 # %%
-# The explorer of this sweep:
+# The explorer of this wear:
 
 from sweep.explore import explore
 
-explore("wear_power", "wear_in_years.html")
+explore("tube_wear.zarr", "wear_in_years.html")

@@ -8,7 +8,8 @@ from typing import Any
 
 from sphinx_gallery.scrapers import figure_rst
 
-EXPLORERS = Path(__file__).parents[1] / "generated" / "explorers"
+DOCS = Path(__file__).parents[1]
+EXPLORERS = DOCS / "generated" / "explorers"
 
 
 def collect(
@@ -27,3 +28,9 @@ def collect(
         link = f'<p><a href="../../{page.name}">Explore {page.stem.replace("_", " ")}</a></p>'
         text += f"\n.. raw:: html\n\n    {link}\n"
     return text
+
+
+def remove_stores(_gallery_conf: dict[str, Any], _example: str) -> None:
+    """Remove the stores of an example: those of an older one could belong to another sweep."""
+    for path in (DOCS / "examples").glob("*.zarr*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()

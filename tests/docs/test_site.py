@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.docs import site
+from tests.explore.sweeps import contents_of
 
+EXAMPLES = sorted((site.ROOT / "docs" / "examples").glob("plot_*.py"))
 PAGES = sorted(
     [
         *site.ROOT.glob("*.md"),
@@ -47,11 +49,30 @@ def test_the_site_is_built_without_warnings_and_no_link_is_broken(tmp_path: Path
     site.build(sys.executable, site.copied(tmp_path), tmp_path / "html", site.environment())
     assert not site.broken_links(tmp_path / "html")
     assert (tmp_path / "html" / "index.html").is_file()
-    examples = sorted((site.ROOT / "docs" / "examples").glob("plot_*.py"))
-    assert len(examples) >= 12
-    for example in examples:
-        page = (tmp_path / "html" / "generated" / "gallery" / f"{example.stem}.html").read_text()
+    assert len(EXAMPLES) >= 12
+    for example in EXAMPLES:
+        path = tmp_path / "html" / "generated" / "gallery" / f"{example.stem}.html"
+        page = path.read_text(encoding="utf-8")
         assert f"images/sphx_glr_{example.stem}_001.png" in page
+        (link,) = re.findall(r'<a href="([^"]+)">Explore ', page)
+        store, explorer = explored(example)
+        assert path.parent / link == path.parent / "../.." / explorer
+        assert contents_of(path.parent / link)["name"] == store
+    assert not list((tmp_path / "docs" / "examples").glob("*.zarr*"))
+
+
+def explored(example: Path) -> tuple[str, str]:
+    """The name of the one store that an example explores, and its page."""
+    text = example.read_text(encoding="utf-8")
+    ((store, page),) = re.findall(r'^explore\("(\w+)\.zarr", "(\w+\.html)"\)$', text, re.MULTILINE)
+    return store, page
+
+
+def test_an_example_explores_the_store_that_it_computes() -> None:
+    for example in EXAMPLES:
+        (computed,) = re.findall(r'store="(\w+)\.zarr"', example.read_text(encoding="utf-8"))
+        assert explored(example)[0] in (computed, f"{computed}_wear")
+    assert len({explored(example)[1] for example in EXAMPLES}) == len(EXAMPLES)
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
