@@ -23,7 +23,7 @@ from sweep.request import Wear
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
-from sweep.theory.wear import YEAR, geometry_of, law_of, seconds_to_depth
+from sweep.theory.wear import YEAR, geometry_of, law_of, time_to_depth
 from sweep.work import Values
 
 PART = 2**18  # values computed at once: their intermediate arrays take some 50 MB
@@ -219,12 +219,11 @@ def _over_time(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
 def _to_limit(power: Values, wear: Wear) -> tuple[Values]:
     """The time to the limit, over quantiles if there are any."""
     assert wear.geometry is not None
-    law, geometry = law_of(wear.law), geometry_of(wear.geometry, small=wear.small)
-    coefficients = dict[str, Any](wear.coefficients)
+    both: dict[str, Any] = {**wear.coefficients, **wear.size, "small": wear.small}
     if wear.coefficient_at is not None:
-        coefficients["coefficient"] = np.array(list(wear.coefficient_at.values()))
+        both["coefficient"] = np.array(list(wear.coefficient_at.values()))
         power = power[:, None]
-    return (seconds_to_depth(law, geometry, power, wear.limit or 0.0, coefficients, wear.size),)
+    return (time_to_depth(wear.law, wear.geometry, power, wear.limit or 0.0, **both),)
 
 
 def _thresholds(threshold: xr.DataArray, wear: Wear) -> dict[str, xr.Variable]:

@@ -143,18 +143,16 @@ def geometry_of(name: str, *, small: bool = False) -> Geometry:
     return SMALL[name]
 
 
-def inclination_warning(angle: ArrayLike) -> str | None:
-    """Say by how much volumes are too large at the largest angle [rad]; None up to 1 %."""
-    angles = values(angle)
-    largest = float(np.max(angles[(angles > 0) & (angles < ANGLE.maximum)], initial=0.0))
-    tangent = math.tan(largest)
-    excess = tangent / largest - 1 if largest else 0.0
+def inclination_warning(angle: float) -> str | None:
+    """Say by how much volumes are too large at an angle [rad]; None up to 1 %."""
+    tangent = math.tan(angle)
+    excess = tangent / angle - 1 if angle else 0.0
     if excess <= MAX_EXCESS:
         return None
     cure = f"; give its tangent, {tangent:.4g}, as the angle to have them exact"
     return (
         "tube_flat_inclined takes the angle for its tangent, as Code_Aster does: if the bar is "
-        f"inclined by {largest:.4g} rad, volumes are up to {100 * excess:.3g} % too large for "
+        f"inclined by {angle:.4g} rad, volumes are up to {100 * excess:.3g} % too large for "
         f"their depths{cure if tangent < ANGLE.maximum else ''}"
     )
 
