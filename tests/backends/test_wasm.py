@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,11 @@ pytest.importorskip("wasmtime")
 
 from sweep.backends.tracer import Tracer
 from sweep.backends.wasm import Module, build, module_bytes, shipped_modules, whole_kernel
+from sweep.config import load
 from sweep.errors import CompileError
+from sweep.plan.chunking import chunks
+from sweep.plan.point_columns import points
+from sweep.shipped import configs_folder
 from sweep.source import kernel_of
 from sweep.spec import Status
 from tests.backends.wasm_host import Host, canonical, computed, traced
@@ -62,9 +69,8 @@ def test_the_budget_of_a_call_changes_no_bit() -> None:
 
 @pytest.mark.parametrize(
     ("name", "relaxed"),
-    [each for each in _modules() if KERNELS[each.values[0]][1].traced
-     and not KERNELS[each.values[0]][1].items],
-)  # fmt: skip
+    [each for each in _modules() if KERNELS[each.values[0]][1].traced],
+)
 def test_a_module_traces_the_bits_of_the_native_kernel(name: str, relaxed: bool) -> None:
     case = case_of(*KERNELS[name], 40)
     kernel = kernel_of(case.sweep)
@@ -76,10 +82,41 @@ def test_a_module_traces_the_bits_of_the_native_kernel(name: str, relaxed: bool)
     span = native.span()
     times = np.linspace(span.first, span.last, 50)
     seen_natively = native.look(times)
-    rows, ended = traced(_module(case, "trace", relaxed=relaxed), point, times)
-    assert ended == seen_natively.status == Status.ok
-    assert np.isfinite(rows).all()
-    assert rows.tobytes() == canonical(seen_natively.rows).tobytes()
+    seen = traced(_module(case, "trace", relaxed=relaxed), point, times)
+    assert seen.status == seen_natively.status == Status.ok
+    assert np.isfinite(seen.rows).all()
+    assert seen.rows.tobytes() == canonical(seen_natively.rows).tobytes()
+    if case.sweep.method.items:
+        for each in ("items", "places"):
+            ours, theirs = getattr(seen, each), getattr(seen_natively, each)
+            assert ours.size
+            assert ours.tobytes() == theirs.tobytes()
+
+
+FROM_FILES = {"dop853": ("belt_wear", {"relative_tolerance": 1e-7}),
+            "rk4": ("lorenz_peaks", {"step": 0.01}),
+            "rodas4": ("lugre_stick_slip", {"relative_tolerance": 1e-6})}  # fmt: skip
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("relaxed", [False, True])
+@pytest.mark.parametrize("method", FROM_FILES)
+def test_a_module_of_a_model_from_a_file_computes_the_bits_of_the_native_kernel(
+    method: str, relaxed: bool
+) -> None:
+    """Of the methods that no shipped model with a header has, at the points of a small sweep."""
+    name, controls = FROM_FILES[method]
+    table = tomllib.loads((configs_folder() / "smoke" / f"{name}.toml").read_text("utf-8"))
+    table["parameters"].pop("relative_tolerance", None)
+    table["parameters"] |= controls
+    loaded = load({**table, "method": method}).sweep
+    kernel = whole_kernel(kernel_of(loaded))
+    sweep = replace(loaded, outputs=kernel.outputs)
+    (chunk,) = chunks(sweep.shape, sweep.shape)
+    chosen = replace(points(sweep, chunk), variants=())
+    native_bits = bits_of(sweep, chosen)
+    assert (native_bits["status"] == Status.ok).mean() > 0.5
+    assert _differing(computed(Module(kernel, "cpu", relaxed), chosen), native_bits) == []
 
 
 def test_fma_of_a_module_without_relaxed_simd_is_fused() -> None:
@@ -90,6 +127,21 @@ def test_fma_of_a_module_without_relaxed_simd_is_fused() -> None:
     for scale in (1.0, 2.0**-480, 2.0**480):
         a, c = scale * (1 + small), -scale * scale * (1 + 2 * small)
         assert host.call("tribosweep_fma", a, a, c) == (scale * small) ** 2
+
+
+def test_fma_beside_a_power_of_two_is_rounded_to_the_denser_side() -> None:
+    """Rational arithmetic is the oracle: c less about half a unit in the last place below it."""
+    case = case_of(*KERNELS["impact_oscillator-exact"], 1)
+    host = Host(_module(case, "cpu", relaxed=False))
+    random, differing = np.random.default_rng(5), 0
+    for _ in range(2000):
+        c = float(random.choice([-1, 1]) * 2.0 ** random.integers(-900, 900))
+        a = float(random.uniform(0.5, 1) * 2.0 ** random.integers(-60, 60))
+        b = -c * 2.0**-54 / a * (1 + float(random.integers(-8, 8)) * 2.0 ** -random.integers(1, 52))
+        exact = float(Fraction(a) * Fraction(b) + Fraction(c))
+        assert host.call("tribosweep_fma", a, b, c) == exact, (a, b, c)
+        differing += exact != c
+    assert 500 < differing < 1500
 
 
 def test_a_module_is_found_by_its_text(

@@ -11,6 +11,7 @@ import numpy as np
 import wasmtime
 from numpy.typing import NDArray
 
+from sweep.backends.tracer import Seen
 from sweep.backends.wasm import Module, module_bytes
 from sweep.spec import array_types, planes
 from sweep.work import Points
@@ -87,19 +88,33 @@ def computed(module: Module, points: Points, budget: int = FOREVER) -> Mapping[s
     return {name: host.read(addresses[name], n, dtype) for name, dtype in types.items()}
 
 
-def traced(module: Module, values: Mapping[str, float], times: NDArray[Any]) -> Any:
-    """The rows of a trace and the point's status, by the Trace of entry_trace.h."""
-    host = Host(module)
+def traced(module: Module, values: Mapping[str, float], times: NDArray[Any]) -> Seen:
+    """What is seen of a point, by the Trace of entry_trace.h or that of entry_trace_items.h."""
+    host, n_items = Host(module), int(values.get(module.kernel.method.items, 0))
     parameters = np.array([values[p.name] for p in module.kernel.parameters], np.float64)
     row = host.call("tribosweep_row_size")
     rows = host.block(8 * row * times.size)
     trail = host.block(host.call("tribosweep_trail_bytes"))
-    addresses = (host.values(parameters), host.values(times), rows, trail, host.block(0))
-    packed = struct.pack("<qqqqqIIIIIxxxxq", 0, times.size, FOREVER, 0, -1, *addresses, 0)
+    inputs = (host.values(parameters), host.values(times))
+    places = items = width = 0
+    if module.kernel.method.items:
+        width = host.call("tribosweep_item_row_size")
+        places, items = host.block(8 * n_items), host.block(8 * times.size * n_items * width)
+        sums = host.block(times.size * host.call("tribosweep_sum_bytes"))
+        addresses, budget, status = (*inputs, places, items, rows, sums, trail), 8, 24
+        packed = struct.pack("<qqqqIIIIIIIxxxx", times.size, FOREVER, 0, -1, *addresses)
+    else:
+        addresses, budget, status = (*inputs, rows, trail, host.block(0)), 16, 32
+        packed = struct.pack("<qqqqqIIIIIxxxxq", 0, times.size, FOREVER, 0, -1, *addresses, 0)
     assert host.call("tribosweep_trace_bytes") == len(packed)
     trace = host.block(len(packed), packed)
-    while host.read(trace + 32, 1, np.int64)[0] < 0:
-        host._memory.write(host.store, struct.pack("<q", FOREVER), trace + 16)
+    while host.read(trace + status, 1, np.int64)[0] < 0:
+        host._memory.write(host.store, struct.pack("<q", FOREVER), trace + budget)
         host.call("tribosweep_trace", trace)
-    observed = host.read(rows, times.size * row, np.float64).reshape(-1, row)
-    return observed, int(host.read(trace + 32, 1, np.int64)[0])
+    return Seen(
+        host.read(rows, times.size * row, np.float64).reshape(-1, row),
+        times.size,
+        int(host.read(trace + status, 1, np.int64)[0]),
+        host.read(items, times.size * n_items * width, np.float64),
+        host.read(places, n_items, np.float64),
+    )
