@@ -99,6 +99,20 @@ def test_columns_of_all_chunks_are_the_meshgrid(drawn: tuple[Sweep, tuple[int, .
 
 
 @untimed
+@given(sweeps_and_chunks(), st.randoms())
+def test_the_marked_chunks_are_those_at_their_indices(
+    drawn: tuple[Sweep, tuple[int, ...]], random: Random
+) -> None:
+    sweep, chunk_shape = drawn
+    counts = [-(-size // step) for size, step in zip(sweep.shape, chunk_shape, strict=True)]
+    marked = {index: random.random() < 0.5 for index in np.ndindex(*counts)}
+    expected = [
+        chunking.chunk_at(index, sweep.shape, chunk_shape) for index in marked if marked[index]
+    ]
+    assert list(chunking.chunks(sweep.shape, chunk_shape, marked.values())) == expected
+
+
+@untimed
 @given(sweeps_and_chunks(), st.integers(1, 200), st.randoms())
 def test_chunks_are_joined_to_blocks_that_hold_every_point_once(
     drawn: tuple[Sweep, tuple[int, ...]], most: int, random: Random

@@ -47,10 +47,23 @@ def chunk_counts(shape: Sequence[int], chunk_shape: Sequence[int]) -> tuple[int,
     return tuple(-(-size // step) for size, step in zip(shape, chunk_shape, strict=True))
 
 
-def chunks(shape: Sequence[int], chunk_shape: Sequence[int]) -> Iterator[Chunk]:
-    """All chunks of a grid, in C order of their index; together they hold every point once."""
-    for index in itertools.product(*map(range, chunk_counts(shape, chunk_shape))):
-        yield chunk_at(index, shape, chunk_shape)
+def chunks(
+    shape: Sequence[int],
+    chunk_shape: Sequence[int],
+    marked: Iterable[bool] = itertools.repeat(True),
+) -> Iterator[Chunk]:
+    """The chunks of a grid, or those of them that are marked, in C order of their index.
+
+    All together they hold every point once.
+    """
+    sides = list(zip(shape, chunk_shape, strict=True))
+    indices = itertools.product(*map(range, chunk_counts(shape, chunk_shape)))
+    starts = itertools.product(*(range(0, size, step) for size, step in sides))
+    shapes = itertools.product(
+        *([min(step, size - start) for start in range(0, size, step)] for size, step in sides)
+    )
+    every = zip(indices, starts, shapes, strict=True)
+    return itertools.starmap(Chunk, itertools.compress(every, marked))
 
 
 def chunk_at(index: tuple[int, ...], shape: Sequence[int], chunk_shape: Sequence[int]) -> Chunk:

@@ -14,7 +14,7 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import machine_error
-from sweep.plan.chunking import chunk_at, chunk_counts
+from sweep.plan.chunking import chunk_counts, chunks
 from sweep.spec import Status
 from sweep.store import faults
 from sweep.store.place import Files, beside
@@ -49,9 +49,7 @@ class ChunkFiles:
 
     def chunks(self, places: NDArray[np.bool_]) -> list[Chunk]:
         """The chunks that are marked, in C order."""
-        indices = np.argwhere(places.reshape(self.counts)).tolist()
-        shape = self._arrays["status"].shape
-        return [chunk_at(tuple(each), shape, self._shape) for each in indices]
+        return list(chunks(self._arrays["status"].shape, self._shape, places.tolist()))
 
     def torn(self) -> list[Chunk]:
         """The done chunks known to be damaged: those that lack a file, and those noted.
@@ -157,9 +155,8 @@ def key(index: Iterable[int], separator: str) -> str:
 
 def named(names: Iterable[str], counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
     """Whether each chunk, in C order, has its name among these; other names are ignored."""
-    names = set(names)
-    every = itertools.product(*map(range, counts))
-    is_named = (key(index, separator) in names for index in every)
+    every = itertools.product("c", *(map(str, range(count)) for count in counts))
+    is_named = map(set(names).__contains__, map(separator.join, every))
     return np.fromiter(is_named, np.bool_, math.prod(counts))
 
 
