@@ -258,7 +258,9 @@ class Method:
     kinds: tuple[str, ...] = ()
     cost: tuple[str, ...] = ()
     items: str = ""  # the parameter with the number of items (springs) that a point sums over
-    traced: bool = False  # its namespace has the functions for entry_trace.h or entry_trace_items.h
+    # Its namespace has the functions for entry_trace.h or entry_trace_items.h; with kind "array",
+    # there is a function NAME_motion.
+    traced: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.backends.tracer import Seen, Span, Tracer
+from sweep.backends.tracer import Seen, Span, tracer_of
 from sweep.config import load
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
@@ -57,12 +57,12 @@ def trace(
 
     The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
     every parameter as a scalar coordinate, and `status`, that of the point in the sweep. `exact`
-    methods and `newmark` give the motion at the times themselves. Other methods with a step give
-    each of their states at or before these times once, and `time` is that of the state. Where the
-    computation ends early, later values are missing; a point without motion has none. If the model
-    is a file with events, the attribute `events` lists them in JSON, [[time, name], ...]: those
-    from the first to the last time, among the first 10,000 of the motion. SweepError if the request
-    cannot be met.
+    methods, `newmark` and `harmonic_balance` give the motion at the times themselves. Other methods
+    with a step give each of their states at or before these times once, and `time` is that of the
+    state. Where the computation ends early, later values are missing; a point without motion has
+    none. If the model is a file with events, the attribute `events` lists them in JSON, [[time,
+    name], ...]: those from the first to the last time, among the first 10,000 of the motion.
+    SweepError if the request cannot be met.
     """
     if not isinstance(cast(object, at or {}), Mapping):
         raise SweepError(f"at={shown(at)} is not a mapping. Give values by name, as a dict")
@@ -106,7 +106,7 @@ def trace_point(
     except TypeError:
         raise SweepError(f"samples={shown(samples)} is not a whole number") from None
     start, end = _moment("start", start), _moment("end", end)
-    tracer = Tracer(kernel_of(sweep), {**sweep.constants, **sweep.replaced_by_table})
+    tracer = tracer_of(kernel_of(sweep), {**sweep.constants, **sweep.replaced_by_table})
     span, unit = tracer.span(), sweep.model.clock.unit
     has_motion = span.begin <= span.first < span.last
     if not has_motion and (status := tracer.look(np.empty(0)).status):

@@ -10,6 +10,10 @@ each parameter of the sweep; the result holds one for each output of the model a
 values are in SI units; the outputs of a point that is not ok are arbitrary. Scalars must be plain
 int, float or NumPy scalars: CuPy refuses subclasses such as Status. The bits of a point must not
 depend on other points: do not sum or multiply across points, and solve matrices one by one.
+
+For a traced method there is also the motion of one point, whose parameters have shape (1,):
+
+    method_motion(xp, parameters) -> Motion
 """
 
 from __future__ import annotations
@@ -18,7 +22,9 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,16 +35,27 @@ Array = Any  # an array of the backend's library
 ArrayMethod = Callable[[Any, Mapping[str, Array]], Mapping[str, Array]]
 
 
+@dataclass(frozen=True)
+class Motion:
+    """The motion of one point over time, from 0 to `last`."""
+
+    status: int
+    last: float = math.nan  # s
+    # The model's observables at times of shape (n,), by name; None if the status is not ok.
+    look: Callable[[Array], Mapping[str, Array]] | None = None
+
+
+ArrayMotion = Callable[[Any, Mapping[str, Array]], Motion]
+
+
 def array_method(model: Model, method: Method) -> ArrayMethod:
     """The function that computes a method of kind "array"; SweepError if there is none."""
-    exists = importlib.util.find_spec(f"{__name__}.{model.name}") is not None
-    function = getattr(_imported(model.name)[0], method.name, None) if exists else None
-    if function is None:
-        raise SweepError(
-            f"method {method.name} of {model.name} is missing: add a function "
-            f"{method.name} to sweep/arrays/{model.name}"
-        )
-    return cast("ArrayMethod", function)
+    return cast("ArrayMethod", _function(model, method.name))
+
+
+def array_motion(model: Model, method: Method) -> ArrayMotion:
+    """The function that gives the motion of a traced method; SweepError if there is none."""
+    return cast("ArrayMotion", _function(model, f"{method.name}_motion"))
 
 
 def array_text(model: Model, method: Method) -> str:
@@ -48,6 +65,16 @@ def array_text(model: Model, method: Method) -> str:
     """
     array_method(model, method)
     return _imported(model.name)[1]
+
+
+def _function(model: Model, name: str) -> object:
+    exists = importlib.util.find_spec(f"{__name__}.{model.name}") is not None
+    function = getattr(_imported(model.name)[0], name, None) if exists else None
+    if function is None:
+        raise SweepError(
+            f"{name} of {model.name} is missing: add a function {name} to sweep/arrays/{model.name}"
+        )
+    return function
 
 
 @functools.cache

@@ -77,7 +77,7 @@ NEWMARK = Method(
 
 HARMONIC_BALANCE = Method(
     name="harmonic_balance", kind="array", revision=1, least_chunk=2**12,
-    summary="harmonic balance with cosines (Code_Aster MODE_NON_LINE)",
+    summary="harmonic balance with cosines (Code_Aster MODE_NON_LINE)", traced=True,
     parameters=(
         Parameter(name="harmonics", symbol="H", unit="1", minimum=1, maximum=60, whole=True,
                   default=40.0, meaning="number of cosines of the displacement, in addition to its "

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 import subprocess
 import sys
+from math import cos, sin
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 from numpy.typing import NDArray
 
+import sweep
 import sweep.arrays
 from sweep.arrays import array_method, array_text
 from sweep.arrays.impact_oscillator import balance, continuation
@@ -26,7 +30,8 @@ from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL
 from sweep.source import kernel_digest, kernel_of, kernel_text
 from sweep.spec import MISSING_FLAG, Status
 from sweep.work import Points
-from tests.command import CHECKOUT, environment
+from tests.command import CHECKOUT, Run, environment
+from tests.oracles import harmonic_balance as balanced
 from tests.oracles import impact_oscillator as oracle
 from tests.points import sweep_of
 from tests.points.impact_oscillator import ENERGIES, RIGHT, SDND122, found_by
@@ -37,6 +42,17 @@ AS_CODE_ASTER = {"harmonics": 5, "regularization": 5e-5, "energy_instant": 0.25}
 
 def outputs_of(**parameters: Any) -> dict[str, NDArray[Any]]:
     return found_by("harmonic_balance", {**SDND122, "energy": ENERGIES, **parameters})
+
+
+def trace_of(
+    *, times: Any = None, samples: Any = None, start: Any = None, end: Any = None, **at: Any
+) -> xr.Dataset:
+    """The trace of a point of SDND122, with these changes."""
+    controls = {p.name for p in HARMONIC_BALANCE.parameters}
+    settings = [f"{name} = {value!r}" for name, value in at.items() if name in controls]
+    place = {name: value for name, value in at.items() if name not in controls}
+    method = ["method = 'harmonic_balance'", *settings]
+    return sweep.trace("sdnd122", place, method, times=times, samples=samples, start=start, end=end)
 
 
 # Frequencies.
@@ -172,6 +188,112 @@ def test_the_monodromy_matrix_closes_with_the_motion() -> None:
     assert error[1] < 1e-3
     assert error[2] < 5e-5
     assert outputs_of(harmonics=60)["stable"].all()
+
+
+# Traces.
+
+# Mass and spring are not 1, and the energy is from barely above grazing to 50 times that.
+TRACED = {
+    "true law": (balanced.System(3.0, 7.0, 40.0, 0.02, 0.006), 12, np.inf),
+    "grazing": (balanced.System(0.2, 30.0, 90.0, 0.01, 1.7e-3), 7, np.inf),
+    "rounded law": (balanced.System(3.0, 7.0, 40.0, 0.02, 0.07, 5e-3), 5, np.inf),
+    "of an instant": (balanced.System(1.0, 10.0, 50.0, 0.01, 6.5e-3, 5e-5), 5, 0.25),
+    "one cosine": (balanced.System(1.0, 10.0, 20.0, 0.01, 6.5e-3), 1, np.inf),
+    "many cosines": (balanced.System(5.0, 2.0, 8.0, 0.03, 0.01), 30, np.inf),
+}
+
+
+@pytest.mark.parametrize(("samples", "bound"), [(balance.SAMPLES, 1e-9), (6000, 1e-5)])
+@pytest.mark.parametrize("case", TRACED)
+def test_a_trace_is_the_sum_of_its_cosines(case: str, samples: int, bound: float) -> None:
+    """Cosines solved for by scipy, summed one by one, and the law of the stop at each moment.
+
+    A kink between two samples is where more of them make a difference.
+    """
+    system, harmonics, instant = TRACED[case]
+    a, omega = balanced.balanced(system, harmonics, instant, samples)
+    names = {"m": "mass", "k": "stiffness", "K": "wall_stiffness", "e": "gap", "E": "energy",
+             "eta": "regularization"}  # fmt: skip
+    at = {name: getattr(system, short) for short, name in names.items()}
+    traced = trace_of(harmonics=harmonics, energy_instant=instant, **at)
+    times = np.linspace(0, 2 * np.pi / omega, 512)
+    u = np.array([sum(each * cos(j * omega * t) for j, each in enumerate(a)) for t in times])
+    v = [-sum(j * omega * each * sin(j * omega * t) for j, each in enumerate(a)) for t in times]
+    np.testing.assert_allclose(traced["time"], times, rtol=bound)
+    for name, expected in (("displacement", u), ("velocity", v), ("wall_force", system.force(u))):
+        size = np.abs(expected).max()
+        np.testing.assert_allclose(traced[name], expected, rtol=0, atol=bound * size)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "bound"), [(0.0, 1e-13), (1e-6, 1e-12), (0.01, 1e-8), (1.0, 1e-6), (5.0, 4e-6)]
+)
+def test_a_trace_of_60_cosines_follows_the_exact_motion(ratio: float, bound: float) -> None:
+    """The third derivative jumps at the stop, so cosine j is of the order of 1/j⁴.
+
+    What is left out of the velocity is then about 60 times what is left out of the displacement.
+    """
+    at = {"wall_stiffness": 10 * ratio, "energy": ENERGIES[0]}
+    ours, exact = trace_of(harmonics=60, **at), sweep.trace("sdnd122", at)
+    size = {name: float(np.abs(exact[name]).max()) for name in ("time", "displacement", "velocity")}
+    bounds = dict.fromkeys(("time", "displacement", "wall_force"), bound)
+    bounds["velocity"] = 100 * bound
+    size["wall_force"] = max(10 * ratio, 1e-3) * size["displacement"]
+    for name, each in bounds.items():
+        error = np.abs(ours[name].values - exact[name].values).max()
+        assert error <= each * size[name]
+
+
+def test_a_trace_is_of_the_motion_whose_outputs_are_computed() -> None:
+    parameters = {"mass": 2.0, "energy": ENERGIES[1], "harmonics": 9, "regularization": 1e-4}
+    outputs = {name: values[0] for name, values in outputs_of(**parameters).items()}
+    whole = trace_of(**parameters, samples=balance.SAMPLES + 1)
+    assert whole["time"].values[-1] == 1 / outputs["frequency"]
+    for name, extreme in (
+        ("minimum", whole["displacement"].min()),
+        ("maximum", whole["displacement"].max()),
+    ):
+        assert float(extreme) == pytest.approx(outputs[name], rel=1e-13)
+    for name in ("displacement", "velocity", "wall_force"):
+        assert whole[name].values[-1] == whole[name].values[0]
+    assert whole["velocity"].values[0] == 0
+
+
+def test_a_trace_is_taken_at_the_times_that_are_asked_for() -> None:
+    whole = trace_of(energy=ENERGIES[0])
+    assert whole.sizes == {"time": 512}
+    assert whole.attrs["method"] == "harmonic_balance"
+    some = whole.isel(time=[3, 100, 500])
+    at_times = trace_of(energy=ENERGIES[0], times=some["time"].values)
+    xr.testing.assert_allclose(at_times, some, rtol=0, atol=1e-15)
+    part = trace_of(energy=ENERGIES[0], samples=3, start=0.2, end=1.0)
+    np.testing.assert_allclose(part["time"], [0.2, 0.6, 1.0], rtol=1e-15)
+    between = whole["velocity"].interp(time=part["time"])
+    np.testing.assert_allclose(part["velocity"], between, rtol=0, atol=1e-4)
+    with pytest.raises(SweepError, match="outside the computed range"):
+        trace_of(energy=ENERGIES[0], times=[0.0, 2.0])
+
+
+@pytest.mark.parametrize("options", [{}, {"times": [0.0, 0.1]}], ids=str)
+def test_a_trace_without_convergence_has_no_values(options: dict[str, Any]) -> None:
+    """The stop that test_points_that_do_not_converge_are_reported has."""
+    traced = trace_of(energy=2e-3, wall_stiffness=1e13, **options)
+    assert int(traced["status"]) == Status.not_converged
+    assert np.isnan(traced["displacement"]).all()
+    assert np.isnan(traced["wall_force"]).all()
+
+
+def test_the_command_traces_harmonic_balance(run: Run, tmp_path: Path) -> None:
+    """With the numbers of Code_Aster, over its 512 instants."""
+    settings = [f"--set={name}={value}" for name, value in AS_CODE_ASTER.items()]
+    at = ["--at", f"energy={ENERGIES[2]}", "--set=method='harmonic_balance'", *settings]
+    path = tmp_path / "trace.csv"
+    status, out, err = run("trace", "sdnd122", *at, "--json", "-o", str(path))
+    assert (status, err) == (0, "")
+    printed = json.loads(out)
+    assert (printed["method"], printed["samples"]) == ("harmonic_balance", 512)
+    assert 1 / printed["to"] == pytest.approx(CODE_ASTER[2], abs=1.5e-6)
+    assert len([line for line in path.read_text().splitlines() if line[0] != "#"]) == 513
 
 
 # Array methods in the spine.

@@ -342,7 +342,7 @@ def test_a_trace_of_newmark_goes_through_its_steps() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"samples": 7}, {"times": [0.0, 0.1, 0.2]}], ids=str)
-@pytest.mark.parametrize("method", ["exact", "newmark"])
+@pytest.mark.parametrize("method", ["exact", "newmark", "harmonic_balance"])
 def test_a_trace_outside_validity_reports_its_status(method: str, options: Any) -> None:
     at = {"energy": 0.1, "wall_stiffness": 1e14}
     traced = trace("sdnd122", at, [f"method = {method!r}"], **options)
