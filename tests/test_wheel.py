@@ -1,14 +1,23 @@
-"""The wheel alone, in an environment of its own and away from the checkout, computes a sweep."""
+"""The wheel alone, in an environment of its own and away from the checkout, computes a sweep.
+
+That environment sees all packages of this one: a package that the wheel does not require is found
+by reading what `sweep` imports.
+"""
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -19,6 +28,9 @@ from tests.docs import site
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ("sweep", "kernels", "configs")
 BESIDE = ("pyproject.toml", "README.md", "LICENSE")
+EXTRAS = ("cuda12", "cuda13", "compiler", "slurm", "s3", "parquet")  # of users
+UNIMPORTED = {"cryptography", "h5netcdf", "h5py"}  # distributed and xarray import them
+OF_MODULES = {"cupy": "cupy-cuda12x", "cupyx": "cupy-cuda12x"}  # and of cupy-cuda13x
 
 
 def own_environment() -> dict[str, str]:
@@ -97,6 +109,59 @@ def test_kernels_and_sweep_files_are_in_the_wheel_and_nothing_else_is(wheel: Pat
     assert {"sweep = sweep.cli:main", "tribosweep = sweep.cli:main"} <= set(
         entry_points.splitlines()
     )
+
+
+def test_what_is_imported_is_required_and_the_other_way_round() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = {name for each in project["dependencies"] for name in _names(each)}
+    extras = [project["optional-dependencies"][extra] for extra in EXTRAS]
+    optional = {name for extra in extras for each in extra for name in _names(each)}
+    plain, named = set[str](), set[str]()
+    for path in (ROOT / "sweep").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        plain.update(_imported(tree))
+        named.update(_imported_by_name(tree))
+    assert _distributions(plain) - required == set()
+    assert _distributions(named) - required - optional == set()
+    assert required - _distributions(plain) == UNIMPORTED
+
+
+def _names(requirement: str) -> list[str]:
+    """A requirement's name and those of its extras: "dask[distributed]" requires both."""
+    names = re.findall(r"[\w.-]+", re.split("[<>=!~; ]", requirement)[0])
+    return [name.lower().replace("_", "-") for name in names]
+
+
+def _distributions(modules: set[str]) -> set[str]:
+    """Those that install the modules that are neither Python's nor this package's."""
+    installed = packages_distributions()
+    others = modules - sys.stdlib_module_names - {"sweep"}
+    names = (OF_MODULES.get(each) or installed.get(each, [each])[0] for each in others)
+    return {_names(name)[0] for name in names}
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    """The top-level modules of import statements, but for those that only a type checker runs."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from (each.name.partition(".")[0] for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield (node.module or "").partition(".")[0]
+        yield from _imported(node)
+
+
+def _imported_by_name(tree: ast.AST) -> Iterator[str]:
+    """The top-level modules of import_module("name")."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Name("import_module"), [ast.Constant(str(module)), *_]):
+                yield module.partition(".")[0]
+            case ast.Call(ast.Attribute(_, "import_module"), [ast.Constant(str(module)), *_]):
+                yield module.partition(".")[0]
+            case _:
+                pass
 
 
 WHERE = """
