@@ -12,13 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
-from pathlib import Path
 
 from sweep import __version__
 from sweep.backends.cache import cache_folder
 from sweep.backends.compiler import compile_library, find_compiler, processor_name
 from sweep.backends.cupy_device import count_gpus, find_gpu
-from sweep.backends.visible import has_cupy, visible_gpus
+from sweep.backends.visible import KERNEL_MODULE, has_cupy, install_cupy, visible_gpus
 from sweep.engine.crews import usable_processors
 from sweep.errors import SweepError
 from sweep.installed import offers
@@ -126,14 +125,17 @@ def _trial_kernel() -> tuple[str, str]:
 
 def _gpus() -> Iterator[Finding]:
     """What each GPU can do, or what is missing; a problem only if there is an NVIDIA driver."""
-    driver = shutil.which("nvidia-smi") or Path("/proc/driver/nvidia/version").exists()
+    driver = shutil.which("nvidia-smi") or KERNEL_MODULE.exists()
     try:
         count = count_gpus()
     except SweepError as error:
         if has_cupy():
             yield Finding("GPU", "CuPy finds no device", str(error))
+        elif driver:
+            yield Finding("GPU", "CuPy is not installed", str(error))
         else:
-            yield Finding("GPU", "CuPy is not installed", str(error) if driver else "")
+            missing = "no NVIDIA driver is found, and CuPy is not installed"
+            yield Finding("GPU", f"{missing}; {install_cupy()}")
         return
     for number in range(count):
         subject = "GPU" if count == 1 else f"GPU {number}"

@@ -88,3 +88,24 @@ def test_versions_are_of_the_imported_libraries() -> None:
     assert library_versions["numpy"] == numpy.__version__
     assert library_versions["zarr"] == zarr.__version__
     assert library_versions["python"] == sys.version.split()[0]
+
+
+@pytest.mark.parametrize("driver", [False, True])
+def test_without_cupy_its_installation_is_named_and_a_driver_makes_it_a_problem(
+    driver: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setattr("sweep.doctor.KERNEL_MODULE", tmp_path / "none")
+    nvidia_smi = tmp_path / "nvidia-smi"
+    if driver:
+        nvidia_smi.touch(mode=0o755)
+    monkeypatch.setenv("TRIBOSWEEP_CXX", find_compiler().command[0])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    finding = findings()["GPU"]
+    assert ("no NVIDIA driver" in finding.found) == (not driver)
+    assert "CuPy is not installed" in finding.found
+    cure = finding.problem if driver else finding.found
+    assert "pip install 'cupy-cuda12x" in cure
+    assert "pip install 'cupy-cuda13x" in cure
+    assert bool(finding.problem) == driver
+    assert not finding.stops
