@@ -98,7 +98,6 @@ def test_relative_accuracy_of_short_slips(stiffness: float) -> None:
             assert outputs[name][i] == pytest.approx(expected[name], rel=1e-14), (name, i)
 
 
-@pytest.mark.broad  # the scan takes seconds to compile; oracle.exact counts events every day
 def test_no_event_missed_or_invented() -> None:
     parameters = random_parameters(600, seed=5)
     short = {name: parameters[long] for name, long in NAMES.items()}
