@@ -285,16 +285,20 @@ def _columns(kernel: Kernel) -> str:
     absent = [name for name in _fields(kernel.model) if name not in names]
     gathers = [f"p.{name} = points.gather({i});" for i, name in enumerate(names)]
     zeros = [f"p.{name} = 0.0;" for name in absent]
-    stored = [
-        (output.kind, f"o.{kernel.model.prefix}{output.name}{place}")
-        for output in kernel.outputs
-        for place in ([f"[{i}]" for i in range(output.values)] or [""])
-    ]
-    scatters = [f"points.scatter_{kind}({i}, {name});" for i, (kind, name) in enumerate(stored)]
+    scatters: list[str] = []
+    n_outputs = 0
+    for output in kernel.outputs:
+        name, scatter = f"o.{kernel.model.prefix}{output.name}", f"points.scatter_{output.kind}"
+        if output.values:  # a loop: of a call for each value, compilers take minutes
+            loop = f"for (int i = 0; i < {output.values}; ++i)"
+            scatters.append(f"{loop} {scatter}({n_outputs} + i, {name}[i]);")
+        else:
+            scatters.append(f"{scatter}({n_outputs}, {name});")
+        n_outputs += output.values or 1
     lines = [
         '#line 1 "generated"',
         f"constexpr int n_columns = {len(names)};",
-        f"constexpr int n_outputs = {len(stored)};",
+        f"constexpr int n_outputs = {n_outputs};",
         "template <class Points> HD Parameters gather_parameters(Points const& points) {",
         *("    " + line for line in ("Parameters p;", *gathers, *zeros, "return p;")),
         "}",
