@@ -17,6 +17,7 @@ from sweep.equations.expressions import (
     walk,
 )
 from sweep.equations.names import clashes
+from sweep.equations.rules import MAX_KEPT
 from sweep.equations.system import Definition, System, event_place
 from sweep.errors import Fault
 from sweep.wording import listed, nearest, shown
@@ -31,6 +32,9 @@ def faults_across(system: System) -> Iterator[Fault]:
     yield from _circles(system.definitions)
     readable = {line.place for line in system.lines}
     yield from _constant_events(system, readable)
+    if system.values_kept > MAX_KEPT:
+        kept = f"{system.values_kept:,} values of a point are kept in all"
+        yield Fault("outputs", f"{kept}; at most {MAX_KEPT:,} are: give a smaller keep")
     for state in system.states:
         place, scale = f"states.{state.name}.scale", rational(state.scale)
         if place in readable and scale is not None and scale <= 0:

@@ -66,6 +66,7 @@ SUMMARIES = {
 }
 MAX_STIFF_STATES = 16  # rodas4 keeps a matrix of their number squared
 PACKED_STATES = 4  # at most: with more, several vectors of points do not fit the registers
+PACKED_VALUES = 1024  # kept at most: with more, they would not fit a thread's stack
 # Without events, measured on Lorenz, and with, measured on relief_valve.
 PACKS = {"rk4": (3, 3), "rk54": (3, 2), "dop853": (2, 2), "rodas4": (2, 1)}
 
@@ -131,6 +132,7 @@ def _output(rule: Rule) -> Output:
 
 
 def _method(name: str, system: System) -> Method:
+    packs = len(system.states) <= PACKED_STATES and system.values_kept <= PACKED_VALUES
     controls = (STEP,) if name == "rk4" else CONTROLS
     return Method(
         name=name,
@@ -138,7 +140,7 @@ def _method(name: str, system: System) -> Method:
         revision=REVISION,
         summary=SUMMARIES[name],
         parameters=_in_unit((*controls, MAXIMUM_EVENTS), system.time_unit),
-        pack=PACKS[name][bool(system.events)] if len(system.states) <= PACKED_STATES else 1,
+        pack=PACKS[name][bool(system.events)] if packs else 1,
         least_chunk=2**10,
         traced=True,
     )

@@ -12,7 +12,7 @@ from sweep.equations.tables import Table, finite_numbers, near
 from sweep.spec import Parameter, Status
 from sweep.wording import listed, shown
 
-MAX_KEPT = 4096  # values a point of an output, which a kernel holds in its state
+MAX_KEPT = 4096  # values a point of all outputs, which a kernel holds on its stack
 
 MEANS: tuple[RuleKind, ...] = ("mean", "integral", "minimum", "maximum", "rms", "final", "share")
 AT_EVENTS: dict[str, RuleKind] = {

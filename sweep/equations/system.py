@@ -151,6 +151,11 @@ class System:
         """The names that are conditions in expressions; none in a model without modes."""
         return tuple(mode.name for mode in self.modes if mode.name)
 
+    @property
+    def values_kept(self) -> int:
+        """How many values of a point the outputs keep that have several."""
+        return sum(output.keep or 0 for output in self.outputs)
+
     def named(self) -> Iterator[tuple[str, str, str, str | None]]:
         """Each name, what it is, its place, and its unit if such an entry has one."""
         groups = {

@@ -188,6 +188,7 @@ BROKEN = [
     (SAMPLES, 'samples = { values = "x", keep = 2 }', "outputs.samples.every", "missing; write ev"),
     (SAMPLES, SAMPLES.replace("4", "0"), "outputs.samples.keep", "0 is not a whole number from 1"),
     (SAMPLES, SAMPLES.replace("4", "65537"), "outputs.samples.keep", "from 1 to 4,096"),
+    (SAMPLES, SAMPLES.replace("4", "4095"), "outputs", "4,097 values of a point are kept"),
     (SAMPLES, SAMPLES.replace("period", "perid"), "outputs.samples.every", "is not an event"),
     ('period = "2*pi/omega"', "", "outputs.samples.every", "the model has no period"),
     # tests

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import shutil
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import sweep
+from sweep import api, source
 from sweep.analysis import plots
+from sweep.backends.cpu import CpuBackend, Target
 from sweep.config import load
+from sweep.equations.model import PACKED_VALUES
+from sweep.equations.rules import MAX_KEPT
 from sweep.errors import StoreError, SweepError
 from sweep.exporting import export
 from sweep.store import Store
@@ -79,6 +86,45 @@ def test_the_last_values_are_kept_oldest_first(dataset: xr.Dataset) -> None:
     np.testing.assert_allclose(dataset["steps"], expected_steps(), rtol=1e-13)
     np.testing.assert_array_equal(dataset["passages"], passes())
     np.testing.assert_array_equal(np.isfinite(dataset["passed_at"]), passes())
+
+
+@pytest.fixture
+def small_stacks() -> Iterator[None]:
+    """Threads of 1 MiB, the least that systems give them."""
+    usual = threading.stack_size(2**20)
+    yield
+    threading.stack_size(usual)
+
+
+@pytest.mark.usefixtures("small_stacks")
+@pytest.mark.parametrize("kept", [PACKED_VALUES, MAX_KEPT])
+def test_as_many_values_as_are_allowed_fit_the_stack_of_a_thread(kept: int, tmp_path: Path) -> None:
+    text = CLOCK.replace("keep = 4", f"keep = {kept}")
+    asked = load(request((4099.0,), model=model(text), method="rk54", parameters={}))
+    target = Target(pack=asked.sweep.method.pack)  # which is 1 in tests otherwise
+    with ThreadPoolExecutor(1) as thread:  # starts its threads with that stack
+        computed = thread.submit(
+            api.compute, asked, tmp_path / "a.zarr", open_backend=lambda _: CpuBackend(target)
+        )
+        dataset = computed.result()[0].dataset()
+    times = np.arange(4099 - kept + 1, 4100.0)
+    expected = np.multiply.outer(SPEEDS, times)[None]
+    np.testing.assert_allclose(dataset["steps"], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("target", get_args(source.Target))
+def test_a_kernel_is_as_long_whatever_number_of_values_it_keeps(target: source.Target) -> None:
+    """With a statement for each value compilers took a minute for a thousand of them."""
+    few, many = (
+        source.kernel_text(
+            source.kernel_of(
+                load(request(model=model(CLOCK.replace("keep = 4", f"keep = {kept}")))).sweep
+            ),
+            target,
+        )
+        for kept in (2, MAX_KEPT)
+    )
+    assert len(many.splitlines()) == len(few.splitlines())
 
 
 def test_a_value_at_an_event_may_be_an_expression() -> None:
