@@ -15,7 +15,7 @@ from sweep.backends.gpu import GpuBackend
 from sweep.shipped import shipped_models
 from sweep.source import kernel_of
 from tests.backends.same_bits import chunk_faults, compiler_of_users, output_faults, target_faults
-from tests.gpu.kernels import ARCHITECTURES, ONE, compiled
+from tests.gpu.kernels import ARCHITECTURES, ONE, compiled, spill_faults
 from tests.gpu.test_ptx import old_text
 from tests.gpu.twin import TwinDevice
 from tests.points import Case, bits_of, differing
@@ -129,3 +129,4 @@ def test_nvrtc_compiles_it(name: str, method: str) -> None:
         binary = compiled(kernel, architecture)
         assert binary.ok, binary.log
         assert "warning" not in binary.log
+        assert spill_faults(f"{name} {method}", kernel, binary.usage) == []

@@ -1,7 +1,8 @@
 """Registers and memory of the GPU's kernels: `python -m tests.gpu.kernels` writes the record.
 
 NVRTC compiles every kernel method for each architecture, and for one of them with every further
-parameter set and all variants. ptxas reports registers, local memory and spills of each entry. No
+parameter set and all variants; of each shipped model file the first method, for that architecture.
+ptxas reports registers, local memory and spills of each entry. No
 figure is measured on a GPU.
 """
 
@@ -12,13 +13,15 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from sweep.backends.gpu import options_for
+from sweep.config.model_file import read_model
 from sweep.models import models
+from sweep.shipped import shipped_models
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Method, Model
 from tests.gpu import nvrtc
@@ -28,11 +31,26 @@ ARCHITECTURES = (75, 80, 90, 100, 120)
 ONE = 90  # the architecture of further parameter sets and variants
 SIZES = "tribosweep_sizes"
 RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "kernels.json"
+# Bytes that a thread may spill, stores and loads together: the recorded numbers, rounded up. A
+# limit of registers lets more threads run at once and makes a kernel spill outside its innermost
+# loops; forced_impact, with its events and outputs, needs more than all 255 registers.
+MAX_SPILLED = {
+    "friction_oscillator euler (cycles, all variants)": 2500,
+    "friction_oscillator moreau (cycles, all variants)": 1500,
+    "friction_oscillator rk54 (cycles, all variants)": 2000,
+    "mdr_contact exact": 1400,
+    "mdr_contact exact (sphere)": 950,
+    "mdr_contact exact (profile)": 1350,
+    "mdr_contact time_stepping": 900,
+    "mdr_contact time_stepping (sphere)": 700,
+    "mdr_contact time_stepping (profile)": 800,
+    **{f"forced_impact {method}": 300 for method in ("rk54", "rk4", "dop853", "rodas4")},
+}
 NO_CODE = re.compile(r"//.*|^#line.*$", re.MULTILINE)
 
 
 def kernels() -> Iterator[tuple[str, Kernel]]:
-    """Every kernel method with all outputs, by name.
+    """Every kernel method with all outputs, and the first of each model file, by name.
 
     Each has the model's first parameter set and no variants. A second kernel per further parameter
     set, or one with the first set if there is no other, has all variants of the method.
@@ -41,6 +59,9 @@ def kernels() -> Iterator[tuple[str, Kernel]]:
         for method in model.methods:
             if method.kind == "kernel":
                 yield from _kernels(model, method)
+    for name in shipped_models():
+        model = read_model(name, Path())
+        yield next(_kernels(model, model.methods[0]))
 
 
 def _kernels(model: Model, method: Method) -> Iterator[tuple[str, Kernel]]:
@@ -63,7 +84,7 @@ def _kernels(model: Model, method: Method) -> Iterator[tuple[str, Kernel]]:
 def architectures(kernel: Kernel) -> tuple[int, ...]:
     """The architectures that a kernel of kernels() is compiled for."""
     plain = kernel.parameter_set == kernel.model.parameter_sets[0] and not kernel.variants
-    return ARCHITECTURES if plain else (ONE,)
+    return ARCHITECTURES if plain and kernel.model.name in models() else (ONE,)
 
 
 def constant_step(kernel: Kernel) -> bool:
@@ -87,6 +108,15 @@ def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> st
     text = kernel_text(kernel, "gpu")
     options = (*options_for(kernel), *OF_CUPY)
     return nvrtc.ptx(text, architecture, options, on_the_way=on_the_way)
+
+
+def spill_faults(name: str, kernel: Kernel, usages: Mapping[str, nvrtc.Usage]) -> list[str]:
+    """The entries that spill more than MAX_SPILLED; with a constant step, by default anything."""
+    if not constant_step(kernel) and name not in MAX_SPILLED:
+        return []
+    spilled = {entry: used.spill_stores + used.spill_loads for entry, used in usages.items()}
+    most = MAX_SPILLED.get(name, 0)
+    return [f"{entry}: {n_bytes} B" for entry, n_bytes in spilled.items() if n_bytes > most]
 
 
 def usage(made: nvrtc.Compiled) -> dict[str, Any]:
