@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-MAX_FAULTS_SHOWN = 20
+MAX_FAULTS_SHOWN = 100
 ARGUMENTS = {"from": "start", "to": "end"}  # where the argument is not named after the option
 _commands = 0  # that are being run by this process
 _OPTION = re.compile(

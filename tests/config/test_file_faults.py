@@ -13,7 +13,7 @@ from dask.utils import parse_bytes
 
 from sweep.config import load
 from sweep.config.schema import SlurmTable
-from sweep.errors import ConfigError
+from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
 from sweep.models import models
 from sweep.shipped import shipped_configs
 
@@ -371,7 +371,7 @@ def test_of_many_faults_the_first_ones_and_the_number_are_shown() -> None:
     assert len(caught.value.faults) == 500
     headline, *lines, last = str(caught.value).splitlines()
     assert headline.endswith(": 500 faults, nothing was computed")
-    assert (len(lines), last) == (20, "  and 480 more")
+    assert (len(lines), last) == (100, "  and 400 more")
 
 
 def test_mapping_that_holds_itself() -> None:
@@ -493,6 +493,6 @@ def test_near_names_are_looked_up_only_for_the_faults_that_are_printed(
     with pytest.raises(ConfigError) as caught:
         load(wrong)
     assert len(caught.value.faults) >= 1000
-    assert 0 < len(looked_up) <= 20
+    assert 0 < len(looked_up) <= MAX_FAULTS_SHOWN
     assert "did you mean 'mass'?" in str(caught.value) or table in ("", "run")
     assert "more" in str(caught.value).splitlines()[-1]
