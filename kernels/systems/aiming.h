@@ -19,6 +19,7 @@ HD mask sees_events(Ends<System> const& ends, Dense const& dense, real h) {
         Vector<n> y = dense(s);
         real t = dense.time(s);
         each<n_events>([&](auto e) {
+            if constexpr (!Rule<e>::acts) return;
             real before = system.template when<e>(ends.t0, ends.y0);
             real after = system.template when<e>(ends.t1, ends.y1);
             real bend = h * system.template when_rate<e>(ends.t0, ends.y0, ends.f0);

@@ -40,7 +40,7 @@ template <class System> struct Ends {
 template <int direction> HD mask has_direction(real side) {
     if constexpr (direction > 0) return side < 0.0;
     if constexpr (direction < 0) return side > 0.0;
-    return side != 0.0;
+    return abs(side) > 0.0;
 }
 template <int e> HD mask wants(real side) { return has_direction<Rule<e>::direction>(side); }
 
@@ -143,6 +143,15 @@ template <int e, int direction, class System, class Dense> struct Seen {
     }
 };
 
+// Forgets an event that changes nothing where it cannot be said whether it happens in a step.
+template <int e, class System>
+HD void forget_missing(Sums& sums, Ends<System> const& ends, mask here) {
+    if constexpr (Rule<e>::ranged)
+        ends.system.template forget<e>(sums,
+                                       here & (is_missing<e>(ends.system, ends.t0, ends.y0) |
+                                               is_missing<e>(ends.system, ends.t1, ends.y1)));
+}
+
 // Records the crossings of events that do not change the motion, in the order of their times.
 template <class System, class Dense>
 HD void observe(Sums& sums, Ends<System> const& ends, Dense const& dense, real window_start,
@@ -151,10 +160,7 @@ HD void observe(Sums& sums, Ends<System> const& ends, Dense const& dense, real w
         constexpr int e = n_events + i;
         constexpr int direction = Rule<e>::direction;
         mask asked = here & ends.system.template active<e>();
-        if constexpr (Rule<e>::ranged)
-            ends.system.template forget<e>(sums,
-                                           asked & (is_missing<e>(ends.system, ends.t0, ends.y0) |
-                                                    is_missing<e>(ends.system, ends.t1, ends.y1)));
+        forget_missing<e>(sums, ends, asked);
         if constexpr (direction != 0) {
             Seen<e, direction, System, Dense> seen(ends, dense, asked);
             seen.record(sums, window_start, seen.crosses);

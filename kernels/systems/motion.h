@@ -318,7 +318,7 @@ template <class Scheme> struct Motion {
     // Ends motions of which cannot be said whether an event happens.
     HD static void end_where_missing(State& s, System const& system, mask here) {
         each<n_events>([&](auto e) {
-            if constexpr (Rule<e>::ranged) {
+            if constexpr (Rule<e>::ranged && Rule<e>::acts) {
                 mask undecided =
                     here & system.template active<e>() & is_missing<e>(system, s.t, s.y);
                 s.ended = select(undecided & (s.ended == going), undefined, s.ended);
@@ -327,7 +327,7 @@ template <class Scheme> struct Motion {
     }
 
     // Moves on to the end of the trial.
-    HD static void pass(State& s, System const& system, Window const&, Trial const& trial, real end,
+    HD static void pass(State& s, System const& system, Window const& window, Trial const& trial, real end,
                         mask taken) {
         if constexpr (n_events > 0) {
             // An event that happens in this step has its sign marked by 2 until it is taken.
@@ -341,6 +341,10 @@ template <class Scheme> struct Motion {
                 mask leaving = (s.sign[e] == 0.0) & ~crossed & (side * after <= 0.0);
                 real sign = select((after == 0.0) | leaving, s.sign[e], sign_of(after));
                 s.sign[e] = select(taken, select(over, 2.0, sign), s.sign[e]);
+                if constexpr (!Rule<e>::acts)
+                    forget_missing<e>(
+                        s.sums, ends,
+                        taken & system.template active<e>() & (end >= window.start));
             });
         }
         s.t = select(taken, end, s.t);

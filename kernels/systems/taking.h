@@ -11,14 +11,17 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     mask fires = due & (s.ended == going) & system.template active<e>();
     if constexpr (Rule<e>::ranged_action) {
         mask outside = fires & system.template outside_action<e>(s.t, s.y);
-        s.ended = select(outside, undefined, s.ended);
+        if constexpr (Rule<e>::acts)
+            s.ended = select(outside, undefined, s.ended);
+        else
+            system.template forget<e>(s.sums, outside & (s.t >= window.start));
         fires = fires & ~outside;
     }
     if constexpr (Rule<e>::conditional) fires = fires & system.template condition<e>(s.t, s.y);
     if (!any(fires)) return;
     // Closer than the width to which events are located, two occurrences are at one time.
     mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t);
-    s.taken = select(fires, s.taken + 1.0, s.taken);
+    if constexpr (Rule<e>::acts) s.taken = select(fires, s.taken + 1.0, s.taken);
     again = again | (fires & (s.taken > p.maximum_events));
     s.ended = select(again, chattering, s.ended);
     s.last[e] = select(fires, s.t, s.last[e]);
@@ -32,7 +35,7 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     system.mode = s.mode;
 }
 
-// Where an expression that is zero leaves it to the side of its direction: by its rate or, where that is
+// Where an expression that is zero leaves it in its direction: by its rate or, where that is
 // zero, too, by its rate a moment later.
 template <int e, class State>
 HD mask leaves_zero(State const& s, System const& system, Window const& window) {
@@ -42,7 +45,7 @@ HD mask leaves_zero(State const& s, System const& system, Window const& window) 
     each<n>([&](auto i) { y[i] = fma(moment, f[i], s.y[i]); });
     real later = system.template when_rate<e>(t, y, system.rates(t, y));
     rate = select(rate == 0.0, later, rate);
-    return Rule<e>::direction > 0 ? rate > 0.0 : rate < 0.0;
+    return wants<e>(-rate);
 }
 
 // Lets the events happen whose mode is entered with their expression already past zero, or leaving it.
@@ -55,7 +58,7 @@ HD void enter(State& s, System& system, Parameters const& p, Window const& windo
         each<n_events>([&](auto e) {
             if constexpr (Rule<e>::at_entry) {
                 real value = system.template when<e>(s.t, s.y);
-                mask past = Rule<e>::direction > 0 ? value > 0.0 : value < 0.0;
+                mask past = wants<e>(-value);
                 mask asked = entered & (s.mode == mode), at_zero = asked & (value == 0.0);
                 if (any(at_zero)) past = past | (at_zero & leaves_zero<e>(s, system, window));
                 fire<e>(s, system, p, window, asked & past);

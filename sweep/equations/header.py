@@ -91,8 +91,8 @@ def _numbers(writer: Writer) -> Iterable[str]:
     """How many there are of everything, for the sizes of arrays."""
     counts = {
         "states": len(writer.states),
-        "events": writer.acting,
-        "observed": len(writer.events) - writer.acting,
+        "events": len(writer.events) if writer.acting else 0,
+        "observed": 0 if writer.acting else len(writer.events),
         "integrals": len(writer.sums.integrands),
         "extremes": len(writer.sums.extremes),
         "counts": len(writer.sums.counts),

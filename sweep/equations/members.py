@@ -32,12 +32,11 @@ class Writer:
         self.arithmetic = True  # whether rates call no function; set by the rates
         self.rules = rules  # of the outputs that are computed
         self.sums = Sums()
-        acting = [event for event in system.events if event.acts]
         named = {rule.event for rule in rules}
-        seen = [event for event in system.events if not event.acts]
-        self.acting = len(acting)
-        # Those that are only seen follow, if an output or the log of a trace needs them.
-        self.events = [*acting, *(event for event in seen if traced or event.name in named)]
+        # Beside events that act, the others take their turn in the order of the file. Where none
+        # acts, they are only looked for if an output or the log of a trace needs them.
+        self.acting = any(event.acts or event.at_entry for event in system.events)
+        self.events = [e for e in system.events if self.acting or traced or e.name in named]
         self.definitions = {each.name: each.value for each in system.definitions}
         self.states = [state.name for state in system.states]
         self.modes = [mode.name for mode in system.modes]

@@ -42,7 +42,7 @@ RELATIONS = (
 
 MAXIMUM_EVENTS = Parameter(
     name="maximum_events", symbol="E", unit="1", minimum=1, maximum=1e15, whole=True, default=1e6,
-    meaning="events after which a point counts as chattering",
+    meaning="events that change the motion after which a point counts as chattering",
 )  # fmt: skip
 
 STEP = Parameter(name="step", symbol="h", unit="s", minimum=0, open_minimum=True,

@@ -53,8 +53,9 @@ def outside(writer: Writer) -> str:
     for state in writer.system.states:
         code.outside(writer.by_mode(state.name))
         code.outside(state.scale)
-    for event in writer.events[: writer.acting]:
-        code.outside(event.when)
+    for event in writer.system.events:
+        if event.acts:
+            code.outside(event.when)
     ends = [
         f"outside = outside | functions::outside_signal<{TABLE}{signal.name}>(t);"
         for signal in writer.system.signals
@@ -71,6 +72,7 @@ def event_rule(writer: Writer, number: int) -> str:
         "int direction": DIRECTIONS[event.direction],
         "int then": -1 if event.then is None else modes.index(event.then),
         "double stop_after": event.stop_after or 0,
+        "bool acts": flag(event.acts),
         "bool at_entry": flag(event.at_entry),
         "bool conditional": flag(event.condition is not None),
         "bool sets": flag(bool(event.sets)),

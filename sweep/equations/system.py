@@ -88,7 +88,7 @@ class Event:
 
     @property
     def acts(self) -> bool:
-        """Whether it changes the motion; others are only seen, on the dense motion of a step."""
+        """Whether it changes the motion; where none does, they are seen on the dense motion."""
         return bool(self.sets or self.then or self.stop_after)
 
 

@@ -31,11 +31,11 @@ def controls(method: str) -> dict[str, float]:
     return {"step": 0.01} if method == "rk4" else {"relative_tolerance": 1e-10}
 
 
-def bounced(time: float) -> tuple[float, float, int]:
+def bounced(time: float, height: float = HEIGHT) -> tuple[float, float, int]:
     """Height, velocity and number of impacts of a ball that has bounced until `time`."""
-    fall = math.sqrt(2 * HEIGHT / GRAVITY)
+    fall = math.sqrt(2 * height / GRAVITY)
     if time < fall:
-        return HEIGHT - GRAVITY * time**2 / 2, -GRAVITY * time, 0
+        return height - GRAVITY * time**2 / 2, -GRAVITY * time, 0
     start, speed, impacts = fall, RESTITUTION * GRAVITY * fall, 1
     while start + 2 * speed / GRAVITY <= time:
         start += 2 * speed / GRAVITY
