@@ -51,7 +51,11 @@ def axes_of(draft: Draft, sample: Axis | None) -> Check[tuple[Axis, ...]]:
         columns = yield from _columns(draft, unknown, place, entries, reads=not is_too_large)
         if is_group:
             columns = yield from _together(name, entries, columns)
-        axes += columns
+        for axis in columns:
+            if fault := _repetition(axis):
+                yield Problem(place, axis.name, fault)
+            else:
+                axes.append(axis)
     axes += sampled
     n_points = n_points if is_too_large else math.prod(axis.size for axis in axes)
     if n_points > MAX_SWEEP_POINTS:
@@ -130,12 +134,23 @@ def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
     refuse_outside(
         values, parameter, lambda i: f"value {i + 1} of {size} would be {float(values[i])!r}"
     )
-    if table.values is not None or table.file is not None:
-        distinct, counts = np.unique(values, return_counts=True)
-        if distinct.size < values.size:  # it could not be selected by its coordinate
-            value = float(distinct[np.argmax(counts > 1)])
-            raise UnreadableError(f"the value {value!r} occurs twice; give each value once")
     return Axis(parameter.name, {parameter.name: values}, recipe)
+
+
+def _repetition(axis: Axis) -> str:
+    """What is wrong if the axis has a value twice, which could not be selected by its coordinate.
+
+    The values of cases are not what they are selected by.
+    """
+    values = axis.columns.get(axis.name, ())
+    is_spaced = {*axis.recipe} <= {*SPACED}
+    ordered: Values = np.asarray(values) if is_spaced else np.sort(np.asarray(values))
+    repeated = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if not repeated.size:
+        return ""
+    most = len(ordered) - len(repeated)
+    cure = f"give a count of at most {most}" if is_spaced else "give each value once"
+    return f"the value {float(ordered[repeated[0]])!r} occurs twice; {cure}"
 
 
 def declared_size(raw: object) -> int:
@@ -145,8 +160,8 @@ def declared_size(raw: object) -> int:
     table = raw if is_table(raw) else {}
     if isinstance(values := table.get("values"), list):
         return max(len(cast("list[object]", values)), 1)
-    for spacing in (table.get("linspace"), table.get("geomspace")):
-        count = cast("list[object]", spacing)[-1] if isinstance(spacing, list) and spacing else 1
+    for spacing in map(table.get, SPACED):
+        count = cast("list[object]", spacing)[-1] if isinstance(spacing, list) and spacing else None
         if type(count) is int and 1 <= count <= MAX_AXIS_VALUES:
             return count
     return 1

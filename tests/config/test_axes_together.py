@@ -46,6 +46,23 @@ def test_parameters_vary_together(results: xr.Dataset) -> None:
             np.testing.assert_array_equal(results[name][:, i], line[name])
 
 
+def test_a_value_may_be_in_several_cases(tmp_path: Path) -> None:
+    """As in a table of measured cases."""
+    (tmp_path / "cases.csv").write_text("m,mu\n1,0.3\n2,0.3\n2,0.1\n")
+    columns = {
+        n: {"file": str(tmp_path / "cases.csv"), "column": c}
+        for n, c in (("mass", "m"), ("friction", "mu"))
+    }
+    whole: dict[str, object] = {**WHOLE, "axes": {**AXES, "case": columns}}
+    dataset = sweep.run(whole, store=None)
+    assert dataset["mass"].values.tolist() == [1, 2, 2]
+    for i, (mass, friction) in enumerate(((1, 0.3), (2, 0.3), (2, 0.1))):
+        alone = {"parameters": {**CONSTANTS, "mass": mass, "friction": friction}}
+        axes = {"base_acceleration": AXES["base_acceleration"]}
+        line = sweep.run({**WHOLE, **alone, "axes": axes}, store=None)
+        np.testing.assert_array_equal(dataset["wear_power"][:, i], line["wear_power"])
+
+
 def test_an_axis_may_have_the_name_of_one_of_its_parameters() -> None:
     axes = {"mass": {"mass": {"values": [1, 2]}, "friction": {"values": [0.1, 0.2]}}}
     parameters = {**CONSTANTS, "base_acceleration": 5}
@@ -151,6 +168,8 @@ BROKEN: list[tuple[Mapping[str, object], str]] = [
     ({"point": {"mass": {"values": [1]}}}, "[axes.point]: 'point' has a meaning of its own in"),
     ({"status": {"mass": {"values": [1]}}}, "[axes.status]: 'status' is the status of a point"),
     ({"wear_power": {"mass": {"values": [1]}}}, "[axes.wear_power]: results have names like this"),
+    ({"mass": {"mass": {"values": [1, 2, 2]}, "friction": {"values": [0.1, 0.2, 0.3]}}},
+     "[axes.mass] mass: the value 2.0 occurs twice; give each value once"),
     ({"two words": {"mass": {"values": [1]}}}, "'two words' is not a name; write a letter of a"),
     ({"a": {"mass": {"linspace": [1, 2, 10**8]}}, "b": {"friction": {"linspace": [0, 1, 10**8]}}},
      "[axes]: 10,000,000,000,000,000 points are more than"),

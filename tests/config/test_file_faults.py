@@ -351,8 +351,9 @@ def test_more_points_than_a_store_can_hold() -> None:
     assert load(most).sweep.n_points == 104_857_600_000
 
 
-def test_a_grid_that_is_too_large_is_refused_before_its_values_are_made() -> None:
-    axis = {"linspace": [1, 2, 10**8]}  # 0.8 GB
+@pytest.mark.parametrize("spacing", ["linspace", "geomspace"])
+def test_a_grid_that_is_too_large_is_refused_before_its_values_are_made(spacing: str) -> None:
+    axis = {spacing: [1, 2, 10**8]}  # 0.8 GB
     tracemalloc.start()
     try:
         (fault,) = faults(mapping(mass=axis, friction=axis))
@@ -361,6 +362,21 @@ def test_a_grid_that_is_too_large_is_refused_before_its_values_are_made() -> Non
         tracemalloc.stop()
     assert fault.startswith("[axes]: 20,000,000,000,000,000 points are more than 104,857,600,000")
     assert peak < 20e6
+
+
+@pytest.mark.parametrize(
+    ("axis", "cure"),
+    [
+        ({"values": [1.5, 2, 1.5]}, "the value 1.5 occurs twice; give each value once"),
+        ({"linspace": [1.5, 1.5, 3]}, "the value 1.5 occurs twice; give a count of at most 1"),
+        ({"geomspace": [1, 1 + 2**-52, 9]}, "occurs twice; give a count of at most 2"),
+    ],
+)
+def test_an_axis_with_a_value_twice(axis: dict[str, object], cure: str) -> None:
+    """It could not be selected by its coordinate."""
+    (fault,) = faults(mapping(mass=axis))
+    assert fault.startswith("[axes] mass: the value 1")
+    assert cure in fault
 
 
 def test_of_many_faults_the_first_ones_and_the_number_are_shown() -> None:

@@ -59,6 +59,7 @@ UNREADABLE = [
     (RUN, "wear_power/c/2"),
     (VERIFY, "mass/c"),
     (STATUS, "."),
+    (("run", "map.zarr"), "."),
     *(
         pytest.param(*case, marks=pytest.mark.broad)
         for case in (
