@@ -67,7 +67,7 @@ def run_in_store(
             store.refuse_what_has_grown()
             if shard is None:  # no other run can be at work
                 store.clean()
-            for file in store.rebuild_metadata():
+            for file in store.rebuild_parameters():
                 (notify or warnings.warn)(f"rebuilt {file!r} from the metadata of the store")
             store.reopen(own_chunks(store, store.torn(), shard))
             if options.retry_failed:

@@ -33,7 +33,14 @@ from sweep.store import durable, encoding, extension, faults, layout, lock
 from sweep.store.chunk_files import ChunkFiles, key
 from sweep.store.creation import build
 from sweep.store.differences import differences
-from sweep.store.group import array_of, damaged_metadata, file_shape, open_group, sweep_of
+from sweep.store.group import (
+    array_of,
+    damaged_metadata,
+    damaged_values,
+    file_shape,
+    open_group,
+    sweep_of,
+)
 from sweep.store.pieces import NODES, PIECES, InFiles
 from sweep.store.place import Files, files_of, is_url, local
 from sweep.store.reading import open_results, refuse_unreadable
@@ -333,18 +340,23 @@ class Store:
         with faults.writing(self._files):
             return [chunk for chunk in chunks if self._chunks.is_whole(chunk)]
 
-    def rebuild_metadata(self) -> list[str]:
-        """Write the metadata of constant parameters that is missing or damaged; the file names."""
+    def rebuild_parameters(self) -> list[str]:
+        """Write the files of parameters with one value that are missing or damaged; their names."""
+        single = layout.single_values(self.sweep)
         with faults.writing(self._files):
-            rebuilt = damaged_metadata(self._files, self.sweep.constants)
-            for key, content in rebuilt.items():
+            metadata = damaged_metadata(self._files, single)
+            for key, content in metadata.items():
                 self._files.put(key, [content])
-        return [f"{self.location}/{key}" for key in rebuilt]
+            values = damaged_values(self._files, single)
+            for key, pieces in values.items():
+                self._files.put(key, pieces)
+        return [f"{self.location}/{key}" for key in (*metadata, *values)]
 
     def is_complete(self) -> bool:
         """Whether every chunk is done and nothing is known to be damaged."""
-        damaged = self.torn() or damaged_metadata(self._files, self.sweep.constants)
-        return not damaged and not self.pending()
+        single = layout.single_values(self.sweep)
+        damaged = self.torn() or damaged_metadata(self._files, single)
+        return not (damaged or damaged_values(self._files, single) or self.pending())
 
     def clean(self) -> None:
         """Remove the scratch files that killed processes have left.

@@ -190,13 +190,16 @@ def dask_error(error: Exception) -> MachineError | None:
 
 
 @contextmanager
-def intact(name: str, *, is_coordinate: bool = False) -> Generator[None]:
-    """Within, errors of reading a coordinate, an output or the status become a SweepError."""
+def intact(name: str, *, is_coordinate: bool = False, is_single: bool = False) -> Generator[None]:
+    """Within, errors of reading a coordinate, an output or the status become a SweepError.
+
+    A coordinate that `is_single` has one value.
+    """
     try:
         yield
     except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
         if is_coordinate:
-            store_error = damaged_coordinate(name, f"cannot be read ({error})")
+            store_error = damaged_coordinate(name, f"cannot be read ({error})", is_single=is_single)
         else:
             store_error = StoreError(
                 f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
@@ -205,8 +208,13 @@ def intact(name: str, *, is_coordinate: bool = False) -> Generator[None]:
         raise machine_error(error) or store_error from error
 
 
-def damaged_coordinate(name: str, what: str) -> StoreError:
+def damaged_coordinate(name: str, what: str, *, is_single: bool = False) -> StoreError:
     """The error for a coordinate with a part that is missing or cannot be read."""
+    if is_single:
+        return StoreError(
+            f"the coordinate {name} {what}: it is damaged; run its sweep again to rebuild it from "
+            "the recipe"
+        )
     return StoreError(
         f"the coordinate {name} {what}: it is damaged, so some points of the sweep are no longer "
         "known; run the sweep in a new store"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr
+from numpy.typing import NDArray
 from zarr.storage import FsspecStore, LocalStore, WrapperStore
 
 from sweep.errors import StoreError
@@ -17,6 +18,7 @@ from sweep.request import STRETCH, LongValues, Sweep
 from sweep.sampling.drawing import columns_of
 from sweep.spec import every_parameter
 from sweep.store.creation import REDUCED
+from sweep.store.encoding import Piece, encoded_for
 from sweep.store.faults import (
     damaged_coordinate,
     intact,
@@ -132,6 +134,33 @@ def damaged_metadata(files: Files, names: Iterable[str]) -> Mapping[str, bytes]:
         for name in names
         if name in held and _content(files, key := f"{name}/zarr.json") != held[name]
     }
+
+
+def damaged_values(files: Files, values: Mapping[str, NDArray[Any]]) -> Mapping[str, list[Piece]]:
+    """The files of these parameters with one value that are missing or damaged, and their content.
+
+    Their metadata must be whole.
+    """
+    group = open_group(files)
+    damaged: dict[str, list[Piece]] = {}
+    for name, value in values.items():
+        array = array_of(group, name)
+        pieces = [*encoded_for(array, value)]
+        if not _holds(files, key := f"{name}/c", array, value, b"".join(pieces)):
+            damaged[key] = pieces
+    return damaged
+
+
+def _holds(
+    files: Files, key: str, array: zarr.Array[Any], value: NDArray[Any], content: bytes
+) -> bool:
+    """Whether a file has this content or, by another version of the compressor, its value."""
+    try:
+        found = files.read(key)
+        same = found == content or np.asarray(array[...]).tobytes() == value.tobytes()
+    except (ValueError, RuntimeError, IsADirectoryError):  # checksum, decompression, a pipe
+        return False
+    return found is not None and same
 
 
 def refuse_damaged_metadata(files: Files, recipe: Mapping[str, Any]) -> None:

@@ -156,7 +156,7 @@ class _Checked(BackendArray):
         if self._missing is None or not (absent := _absent(values, self._missing)).any():
             return values
         if self._status is None or self._chunks is None:
-            raise damaged_coordinate(self.name, "lacks a file")
+            raise damaged_coordinate(self.name, "lacks a file", is_single=not self.shape)
         grid = self._status.shape
         indices = [_indices(k, n) for k, n in zip(key, grid, strict=False)]
         ok = self._status._intact(key[: len(grid)]) == Status.ok
@@ -177,7 +177,8 @@ class _Checked(BackendArray):
 
     def _intact(self, key: Any) -> NDArray[Any]:
         """A part as zarr reads it: a missing file gives the fill value."""
-        with intact(self.name, is_coordinate=self._is_coordinate):
+        is_single = not self.shape
+        with intact(self.name, is_coordinate=self._is_coordinate, is_single=is_single):
             return self._variable[key].values
 
 

@@ -22,7 +22,7 @@ from sweep.errors import StoreError
 from sweep.store import open_results
 from tests.command import MODULE, Run, bound_by_permissions, environment, sweep_command
 from tests.store.injected import fail_writing
-from tests.store.test_storage_faults import CONFIG
+from tests.store.test_storage_faults import CONFIG, flip_a_bit
 from tests.store.test_store import tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="permissions and limits of Linux")
@@ -197,6 +197,38 @@ def test_a_parameter_without_its_metadata_is_refused_until_a_run_rebuilds_it(
     assert tree(folder / "map.zarr") == whole
     for command in (SHOW, VERIFY):
         assert run(*command)[0] == 0
+    assert "rebuilt" not in run(*RUN)[2]
+
+
+def _empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def _replace_by_a_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def _remove_folder(file: Path) -> None:
+    shutil.rmtree(file.parent)
+
+
+@pytest.mark.parametrize(
+    "harm", [Path.unlink, _empty, flip_a_bit, _replace_by_a_pipe, _remove_folder]
+)
+def test_a_parameter_without_its_value_is_refused_until_a_run_rebuilds_it(
+    folder: Path, run: Run, harm: Callable[[Path], None]
+) -> None:
+    whole = tree(folder / "map.zarr")
+    harm(folder / "map.zarr/mass/c")
+    status, _, err = run(*VERIFY)
+    assert status == 2
+    assert "run its sweep again to rebuild it" in err
+    status, out, err = run(*RUN)
+    assert (status, "24 points" in out) == (0, True)
+    assert f"rebuilt '{folder}/map.zarr/mass/c'" in err
+    assert tree(folder / "map.zarr") == whole
+    assert run(*VERIFY)[0] == 0
     assert "rebuilt" not in run(*RUN)[2]
 
 
