@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pytest
 
+import sweep
 from sweep.equations.system_file import examine, read_system
 from sweep.errors import ConfigError
 from tests.equations.good_model import (
@@ -226,6 +228,22 @@ def test_a_broken_file_is_refused(piece: str, other: str, place: str, message: s
     at_place = [fault.message for fault in faults if fault.place == place]
     assert any(message in each for each in at_place), "\n".join(map(str, faults))
     assert all(len(str(fault)) < 700 for fault in faults)
+
+
+def test_no_broken_file_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is compiled, and no store begun."""
+
+    def compiled(*_: object) -> None:
+        pytest.fail("a kernel is compiled")
+
+    monkeypatch.setattr("sweep.backends.cpu.CpuBackend.prepare", compiled)
+    asked = {"parameters": {"window_end": 1.0}, "axes": {"mass": {"linspace": [1, 2, 2]}}}
+    for piece, other, place, _ in BROKEN:
+        model = tomllib.loads(changed(piece, other))
+        with pytest.raises(ConfigError) as error:
+            sweep.run({"model": model, **asked}, store=tmp_path / "a.zarr")
+        assert any(place in str(fault) for fault in error.value.faults), (piece, other)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

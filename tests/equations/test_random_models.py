@@ -16,6 +16,7 @@ from sweep.backends.compiler import zig
 from sweep.backends.cpu import Target
 from sweep.backends.gpu import GpuBackend
 from sweep.config.model_file import read_model
+from tests.backends.same_bits import chunk_faults
 from tests.equations.random_models import JUMPING, KINKED, SMOOTH, RandomModel, models
 from tests.gpu.twin import TwinDevice
 from tests.oracles.expressions import python_value
@@ -50,14 +51,15 @@ def case_of(model: RandomModel, method: str, **controls: float) -> Case:
 
 
 def differences(model: RandomModel, method: str) -> list[str]:
-    """Outputs whose bits differ from those of another compiler, width and the GPU's text."""
+    """Outputs whose bits differ by compiler, width, GPU, chunks or workers."""
     controls = {"step": 0.01} if method == "rk4" else {"maximum_steps": 3000.0}
     case = case_of(model, method, **controls)
     expected = bits_of(case.sweep, case.points)
     narrow = bits_of(case.sweep, case.points, Target(zig(), 2, 1))
     twin = TwinDevice(memory=1 << 26)
     on_gpu = dict(GpuBackend(twin, 500).compute(case.sweep, case.points).arrays)
-    return differing(expected, narrow) + differing(expected, on_gpu)
+    split = [*chunk_faults(case, expected, 5, 1), *chunk_faults(case, expected, 7, 2)]
+    return differing(expected, narrow) + differing(expected, on_gpu) + split
 
 
 @pytest.mark.broad

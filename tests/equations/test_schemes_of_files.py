@@ -12,6 +12,8 @@ import xarray as xr
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
+import sweep
+from sweep.errors import ConfigError
 from tests.equations.examples import BALL, RESONANCE, points
 
 ORDERS = {"rk4": 4, "rk54": 5, "dop853": 8, "rodas4": 4}
@@ -162,3 +164,45 @@ def test_order_of_the_state_after_an_impact(method: str) -> None:
         errors.append(float(np.sqrt(np.mean((dataset.x_end.values - exact) ** 2))))
     assert errors[-1] > 1e-15
     assert observed_order(errors) >= ORDERS[method] - 0.1
+
+
+def chain(n: int) -> dict[str, Any]:
+    """A decays into B, B into C, ...: of the n-th there is t^n e^-t / n!, in terms of the first."""
+    return {
+        "format": 1,
+        "name": "chain",
+        "time_unit": "1",
+        "parameters": {"amount": {"default": 1.0}},
+        "states": {f"s{i}": {"initial": "0" if i else "amount"} for i in range(n)},
+        "derivatives": {f"s{i}": f"s{i - 1} - s{i}" if i else "-s0" for i in range(n)},
+        "outputs": {f"end{i}": {"final": f"s{i}"} for i in range(n)},
+    }
+
+
+def of_chain(n: int, method: str) -> dict[str, Any]:
+    return {
+        "model": chain(n),
+        "method": method,
+        "parameters": {"window_end": 3.0, "relative_tolerance": 1e-9},
+        "axes": {"amount": {"values": [1.0, 2.5]}},
+    }
+
+
+@pytest.mark.parametrize(("n", "method"), [(32, "rk54"), (16, "rodas4")])
+def test_as_many_states_as_are_allowed(n: int, method: str) -> None:
+    dataset = sweep.run(of_chain(n, method), store=None)
+    for i in range(n):
+        expected = np.array([1.0, 2.5]) * 3.0**i * math.exp(-3.0) / math.factorial(i)
+        np.testing.assert_allclose(dataset[f"end{i}"], expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("n", "method", "fault"),
+    [
+        (33, "rk54", "33 states; at most 32 are allowed"),
+        (17, "rodas4", "'rodas4' is not a method of chain; choose one of rk54, rk4, dop853"),
+    ],
+)
+def test_more_states_are_refused(n: int, method: str, fault: str) -> None:
+    with pytest.raises(ConfigError, match=fault):
+        sweep.run(of_chain(n, method), store=None)

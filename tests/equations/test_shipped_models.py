@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from functools import cache
 
+import numpy as np
 import pytest
 
+import sweep
 from sweep.equations.line_units import unit_faults
 from sweep.equations.system import System, Test
 from sweep.equations.system_file import read_system
@@ -69,3 +72,35 @@ def test_what_a_file_expects_is_what_an_independent_solver_finds(name: str, test
         assert isinstance(expected, float)
         tolerance = test.absolute + test.relative * abs(expected)
         assert outputs[output] == pytest.approx(expected, rel=0, abs=tolerance / 2), output
+
+
+DROP, SPEED = 0.3, 0.2  # of the friction force where a slip begins; of the belt
+
+
+@pytest.mark.parametrize(
+    ("kinetic_force", "friction_decay", "period"),
+    [
+        (1 - DROP, 0.0, 2 * DROP / SPEED + 2 * (math.pi - math.atan(DROP / SPEED))),
+        (1.0, 3.0, 12.00103129),  # after Leine et al.
+    ],
+    ids=["coulomb", "stribeck"],
+)
+def test_the_belt_has_the_known_period(
+    kinetic_force: float, friction_decay: float, period: float
+) -> None:
+    model = tomllib.loads((FOLDER / "belt.toml").read_text(encoding="utf-8"))
+    model["outputs"] = {"releases": {"values": "t", "every": "release", "keep": 5, "unit": "s"}}
+    del model["tests"]
+    fixed = {"mass": 1, "stiffness": 1, "static_force": 1, "kinetic_force": kinetic_force}
+    fixed |= {"friction_decay": friction_decay, "window_end": 90, "relative_tolerance": 1e-12}
+    dataset = sweep.run(
+        {
+            "model": model,
+            "method": "dop853",
+            "parameters": fixed,
+            "axes": {"belt_speed": {"values": [SPEED]}},
+        },
+        store=None,
+    )
+    periods = dataset.releases.diff("releases_index")
+    np.testing.assert_allclose(periods, period, rtol=1e-9)
