@@ -15,8 +15,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
 from sweep.arrays import array_text
-from sweep.equations.header import header_of
-from sweep.equations.system_file import system_of_text
 from sweep.equations.tabulated import table_text
 from sweep.errors import SweepError
 from sweep.installed import header_folder
@@ -128,6 +126,9 @@ def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:
         return _flatten(kernel.model.excitation.header, seen)
     if not kernel.model.text:
         return _flatten(f"models/{kernel.model.name}.h", seen)
+    from sweep.equations.header import header_of
+    from sweep.equations.system_file import system_of_text
+
     system = system_of_text(kernel.model.text)
     output_names = [output.name for output in kernel.outputs]
     text = header_of(system, output_names, kernel.method.name, traced=target == "trace")

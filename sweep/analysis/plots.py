@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, sqrt
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 import xarray as xr
@@ -18,7 +18,6 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from sweep.analysis.colours import draw_colour_bar, notes_of
-from sweep.analysis.comparison import compare_slice
 from sweep.analysis.cuts import cut
 from sweep.analysis.figures import draw_legend, new_figure, once, save, single_panel
 from sweep.analysis.kept_axes import check_names, parameters_along
@@ -36,10 +35,12 @@ from sweep.analysis.panels import draw_panel, is_single_line, line_labels, name_
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View, ViewKeywords, factor, view_of
-from sweep.engine.loop import Report
 from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.store import open_results
+
+if TYPE_CHECKING:
+    from sweep.engine.loop import Report
 
 Source = xr.Dataset | str | Path
 
@@ -135,6 +136,8 @@ def slices_of(
         for place, where in panels.items():
             shown = cut(dataset, output, where, over, computed=against is not None, view=view)
             if against is not None:
+                from sweep.analysis.comparison import compare_slice  # brings the engine
+
                 shown = compare_slice(shown, against, parameters, report)
             if view.facet and len(panels) < (n_values := dataset.sizes[view.facet]):
                 note = f"{len(panels)} of {n_values:,} values of {in_words(view.facet)} drawn"

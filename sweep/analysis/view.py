@@ -7,9 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any, TypedDict, cast
 
-from sweep.config.problems import UnreadableError
-from sweep.config.quantities import as_written, number
-from sweep.config.sweep_file import plain
 from sweep.errors import SweepError
 from sweep.spec import Parameter
 from sweep.units import UnknownUnitError, parse, registry
@@ -135,6 +132,10 @@ def factor(unit: str, shown_in: str, name: str) -> float:
 
 def _in_unit(name: str, end: object, unit: str) -> float:
     """A limit as a number in a unit: texts may have a unit of their own."""
+    from sweep.config.problems import UnreadableError
+    from sweep.config.quantities import as_written, number
+    from sweep.config.sweep_file import plain
+
     parameter = Parameter(name=name, symbol="", unit=unit, meaning="")
     value = plain(end)
     try:

@@ -102,11 +102,6 @@ def left_out(dataset: xr.Dataset, wear: Wear) -> list[str]:
     return [f"{wear.power}_{kind}" for kind in _statistics(dataset, wear, LOST)]
 
 
-def wear_of(dataset: xr.Dataset) -> dict[str, Any] | None:
-    """What a Dataset of wear was computed with, as `Wear` has it; None for any other Dataset."""
-    return json.loads(str(dataset.attrs.get("derived_by", "{}"))).get("wear")
-
-
 def _powers(dataset: xr.Dataset, wear: Wear) -> dict[str, xr.DataArray]:
     """The powers, by what is appended to names of their wear: "", "_quantile" ..."""
     if wear.power in dataset:

@@ -20,10 +20,11 @@ from sweep.analysis.labels import in_words, quantity
 from sweep.analysis.plots import draw_slice
 from sweep.analysis.refined import holds_refined_points
 from sweep.analysis.scales import evenly
-from sweep.analysis.wear_over_years import STATES, wear_of
+from sweep.analysis.wear_over_years import STATES
 from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import MISSING_FLAG, Status, status_counts
+from sweep.store.derived_stores import wear_of
 from sweep.theory.wear import YEAR
 from sweep.wording import nearest
 from sweep.work import Values

@@ -21,7 +21,7 @@ def open_backend(name: str = "auto") -> Backend:
     if name not in BACKENDS:
         known = ", ".join(map(repr, BACKENDS))
         raise SweepError(f"backend {name!r} is not one of {known}")
-    if name != "cpu":
+    if name == "gpu" or (name == "auto" and has_cupy()):
         from sweep.backends.cupy_device import find_gpu
         from sweep.backends.gpu import GpuBackend
 
@@ -30,8 +30,7 @@ def open_backend(name: str = "auto") -> Backend:
         except MachineError as error:
             if name == "gpu":
                 raise
-            if has_cupy():
-                logging.getLogger(__name__).warning("computing on the CPU: %s", error)
+            logging.getLogger(__name__).warning("computing on the CPU: %s", error)
     from sweep.backends.cpu import CpuBackend
 
     return CpuBackend()

@@ -168,6 +168,8 @@ def named(texts: Iterable[str] | None, option_name: str = "--at") -> dict[str, s
 
 def in_si(values: Mapping[str, str], units: Mapping[str, str]) -> dict[str, float]:
     """The values of `--at` in SI units, from plain numbers or text with a unit."""
+    if not values:
+        return {}
     from sweep.config.problems import UnreadableError
     from sweep.config.quantities import as_written, number
     from sweep.spec import Parameter

@@ -121,13 +121,15 @@ def print_statuses(
 
 def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
     """What each status means for the results, and what to do; {} if the model is unknown."""
-    from sweep.analysis.wear_over_years import NEGATIVE, wear_of
     from sweep.plan.recipes import model_in
     from sweep.spec import Status
+    from sweep.store.derived_stores import wear_of
 
     model = model_in(dataset.attrs)
     sentences = dict(model.sentences) if model else {}
     if wear_of(dataset):
+        from sweep.analysis.wear_over_years import NEGATIVE
+
         sentence = sentences.get(Status.outside_validity)
         sentences[Status.outside_validity] = f"{sentence}; or {NEGATIVE}" if sentence else NEGATIVE
     return sentences

@@ -118,13 +118,15 @@ def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: b
 
 
 def _print_done(ended: Ended, *, as_json: bool) -> int:
+    from sweep.engine.threads import in_threads
     from sweep.spec import Status
     from sweep.store.receipts import errors
     from sweep.summary import contents
 
     store, sweep = ended.kept, ended.kept.sweep
-    dataset = store.dataset()
-    summary = contents(dataset)
+    with in_threads():
+        dataset = store.dataset()
+        summary = contents(dataset)
     failed, any_ok = Status.failed in summary.counts, Status.ok in summary.counts
     next_step = look_command(ended.place, sweep, summary.counts)
     if as_json:

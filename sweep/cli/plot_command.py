@@ -105,13 +105,11 @@ def plot(
     from sweep.analysis.figures import refuse_end, save
     from sweep.analysis.labels import codes_of
     from sweep.analysis.plots import draw_panels, slices_of
-    from sweep.analysis.sample_pictures import draw_as
     from sweep.analysis.view import View
-    from sweep.analysis.wear_over_years import wear_of
-    from sweep.analysis.wear_pictures import default_output, draw_wear
-    from sweep.config.quantities import as_written
+    from sweep.engine.threads import in_threads
     from sweep.progress import shown as shown_progress
     from sweep.store import open_results
+    from sweep.store.derived_stores import wear_of
 
     stores, output = _stores_and_output(results)
     path = path or _picture_beside(stores, output, f"against_{against}" if against else shape)
@@ -128,7 +126,7 @@ def plot(
     )
     if shape is not None and against is not None:
         raise SweepError("--as draws the points of a sample, not errors: leave out --against")
-    with interruptible():
+    with interruptible(), in_threads():
         dataset = open_results(stores[0])
         refuse_end(path)
         codes = codes_of(dataset, cuts)
@@ -139,9 +137,13 @@ def plot(
         if shape is not None or is_worn:
             _refuse_view("--as" if shape else "a picture of wear", view, stores)
             if shape is not None:
+                from sweep.analysis.sample_pictures import draw_as
+
                 name = output_name(dataset, output)
                 figure = draw_as(shape, dataset, name, places, over or ())
             else:
+                from sweep.analysis.wear_pictures import default_output, draw_wear
+
                 name = output or default_output(dataset)
                 figure = draw_wear(dataset, name, places)
             written = save(figure, path)
@@ -155,10 +157,19 @@ def plot(
             shown = slices_of(
                 stores, output, places, over or (), view,
                 against=against,
-                parameters={n: as_written(text) for n, text in named(controls, "--set").items()},
+                parameters=_numbers(named(controls, "--set")),
                 report=report,
             )  # fmt: skip
         _print_plots(shown, save(draw_panels(shown), path), as_json=as_json)
+
+
+def _numbers(texts: Mapping[str, str]) -> dict[str, float | str]:
+    """The values of --set, of which texts with a unit stay texts."""
+    if not texts:
+        return {}
+    from sweep.config.quantities import as_written
+
+    return {name: as_written(text) for name, text in texts.items()}
 
 
 def _stores_and_output(results: list[str]) -> tuple[list[str], str | None]:

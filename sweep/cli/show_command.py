@@ -26,6 +26,7 @@ def show(
     are ok.
     """
     from sweep.config.stored import tables_of_store, text_of
+    from sweep.engine.threads import in_threads
     from sweep.store import open_results
     from sweep.summary import contents
 
@@ -33,8 +34,9 @@ def show(
         tables = tables_of_store(store)
         print_json(tables) if as_json else print(text_of(tables), end="")
         return
-    dataset = open_results(store)
-    summary = contents(dataset)
+    with in_threads():
+        dataset = open_results(store)
+        summary = contents(dataset)
     if as_json:
         print_json(dataset_json(dataset, summary))
     else:

@@ -13,7 +13,6 @@ from sweep.config.reduce_table import reduced
 from sweep.config.refinement import refinement_of
 from sweep.config.schema import SlurmTable, TopLevel, checked
 from sweep.config.sweep_file import Document, is_table, plain, read
-from sweep.config.wear_table import wear_of
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options
@@ -59,6 +58,8 @@ def load_wear(table: Mapping[str, object], source: str, place: Callable[[str], s
 
     `place` gives the location of a key. Raises ConfigError with every fault.
     """
+    from sweep.config.wear_table import wear_of
+
     wear, problems = finished(wear_of({key: plain(value) for key, value in table.items()}))
     if problems or wear is None:
         raise ConfigError(source, [Fault(place(each.key), each.message) for each in problems])
@@ -86,7 +87,11 @@ def _contents(
         has_axes = not any(each.table.split(".")[0] in ("axes", "sample") for each in problems)
         sweep = yield from reduced(top, sweep, has_axes=has_axes)
         refinement = yield from refinement_of(top, sweep)
-    wear = None if top.wear is None else (yield from wear_of(top.wear, sweep))
+    wear = None
+    if top.wear is not None:
+        from sweep.config.wear_table import wear_of
+
+        wear = yield from wear_of(top.wear, sweep)
     return sweep, RunOptions(**options), refinement, wear
 
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from sweep.config.derived_table import check_derived, derived_of
-from sweep.config.draft import Draft
+from sweep.config.draft import Draft, Sample
 from sweep.config.excitation import check_excitation, check_length, excitation_of, has_table
 from sweep.config.grid import axes_of
 from sweep.config.model_file import known_models, read_model
 from sweep.config.problems import Check, Problem, UnreadableError, check_names, readable
 from sweep.config.quantities import amount
-from sweep.config.sample import sample_of
 from sweep.config.schema import TopLevel
 from sweep.config.substitutes import (
     in_place_of,
@@ -46,7 +45,11 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     methods = None if method is None else [method]
     known = {each.name: each for each in every_parameter(model, methods)}
     draft = Draft(document, top, model, known)
-    sample = yield from sample_of(draft)
+    sample = Sample((), None)
+    if top.sample is not None:
+        from sweep.config.sample import sample_of
+
+        sample = yield from sample_of(draft, top.sample)
     if not sample.is_complete:  # a parameter that seems to be missing may be in its file
         yield from _constants(draft)
         yield from _outputs(top, model, None)

@@ -9,6 +9,7 @@ from typing import TypeGuard
 from sweep.config.schema import TopLevel
 from sweep.config.sweep_file import TOP_LEVEL_KEYS, Document, Table, has_several
 from sweep.errors import MAX_FAULTS_SHOWN
+from sweep.request import Axis
 from sweep.spec import Model, Parameter
 from sweep.wording import listed, nearest
 
@@ -50,3 +51,12 @@ class Draft:
             return f"belongs to another method ({listed(owners)}); choose that one, or remove it"
         cure = f"; {nearest(name, choices)}" if choices else ""
         return f"{self.model.name} has no such parameter{cure}"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The parameters that [sample] names, and its axis unless there are problems."""
+
+    names: tuple[str, ...]
+    axis: Axis | None
+    is_complete: bool = True  # False: more parameters may be in a file that cannot be read

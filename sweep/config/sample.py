@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sweep.config.columns import in_range, read_csv
-from sweep.config.draft import Draft
+from sweep.config.draft import Draft, Sample
 from sweep.config.problems import Check, Problem, UnreadableError, finished, in_table, readable
 from sweep.config.quantities import number, refuse_outside
 from sweep.config.reduce_table import wants_indices
@@ -28,20 +28,8 @@ EXAMPLE = "write {name} = {{ uniform = [least, greatest] }}, or another distribu
 PLAIN_NUMBER = Parameter(name="", symbol="", unit="1", meaning="")
 
 
-@dataclass(frozen=True)
-class Sample:
-    """The parameters that [sample] names, and its axis unless there are problems."""
-
-    names: tuple[str, ...]
-    axis: Axis | None
-    is_complete: bool = True  # False: more parameters may be in a file that cannot be read
-
-
-def sample_of(draft: Draft) -> Check[Sample]:
-    """The sample of [sample]; without that table, of no parameters."""
-    raw = draft.top.sample
-    if raw is None:
-        return Sample((), None)
+def sample_of(draft: Draft, raw: Mapping[str, object]) -> Check[Sample]:
+    """The sample of [sample]."""
     sample = yield from _sample(draft, raw)
     for table, names in {"parameters": draft.top.parameters, "axes": draft.on_axes}.items():
         for name in sample.names:

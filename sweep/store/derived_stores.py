@@ -54,6 +54,11 @@ def opened(files: Files) -> xr.Dataset | None:
     return xr.Dataset(ordered, coordinates, {**origin, BY: dataset.attrs[BY]})
 
 
+def wear_of(dataset: xr.Dataset) -> dict[str, Any] | None:
+    """What a Dataset of wear was computed with, as `Wear` has it; None for any other Dataset."""
+    return json.loads(str(dataset.attrs.get(BY, "{}"))).get("wear")
+
+
 def is_derived(files: Files) -> bool:
     """Whether there is a store that `write_derived` has made."""
     try:

@@ -15,7 +15,6 @@ from zarr.storage import FsspecStore, LocalStore, WrapperStore
 from sweep.errors import StoreError
 from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.request import STRETCH, LongValues, Sweep
-from sweep.sampling.drawing import columns_of
 from sweep.spec import every_parameter
 from sweep.store.creation import REDUCED
 from sweep.store.encoding import Piece, encoded_for
@@ -181,6 +180,8 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
             for name, place in places.items():
                 columns[name] = Stored(array_of(group, place), name)[:]
         else:
+            from sweep.sampling.drawing import columns_of
+
             whole_numbers = [p.name for p in every_parameter(model_of(recipe)) if p.whole]
             columns |= columns_of(plain(axis["recipe"]), whole_numbers)
     return columns

@@ -110,6 +110,36 @@ def test_help_imports_nothing_heavy_and_is_quick() -> None:
     assert float(seconds) < 0.5  # of the processor: 0.06 s on an idle core
 
 
+# Of other models and options, and of workers in other processes.
+NEEDLESS = {
+    *("distributed", "tornado", "sweep.analysis.comparison", "sweep.analysis.wear_over_years"),
+    *("sweep.backends.cupy_device", "sweep.config.sample", "sweep.config.wear_table"),
+    *("sweep.equations.header", "sweep.equations.system", "sweep.sampling.drawing"),
+    "sweep.theory.wear",
+}
+
+
+def test_a_plain_plot_and_run_import_no_more_than_they_need(
+    finished: Store, tmp_path: Path
+) -> None:
+    path, picture = str(finished.path), str(tmp_path / "picture.png")
+    code = (
+        "import sys; from sweep.cli import main\n"
+        f"assert main(['plot', {path!r}, '-o', {picture!r}]) == 0\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+        f"assert main(['run', {path!r}]) == 0\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
+    )
+    plot, run = (set(line.split()) for line in done.stderr.splitlines())
+    of_runs = {"sweep.backends", "sweep.config", "sweep.engine.loop"}
+    assert plot & (NEEDLESS | of_runs) == set()
+    assert run & NEEDLESS == set()
+    assert {"sweep.analysis.plots", "sweep.engine.loop"} <= run  # the names are spelled so
+
+
 def test_version_and_no_arguments(run: Run) -> None:
     assert re.fullmatch(r"tribosweep \S+\n", run("--version")[1])
     status, out, err = run()
