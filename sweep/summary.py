@@ -243,14 +243,14 @@ def state(store: Store, *, damaged: bool = False) -> State:
         points_per_second=rate,
         seconds_left=left / rate if rate else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
-        running=_running(holders, flow(receipts, time.time(), alive=alive)) if left else (),
+        running=running(holders, flow(receipts, time.time(), alive=alive)) if left else (),
         errors=errors(store.done_receipts(receipts)) if counts.get(Status.failed) else {},
         causes=causes,
         points_again=remainder.points_again,
     )
 
 
-def _running(holders: Sequence[Receipt] | None, current: Flow) -> list[str]:
+def running(holders: Sequence[Receipt] | None, current: Flow) -> list[str]:
     """The processes that hold the store, as far as is known, or have written within a minute."""
     held = ((str(each["host"]), int(each["pid"])) for each in holders or ())
     names = {*held, *((writer.host, writer.pid) for writer in current.writers)}

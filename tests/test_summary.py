@@ -234,7 +234,7 @@ def test_status_and_watch_report_the_same_rate(tmp_path: Path) -> None:
         store.append_receipt(receipt(seconds_ago, pid, points, now=now))
     with store.lock():  # without a run that holds it, nobody is writing
         shown = state(store)
-        watched = flow_json(remaining(store), flow_of(store), {})
+        watched = flow_json(remaining(store), flow_of(store), [], {})
     assert shown.points_per_second == watched["points_per_second"] == pytest.approx(159 / 20)
     assert shown.seconds_left == watched["seconds_left"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,6 +155,8 @@ def _after(name: str, store: Store, store_state: State, damaged: list[Damage]) -
 
     if not damaged and store_state.points_done == store_state.points_total:
         return look_command(name, store.sweep, store_state.counts)
+    if store_state.running:
+        return f"{next_command('status --watch', name)} (shows the progress of the run)"
     what = "computes these chunks again" if damaged else "resumes"
     refined = PassFolder.store_of(store.location)
     run = next_command("run", name)
@@ -169,15 +171,17 @@ def _after(name: str, store: Store, store_state: State, damaged: list[Damage]) -
 def watch_store(store: Store, stop: Event, *, as_json: bool) -> None:
     """Print rate, time left, failures and workers until all is done, or `stop` is set."""
     from sweep.store import remaining
+    from sweep.summary import running
 
     sentences = store.sweep.model.sentences
     while (left := remaining(store := store.refreshed())).points_left and not stop.is_set():
         began = time.monotonic()
         flow = flow_of(store)
+        processes = running(store.holders(), flow)
         if as_json:
-            print_object("status", **flow_json(left, flow, sentences))
+            print_object("status", **flow_json(left, flow, processes, sentences))
         else:
-            _print_flow(left, flow, sentences)
+            _print_flow(left, flow, processes, sentences)
         looked = time.monotonic()
         pause = max(SECONDS_BETWEEN_LOOKS, (looked - began) / MAX_LOOKING_SHARE)
         # Not in `stop.wait`: a signal that sets `stop` would wait there for itself for ever.
@@ -194,28 +198,33 @@ def flow_of(store: Store) -> Flow:
     return flow(receipts, time.time(), done, is_writing(store.holders()))
 
 
-def flow_json(left: Remaining, flow: Flow, sentences: Mapping[Status, str]) -> dict[str, Any]:
-    """What `--watch` prints of a store."""
+def flow_json(
+    left: Remaining, flow: Flow, processes: Sequence[str], sentences: Mapping[Status, str]
+) -> dict[str, Any]:
+    """What `--watch` prints of a store, of whose processes some may not have written yet."""
     pace = flow.points_per_second
     return {
         "points_done": left.points_total - left.points_left,
         "points_total": left.points_total,
         "points_per_second": pace,
         "seconds_left": left.points_left / pace if pace else None,
-        "workers": len(flow.writers),
+        "workers": len(processes),
+        "running": processes,
         "writers": [vars(writer) for writer in flow.writers],
         "status": counts_json(flow.counts, sentences),
         "errors": flow.errors,
     }
 
 
-def _print_flow(left: Remaining, flow: Flow, sentences: Mapping[Status, str]) -> None:
+def _print_flow(
+    left: Remaining, flow: Flow, processes: Sequence[str], sentences: Mapping[Status, str]
+) -> None:
     """Print the state of a store; on a terminal it replaces the last one."""
     if sys.stdout.isatty():
         print(CLEAR, end="")
     total, pace = left.points_total, flow.points_per_second
     done = total - left.points_left
-    words = "no process is writing"
+    words = f"running now: {', '.join(processes)}" if processes else "no run is live"
     if pace:
         writers = "1 process" if len(flow.writers) == 1 else f"{len(flow.writers)} processes"
         words = f"{rate(pace)} by {writers}, {duration(left.points_left / pace)} left"

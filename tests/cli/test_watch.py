@@ -85,7 +85,33 @@ def test_status_says_whether_a_run_is_live(run: Run, tmp_path: Path) -> None:
     with store.lock():
         out = run("status", "map.zarr")[1]
         assert f"running now: process {os.getpid()} on {socket.gethostname()}" in out
+        assert "next: sweep status --watch map.zarr" in out
+        assert "sweep run" not in out
         assert json.loads(run("status", "map.zarr", "--json")[1])["running"]
+
+
+def test_watching_names_a_run_that_has_written_nothing_yet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Once(threading.Event):
+        """Set after the first look."""
+
+        looks = 0
+
+        def is_set(self) -> bool:
+            self.looks += 1
+            return self.looks > 1
+
+    store = api.open_store(load(REQUEST), tmp_path / "map.zarr")
+    process = f"process {os.getpid()} on {socket.gethostname()}"
+    with store.lock():
+        watch_store(store, Once(), as_json=False)
+        assert f"0 of 960 points done (0.0 %); running now: {process}\n" in capsys.readouterr().out
+        watch_store(store, Once(), as_json=True)
+        (event,) = json_lines(capsys.readouterr().out)
+        assert (event["workers"], event["running"], event["writers"]) == (1, [process], [])
+    watch_store(store, Once(), as_json=False)
+    assert "no run is live" in capsys.readouterr().out
 
 
 def test_a_process_that_has_left_a_store_is_not_writing_to_it(run: Run, tmp_path: Path) -> None:
