@@ -21,6 +21,14 @@ SWEEPS = ROOT / "configs" / "speeds.csv"
 SHIPPED = "shipped_speed"
 HEADER = ("", "per second and core", "compared with", "of its limit")
 BEGIN, END = "<!-- speeds, written by make bench -->\n", "<!-- end of speeds -->\n"
+PRECISION = "work_precision"
+ERROR = re.compile(
+    r"error (?P<error>\S+): (?P<ours>ours)?(?P<whose>.*)"
+)  # of a figure: the error, and whose speed
+OF_PRECISION = (
+    "Points of the model file `lorenz` to t = 10 per second of processor time, at a given "
+    "relative error that the tolerance is chosen for; a dash: at none is the program so inexact."
+)
 OF_SWEEPS = "Shipped sweeps, as `sweep bench` measures them; the share is the kernel's:"
 SCALAR = "scalar build"  # our kernel compiled without vectors, a peer if there is no other
 OURS, LIMIT = ": ours to ", ": share of the limit"
@@ -67,7 +75,8 @@ def pages(record: Record) -> dict[Path, str]:
     whole = _table(HEADER, [cells(record, row) for row in rows()])
     speeds, sweeps = _sweeps(record)
     more = "[all figures](docs/explanation/speed.md), `make bench` for yours."
-    everything = f"{_filled(f'One core of {where}.')}{whole}\n{OF_SWEEPS}\n\n{sweeps}"
+    parts = (whole, _filled(OF_PRECISION) + _precision(record), f"{OF_SWEEPS}\n\n{sweeps}")
+    everything = _filled(f"One core of {where}.") + "\n".join(parts)
     texts = {
         README: _replaced(README, _filled(f"One core of {where}; {more}") + short),
         SPEED: _replaced(SPEED, everything),
@@ -113,6 +122,19 @@ def _sweeps(record: Record) -> tuple[str, str]:
     shown = [cells(record, Row(SHIPPED, name, False, f"`{name}`")) for name in names]
     header = ("sweep", *HEADER[1::2])
     return "\n".join([*lines, ""]), _table(header, [(name, *more[::2]) for name, *more in shown])
+
+
+def _precision(record: Record) -> str:
+    """A row for each error, a column for each method and program that was measured."""
+    speeds: dict[str, dict[str, str]] = {}
+    for name, each in _figures(record, PRECISION).items():
+        match = ERROR.fullmatch(name)
+        if match and not match["ours"]:
+            error = f"{float(match['error']):.0e}".replace("e-0", "e-")
+            speeds.setdefault(error, {})[match["whose"]] = _short(each["value"])
+    columns = dict.fromkeys(whose for row in speeds.values() for whose in row)
+    lines = [(error, *(row.get(whose, "–") for whose in columns)) for error, row in speeds.items()]
+    return _table(("relative error", *columns), lines)
 
 
 def _conditions(record: Record) -> str:
