@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
+from sweep.models import models
 from sweep.theory import stability
 from tests.backends.kernel_probe import Entry, Probe, compile_probe
 
@@ -101,6 +102,8 @@ def order(lengths: ArrayLike, sizes: ArrayLike) -> float:
 def test_order(probe: Probe, name: str) -> None:
     claimed = probe(f"{name}_order", [0.0])[0, 0]
     assert claimed == ORDERS[name]
+    method = next(m for m in models()["friction_oscillator"].methods if m.name == name)
+    assert f"(order {claimed:.0f}" in method.summary
     observed_order = order(END / np.array(STEPS), errors(probe, name, SPRING))
     assert 0.9 * claimed <= observed_order <= 1.1 * claimed
 
