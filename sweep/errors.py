@@ -9,10 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 MAX_FAULTS_SHOWN = 100
+COMMANDS = (
+    *("run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "wear"),
+    *("fit", "verify", "compile", "bench", "models", "source", "doctor"),
+)  # in the order of the help
 ARGUMENTS = {"from": "start", "to": "end"}  # where the argument is not named after the option
 _commands = 0  # that are being run by this process
 _OPTION = re.compile(
-    r"(?P<command>`[^`]*`|\bsweep [a-z]+[^;:,]*|[\[\"']--[^\]\"']*|-D\S+)"
+    rf"(?P<command>`[^`]*`|\bsweep (?:{'|'.join(COMMANDS)})\b[^;:,]*|[\[\"']--[^\]\"']*|-D\S+)"
+    r"|\b(?P<place>store|path|folder) with -o\b"
     r"|(?<![\w-])--(?P<option>[a-z][a-z-]+)"
     r"(?: (?P<name>[a-z_]+)(?=[=:,;.)]|$)(?:=(?P<value>[^ ,;){]+))?)?"
 )
@@ -57,6 +62,8 @@ def in_python(text: str) -> str:
 
 
 def _argument(match: re.Match[str]) -> str:
+    if place := match["place"]:
+        return "store with store=..." if place == "store" else place
     option, name, value = match["option"], match["name"], match["value"]
     if option == "at":
         return f'at={{"{name}": {value}}}' if value else f"at {name}" if name else "at"

@@ -129,6 +129,14 @@ def test_a_backbone_is_drawn_from_a_path(tmp_path: Path) -> None:
         ("Add --at mass=... --at friction=...", 'Add at={"mass": ..., "friction": ...}'),
         ("choose one of a, b with --set method=...", 'with overrides=["method=..."]'),
         ("smaller chunks (--chunk-points), or", "smaller chunks (chunk_points), or"),
+        ("name another store with -o, or", "name another store with store=..., or"),
+        ("choose another path with -o", "choose another path"),
+        (
+            "run the same sweep again with fewer workers (--workers)",
+            "again with fewer workers (work",
+        ),
+        ("run the sweep again. Use --backend cpu", "run the sweep again. Use backend cpu"),
+        ("`sweep run CONFIG -o a.zarr` resumes", "`sweep run CONFIG -o a.zarr` resumes"),
         ("give --samples from 2 to 9", "give samples from 2 to 9"),
         ("draw over it with --over friction, or", "with over friction, or"),
         ("`sweep status --verify` names it", "`sweep status --verify` names it"),
@@ -141,6 +149,12 @@ def test_python_names_arguments_in_place_of_options(written: str, spoken: str) -
     assert spoken in str(SweepError(written))
     with command():
         assert str(SweepError(written)) == written
+
+
+def test_errors_of_another_store_name_arguments(tmp_path: Path) -> None:
+    sweep.run(SMOKE / "backbone.toml", store=tmp_path / "a.zarr")
+    with pytest.raises(StoreError, match=r"name another store with store=\.\.\., or remove"):
+        sweep.run(SMOKE / "wear_power.toml", store=tmp_path / "a.zarr")
 
 
 def test_errors_of_a_trace_name_arguments() -> None:

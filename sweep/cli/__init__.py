@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sweep.cli.app import app
 from sweep.cli.printing import print_object
 from sweep.errors import (
+    COMMANDS,
     ConfigError,
     MachineError,
     SweepError,
@@ -27,10 +28,6 @@ from sweep.wording import escaped
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-COMMANDS = (
-    *("run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "wear"),
-    *("fit", "verify", "compile", "bench", "models", "source", "doctor"),
-)  # in the order of the help
 UNEXPECTED = 70  # exit status, EX_SOFTWARE of sysexits.h
 BROKEN_PIPE = 128 + 13  # the exit status that a shell reports for SIGPIPE
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE}
