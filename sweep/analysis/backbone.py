@@ -53,7 +53,7 @@ def plot_backbone(
     path: str | Path,
     *,
     per: str | None = None,
-    at: Mapping[str, float] | None = None,
+    at: Mapping[str, float | str] | None = None,
 ) -> Path:
     """Save the picture of `draw_backbone` (.png, .pdf, .svg ...) and return the file's path.
 
@@ -65,7 +65,7 @@ def plot_backbone(
 
 
 def draw_backbone(
-    dataset: xr.Dataset, *, per: str | None = None, at: Mapping[str, float] | None = None
+    dataset: xr.Dataset, *, per: str | None = None, at: Mapping[str, float | str] | None = None
 ) -> Figure:
     """Draw the backbones as a matplotlib Figure, with one curve for each value of the axis `per`.
 

@@ -41,7 +41,7 @@ MAX_DRAWN_VALUES = {0: 1, 1: 65_536, 2: 2_048}  # left on each axis, by the numb
 def cut(
     dataset: xr.Dataset,
     output: str | None,
-    at: Mapping[str, float],
+    at: Mapping[str, float | str],
     over: Sequence[str] = (),
     *,
     computed: bool = False,
@@ -86,7 +86,7 @@ def _is_infinite(shown: Slice) -> bool:
 def _cut(
     dataset: xr.Dataset,
     name: str,
-    at: Mapping[str, float],
+    at: Mapping[str, float | str],
     over: Sequence[str],
     view: View,
     *,

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from sweep import wording
-from sweep.analysis.labels import quantity, values_of
-from sweep.analysis.view import View
+from sweep.analysis.labels import label_names, quantity, values_of
+from sweep.analysis.view import View, in_unit
 from sweep.errors import SweepError
 from sweep.request import LEVEL, POINT
 
@@ -24,7 +24,11 @@ def parameters_along(dataset: xr.Dataset, axis: str) -> list[str]:
 
 
 def kept_axes(
-    sizes: Mapping[str, int], at: Mapping[str, float], most: int, dataset: xr.Dataset, view: View
+    sizes: Mapping[str, int],
+    at: Mapping[str, float | str],
+    most: int,
+    dataset: xr.Dataset,
+    view: View,
 ) -> list[str]:
     """The longest axes, at most this many, that `at` does not cut, in the order of the sweep.
 
@@ -45,7 +49,7 @@ def kept_axes(
     return [axis for axis in free if axis in longest and sizes[axis] > 1]
 
 
-def kept_labels(sizes: Mapping[str, int], at: Mapping[str, float], n_kept: int) -> list[str]:
+def kept_labels(sizes: Mapping[str, int], at: Mapping[str, float | str], n_kept: int) -> list[str]:
     """The longest labelled dimension that is drawn: as bars, or as lines over a single axis."""
     most = {0: math.inf, 1: MAX_LABELS}.get(n_kept, 0)
     free = [label for label, size in sizes.items() if label not in at and 1 < size <= most]
@@ -72,7 +76,7 @@ def drawn_over(
     return tuple(over or sampled[:most])
 
 
-def by_number(dataset: xr.Dataset, at: Mapping[str, float]) -> dict[str, float]:
+def by_number(dataset: xr.Dataset, at: Mapping[str, float | str]) -> dict[str, float | str]:
     """The same cuts; those by one of several parameters along an axis become places along it.
 
     SweepError for a cut by a parameter of the sample, or by two parameters along one axis.
@@ -93,7 +97,7 @@ def by_number(dataset: xr.Dataset, at: Mapping[str, float]) -> dict[str, float]:
 
 
 def cut_at(
-    dataset: xr.Dataset, axes: Iterable[str], at: Mapping[str, float]
+    dataset: xr.Dataset, axes: Iterable[str], at: Mapping[str, float | str]
 ) -> tuple[xr.Dataset, dict[str, str]]:
     """The Dataset with these axes cut at the values nearest to `at`, and where that is, as text.
 
@@ -108,11 +112,13 @@ def cut_at(
     return dataset, texts
 
 
-def nearest(axis: xr.DataArray, at: Mapping[str, float]) -> int:
+def nearest(axis: xr.DataArray, at: Mapping[str, float | str]) -> int:
     """The place along an axis nearest to the value in `at`; the middle without one."""
     if axis.name not in at:
         return axis.size // 2
     value = at[str(axis.name)]
+    if isinstance(value, str):
+        value = _by_text(axis, value)
     try:
         (cut_value,) = np.asarray(value, np.float64).reshape(1).tolist()
     except (TypeError, ValueError):
@@ -140,3 +146,16 @@ def check_names(kind: str, names: Iterable[str], known: Iterable[object]) -> Non
         if name not in choices:
             cure = wording.nearest(name, choices)
             raise SweepError(f"this sweep has no {kind} {name!r}: {cure}")
+
+
+def _by_text(axis: xr.DataArray, text: str) -> float:
+    """The value along an axis that a text gives: a number, with a unit or not, or a label."""
+    labels = label_names(axis)
+    if axis.dtype.kind in "TOU":
+        labels = list(map(str, axis.values.tolist()))
+    if not labels:
+        unit = str(axis.attrs.get("units", "1"))
+        return in_unit(f"--at {axis.name}", text, unit, infinite=True)
+    if text not in labels:
+        raise SweepError(f"{axis.name} has no {text!r}: {wording.nearest(text, labels)}")
+    return float(labels.index(text))

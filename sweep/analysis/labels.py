@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import xarray as xr
 
 from sweep.analysis.scales import spans_decades
-from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
 from sweep.spec import every_parameter
-from sweep.wording import nearest
 from sweep.work import Values
 
 LABEL_WIDTH = 60  # characters that fit along the shortest axis
@@ -190,19 +188,6 @@ def with_codes(dataset: xr.Dataset) -> xr.Dataset:
             attributes = {**values.attrs, LABEL_NAMES: names}
             coded[name] = xr.Variable(name, np.arange(float(values.size)), attributes)
     return dataset.assign_coords(coded)
-
-
-def codes_of(dataset: xr.Dataset, at: Mapping[str, str]) -> dict[str, float]:
-    """The codes of names such as regime_class=slip, in the place of values of an axis."""
-    codes: dict[str, float] = {}
-    for name, text in at.items():
-        known = with_codes(dataset).coords[name].attrs.get(LABEL_NAMES) if name in dataset else None
-        if known is None:
-            continue
-        if text not in known:
-            raise SweepError(f"{name} has no {text!r}: {nearest(text, known)}")
-        codes[name] = float(known.index(text))
-    return codes
 
 
 def label_names(variable: xr.DataArray) -> list[str]:

@@ -55,7 +55,7 @@ def plot(
     output: str | None = None,
     path: str | Path = "sweep.png",
     *,
-    at: Mapping[str, float] | None = None,
+    at: Mapping[str, float | str] | None = None,
     over: Sequence[str] = (),
     against: str | None = None,
     parameters: Mapping[str, float | str] | None = None,
@@ -88,7 +88,7 @@ def draw(
     dataset: xr.Dataset,
     output: str | None = None,
     *,
-    at: Mapping[str, float] | None = None,
+    at: Mapping[str, float | str] | None = None,
     over: Sequence[str] = (),
     view: View | None = None,
 ) -> Figure:
@@ -116,7 +116,7 @@ def draw(
 def slices_of(
     source: Source | Sequence[Source],
     output: str | None,
-    at: Mapping[str, float],
+    at: Mapping[str, float | str],
     over: Sequence[str],
     view: View,
     *,
@@ -174,8 +174,8 @@ def _stem(source: Source, number: int) -> str:
 
 
 def panels_of(
-    dataset: xr.Dataset, at: Mapping[str, float], view: View
-) -> dict[str, Mapping[str, float]]:
+    dataset: xr.Dataset, at: Mapping[str, float | str], view: View
+) -> dict[str, Mapping[str, float | str]]:
     """The cuts of each panel by its label: one for each value of the axis `facet`, evenly spread.
 
     SweepError if the Dataset has no such axis, or cuts it.

@@ -41,7 +41,7 @@ def draw_as(
     shape: Shape,
     dataset: xr.Dataset,
     output: str | None = None,
-    at: Mapping[str, float] | None = None,
+    at: Mapping[str, float | str] | None = None,
     over: Sequence[str] = (),
 ) -> Figure:
     """Draw how an output is distributed over the points of a sample.
@@ -108,7 +108,7 @@ def _scatter_matrix(shown: Slice, weights: Values, names: Sequence[str]) -> Figu
 
 
 def _sample_of_cell(
-    dataset: xr.Dataset, output: str | None, at: Mapping[str, float], most: int
+    dataset: xr.Dataset, output: str | None, at: Mapping[str, float | str], most: int
 ) -> tuple[Slice, Values]:
     """The points of a sample; with further axes, those in the cell nearest to `at`; thinned.
 

@@ -100,7 +100,8 @@ class View:
             raise SweepError(
                 f"--limits of {name} are {shown(cast(object, pair))}: give a lower and an upper one"
             )
-        low, high = (_in_unit(name, end, unit) for end in cast(Sequence[Any], pair))
+        what = f"--limits of {name}"
+        low, high = (in_unit(what, end, unit) for end in cast(Sequence[Any], pair))
         if not low < high:
             raise SweepError(f"--limits of {name}: {low:g} is not below {high:g}; exchange them")
         return low, high
@@ -130,15 +131,18 @@ def factor(unit: str, shown_in: str, name: str) -> float:
         ) from error
 
 
-def _in_unit(name: str, end: object, unit: str) -> float:
-    """A limit as a number in a unit: texts may have a unit of their own."""
+def in_unit(what: str, value: object, unit: str, *, infinite: bool = False) -> float:
+    """A value as a number in a unit: a text may have a unit of its own.
+
+    SweepError, which begins with what it is.
+    """
     from sweep.config.problems import UnreadableError
     from sweep.config.quantities import as_written, number
     from sweep.config.sweep_file import plain
 
-    parameter = Parameter(name=name, symbol="", unit=unit, meaning="")
-    value = plain(end)
+    parameter = Parameter(name=what, symbol="", unit=unit, meaning="", infinite=infinite)
+    value = plain(value)
     try:
         return number(as_written(value) if isinstance(value, str) else value, parameter)
     except UnreadableError as error:
-        raise SweepError(f"--limits of {name}: {error}") from None
+        raise SweepError(f"{what}: {error}") from None

@@ -48,7 +48,7 @@ DRAWN = (
 
 
 def draw_wear(
-    dataset: xr.Dataset, output: str | None = None, at: Mapping[str, float] | None = None
+    dataset: xr.Dataset, output: str | None = None, at: Mapping[str, float | str] | None = None
 ) -> Figure:
     """Draw the wear of a sweep as a matplotlib Figure.
 
@@ -83,7 +83,7 @@ def default_output(dataset: xr.Dataset) -> str:
     )
 
 
-def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
+def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float | str]) -> Figure:
     lines, where, remarks = _lines(dataset, name, at)
     unit, factor = _scale([line[name] for _, line in lines])
     wear = wear_of(dataset) or {}
@@ -132,7 +132,7 @@ def _early_end(values: xr.DataArray, state: xr.DataArray) -> str:
 
 
 def _lines(
-    dataset: xr.Dataset, name: str, at: dict[str, float]
+    dataset: xr.Dataset, name: str, at: dict[str, float | str]
 ) -> tuple[list[tuple[str, xr.Dataset]], str, list[str]]:
     """The label of each line, with the output and its state there; where axes are cut; and remarks.
 
@@ -245,7 +245,7 @@ def _curve(years: Values, wear: Values) -> tuple[Values, Values]:
     return x, np.append(0.0, np.where(x[1:] < years[0], early, late))
 
 
-def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float]) -> Figure:
+def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float | str]) -> Figure:
     """A map or lines of the years, with contours of round numbers in a map."""
     limit = float((wear_of(dataset) or {})["limit"])
     variable, words = dataset[name], ""

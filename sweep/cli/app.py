@@ -166,27 +166,6 @@ def named(texts: Iterable[str] | None, option_name: str = "--at") -> dict[str, s
     return values
 
 
-def in_si(values: Mapping[str, str], units: Mapping[str, str]) -> dict[str, float]:
-    """The values of `--at` in SI units, from plain numbers or text with a unit."""
-    if not values:
-        return {}
-    from sweep.config.problems import UnreadableError
-    from sweep.config.quantities import as_written, number
-    from sweep.spec import Parameter
-
-    values_in_si: dict[str, float] = {}
-    for name, value in values.items():
-        parameter = Parameter(name=name, symbol="", unit=units.get(name, "1"), meaning="")
-        quantity = as_written(value)
-        try:
-            values_in_si[name] = (
-                quantity if isinstance(quantity, float) else number(quantity, parameter)
-            )
-        except UnreadableError as error:
-            raise typer.BadParameter(f"{name}: {error}", param_hint="--at") from None
-    return values_in_si
-
-
 def _print_version(requested: bool) -> None:
     if requested:
         print(f"tribosweep {__version__}")

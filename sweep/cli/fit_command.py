@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, argument, chosen, command, flag, in_si, named, option, output_option
+from sweep.cli.app import Json, argument, chosen, command, flag, named, option, output_option
 from sweep.cli.printing import print_json, print_section
 from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
@@ -85,7 +85,7 @@ def fit(
     function to fit_NAME.py, and pictures beside them. The fit over xi has two pieces, which meet
     where a stick core appears. Files of these names from an earlier fit in the folder are removed.
     """
-    from sweep.analysis.master_curve import UNITS, Choices, Reading, load
+    from sweep.analysis.master_curve import Choices, Reading, load
     from sweep.analysis.master_curve import as_json as plain
     from sweep.analysis.master_curve.write import remove_others, write_all
 
@@ -98,7 +98,7 @@ def fit(
     folder = folder or _beside(source)
     with interruptible("stopped by {cause}"):
         points = load(source, reading)
-        selected = points.at(in_si(named(at), UNITS))
+        selected = points.at(named(at))
         curves, failures = _fitted(selected, variable, choices)
         if selected.left_out:
             print(f"points of {source}{selected.left_out_text()}", file=sys.stderr)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sweep.cli.app import Json, command, in_si, named, option, output_option
+from sweep.cli.app import Json, command, named, option, output_option
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
@@ -103,7 +103,6 @@ def plot(
     """
     from sweep.analysis.cuts import output_name
     from sweep.analysis.figures import refuse_end, save
-    from sweep.analysis.labels import codes_of
     from sweep.analysis.plots import draw_panels, slices_of
     from sweep.analysis.view import View
     from sweep.engine.threads import in_threads
@@ -129,10 +128,6 @@ def plot(
     with interruptible(), in_threads():
         dataset = open_results(stores[0])
         refuse_end(path)
-        codes = codes_of(dataset, cuts)
-        cuts = {name: text for name, text in cuts.items() if name not in codes}
-        units = {str(name): dataset[name].attrs.get("units", "1") for name in dataset.coords}
-        places = codes | in_si(cuts, units)
         is_worn = wear_of(dataset) is not None and not (over or against)
         if shape is not None or is_worn:
             _refuse_view("--as" if shape else "a picture of wear", view, stores)
@@ -140,12 +135,12 @@ def plot(
                 from sweep.analysis.sample_pictures import draw_as
 
                 name = output_name(dataset, output)
-                figure = draw_as(shape, dataset, name, places, over or ())
+                figure = draw_as(shape, dataset, name, cuts, over or ())
             else:
                 from sweep.analysis.wear_pictures import default_output, draw_wear
 
                 name = output or default_output(dataset)
-                figure = draw_wear(dataset, name, places)
+                figure = draw_wear(dataset, name, cuts)
             written = save(figure, path)
             if as_json:
                 print_json({"output": name, "file": str(written)})
@@ -155,7 +150,7 @@ def plot(
         has_progress = against is not None and not as_json
         with shown_progress() if has_progress else nullcontext() as report:
             shown = slices_of(
-                stores, output, places, over or (), view,
+                stores, output, cuts, over or (), view,
                 against=against,
                 parameters=_numbers(named(controls, "--set")),
                 report=report,

@@ -196,7 +196,7 @@ def test_no_distance_from_a_closed_form_of_zero(tmp_path: Path) -> None:
     [
         (lambda points: fit(points, "mu"), "unknown variable 'mu'; choose one of xi, beta"),
         (lambda _: Choices(method=3), "unknown method 3; choose one of least_squares"),
-        (lambda points: points.at({"delta": "small"}), "at delta takes a number, not 'small'"),
+        (lambda points: points.at({"delta": "small"}), "at delta: 'small' is not a number"),
         (lambda _: from_dataset("a.zarr"), "'sweep' is a sweep of no model"),
     ],
 )
@@ -507,9 +507,10 @@ def test_spheres_have_no_other_profile() -> None:
 
 
 @pytest.mark.parametrize(
-    ("phase", "nearest"), [(3.2, 0.2), (-0.1, 0.2), (1.0 + math.pi, 1.0), (1.1, 1.0), (-1.2, 2.0)]
+    ("phase", "nearest"),
+    [(3.2, 0.2), (-0.1, 0.2), (1.0 + math.pi, 1.0), (1.1, 1.0), (-1.2, 2.0), ("230 deg", 1.0)],
 )
-def test_phases_are_taken_modulo_pi(phase: float, nearest: float) -> None:
+def test_phases_are_taken_modulo_pi(phase: float | str, nearest: float) -> None:
     phases = [0.2, 1.0, 2.0, 0.2 + math.pi, 1.0 - math.pi]
     grid = run_in_memory({"delta": 0.01}, {"phase": phases, "beta": np.geomspace(0.1, 10, 30)})
     assert np.unique(grid.phase).tolist() == [0.2, 1.0, 2.0]
@@ -1080,7 +1081,7 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "-1/2"], "0 or above"),
         (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "1/0,1/2"], "has 1 piece"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phse=1"], "did you mean 'phase'?"),
-        (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase takes a number"),
+        (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase: nan is not a finite number"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phase=9 kg"], "phase: '9 kg' has the wrong dim"),
         (f"beta,energy\n{GOOD}\n", ["--tolerance", "0"], "tolerance has to be above 0"),
         (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-200"], "choose another --scale-energy"),

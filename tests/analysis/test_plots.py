@@ -478,7 +478,7 @@ def test_a_value_between_missing_ones_is_visible():
         ({"dataset": "a.zarr"}, "no store '.*a.zarr'"),
         ({"output": 3}, "output=3 is not the name of an output"),
         ({"at": ["friction"]}, "Give values by name, as a dict"),
-        ({"at": {"friction": "much"}}, "friction cannot be cut at 'much'; give a number"),
+        ({"at": {"friction": "much"}}, "at friction: 'much' is not a number"),
         ({"at": {"friction": None}}, "friction cannot be cut at None; give a number"),
         ({"at": {"friction": [0.1, 0.2]}}, r"friction cannot be cut at \[0.1, 0.2\]"),
         ({"over": "friction"}, "over='friction' is not a list of names"),

@@ -10,7 +10,6 @@ import xarray as xr
 from matplotlib.collections import QuadMesh
 
 import sweep
-from sweep.analysis.labels import codes_of
 from sweep.analysis.plots import draw
 from sweep.analysis.view import View
 from sweep.errors import SweepError
@@ -69,11 +68,11 @@ def test_a_map_is_of_one_of_several_values(two_axes: xr.Dataset) -> None:
     drawn = np.asarray(mesh.get_array())
     np.testing.assert_array_equal(drawn, two_axes.wear_power_quantile.sel(at).T)
     assert "at quantile = 0.95" in axes.get_title(loc="left")
-    at = codes_of(two_axes, {"regime_class": "slip_slip", "base_acceleration": "3"})
-    axes = axes_of(two_axes, "regime_share", at=at)
-    assert "at regime_class = slip_slip" in axes.get_title(loc="left")
+    named = {"regime_class": "slip_slip", "base_acceleration": "3 m/s²"}
+    axes = axes_of(two_axes, "regime_share", at=named)
+    assert "regime_class = slip_slip" in axes.get_title(loc="left")
     with pytest.raises(SweepError, match="regime_class has no 'slip'"):
-        codes_of(two_axes, {"regime_class": "slip"})
+        axes_of(two_axes, "regime_share", at={"regime_class": "slip"})
 
 
 def test_the_share_beyond_a_limit_is_a_map(two_axes: xr.Dataset) -> None:
@@ -93,8 +92,7 @@ def test_sobol_indices_are_maps_of_a_parameter() -> None:
     reduce = {"wear_power": ["sobol_indices"]}
     document = {**SWEEP, "outputs": [*reduce], "axes": axes, "sample": drawn, "reduce": reduce}
     dataset = sweep.run(document, store=None)
-    at = codes_of(dataset, {"parameter": "phase"})
-    drawn_on = axes_of(dataset, "wear_power_total_order", at=at)
+    drawn_on = axes_of(dataset, "wear_power_total_order", at={"parameter": "phase"})
     (mesh,) = (each for each in drawn_on.collections if isinstance(each, QuadMesh))
     expected = dataset.wear_power_total_order.sel(parameter="phase").T
     np.testing.assert_allclose(np.asarray(mesh.get_array()), expected, atol=1e-6)  # logarithmic

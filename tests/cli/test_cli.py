@@ -236,7 +236,7 @@ def test_a_wrong_plot_request_names_the_choices(run: Run, finished: Store, tmp_p
         ("waer_power",): "this sweep has no output 'waer_power': did you mean 'wear_power'?",
         ("slip_distance", "wear_power"): "slip_distance, wear_power are no stores, and one output",
         ("--at", "frction=1"): "this sweep has no axis 'frction': did you mean 'friction'?",
-        ("--at", "friction=nan"): "friction cannot be cut at nan; give a number",
+        ("--at", "friction=nan"): "--at friction: nan is not a finite number",
         ("--at", "friction=inf"): "friction cannot be cut at inf; give a number",
         ("-o", "a.xyz"): "'a.xyz' has no suffix of a picture format",
     }.items():

@@ -60,7 +60,7 @@ def fit(
     variable: str = "xi",
     choices: Choices | None = None,
     *,
-    at: Mapping[str, float] | None = None,
+    at: Mapping[str, float | str] | None = None,
 ) -> MasterCurve:
     """Fit the curve of W̄ over β ("beta"), or of W̄δ over ξ = β/δ ("xi").
 

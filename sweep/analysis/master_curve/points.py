@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
-from numbers import Real
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import xarray as xr
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.quotients import Degrees
 from sweep.analysis.scales import ROUNDING, difference, merged
+from sweep.analysis.view import in_unit
 from sweep.config.columns import read_csv as read_cells
 from sweep.config.problems import UnreadableError
 from sweep.errors import SweepError
@@ -100,19 +99,18 @@ class Points:
             dropped = replace(dropped, **columns)
         return replace(self.where(usable), dropped=replace(dropped, dropped=None))
 
-    def at(self, cuts: Mapping[str, float]) -> Points:
-        """The points whose `delta`, `phase` ... is nearest to each value of `cuts`.
+    def at(self, cuts: Mapping[str, float | str]) -> Points:
+        """The points whose `delta`, `phase` ... is nearest to each value of `cuts`, or text of it.
 
         Phases are compared modulo π. A note says where the nearest is off by more than half the gap
         to its neighbour. A column that is unknown is set to the value.
         """
         chosen = self
-        for name, value in cuts.items():
+        for name, given in cuts.items():
             if name not in UNITS:
                 raise SweepError(f"--at does not take {name!r}; {nearest(name, UNITS)}")
             column: Values = getattr(chosen, name)
-            if not (isinstance(cast(object, value), Real) and math.isfinite(value)):
-                raise SweepError(f"--at {name} takes a number, not {value!r}")
+            value = in_unit(f"--at {name}", given, UNITS[name])
             if name == "delta" and not (value > 0 or (value == 0 and np.any(column == 0))):
                 raise SweepError(f"--at delta has to be above 0, not {value:g}")
             if name == "profile_exponent":
