@@ -194,7 +194,7 @@ def _scheme(
         parameters=(*CONTACT, tolerance, *LIMITS),
         variants=(*STEPPING_VARIANTS, *controlled),
         pack=pack, registers=registers,
-        cost=() if controlled else STEPS,  # otherwise lanes that are done take the next points
+        cost=STEPS,
         traced=True,
     )  # fmt: skip
 

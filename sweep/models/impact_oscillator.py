@@ -68,6 +68,7 @@ EXACT = Method(
 NEWMARK = Method(
     name="newmark", kind="kernel", revision=1,
     summary="Newmark, average acceleration; period by shooting; second order in the step", pack=2,
+    cost=("steps_per_period",),
     traced=True,
     parameters=(
         Parameter(name="steps_per_period", symbol="N", unit="1", minimum=8, maximum=1e8, whole=True,

@@ -71,6 +71,24 @@ def test_kinds_are_apart_and_each_is_sorted_by_cost() -> None:
         assert (np.diff(np.log2(cost[kind == each])) > -1 / 16).all()  # roughly, which is sooner
 
 
+STEPPING = [
+    (method, name)
+    for _, method in methods("kernel")
+    for name in ("step", "steps_per_period")
+    if name in [each.name for each in method.parameters]
+]
+
+
+@pytest.mark.parametrize(("method", "name"), STEPPING, ids=lambda each: getattr(each, "name", ""))
+def test_points_with_random_steps_are_sorted_by_their_number(method: Method, name: str) -> None:
+    """Lanes at constant step wait for the one with the most steps."""
+    steps = 2.0 ** np.random.default_rng(4).uniform(3, 12, 300)
+    columns = {"step": 5 / steps, "window_end": 5.0} if name == "step" else {name: steps}
+    order = order_of(method, points(**columns))
+    assert order is not None
+    assert (np.diff(np.log2(steps[order])) > -1 / 16).all()
+
+
 def test_what_is_not_there_or_the_same_everywhere_counts_for_nothing() -> None:
     random = np.random.default_rng(2).uniform(1, 2, 300)
     assert order_of(TWO_KINDS, points(a=random)) is None

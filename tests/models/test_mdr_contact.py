@@ -89,11 +89,14 @@ def test_springs_whose_law_changes_close_to_the_end_of_an_interval(
 @pytest.mark.parametrize(
     ("beta", "delta", "phase", "exponent"),
     [
-        (1e9, 10.0, 1.0, 50.0),
-        (9e14, 3.0, 1.0, 2.0),
+        (1.5e7, 10.0, 1.0, 20.0),
+        (1e8, 100.0, 1.0, 50.0),
+        (1e9, 1000.0, 1.0, 50.0),
         *(
             pytest.param(*case, marks=pytest.mark.broad)
             for case in (
+                (1e9, 10.0, 1.0, 50.0),
+                (9e14, 3.0, 1.0, 2.0),
                 (1e3, 10.0, 1.0, 20.0),
                 (1e12, 10.0, 1.0, 1000.0),
                 (9e14, 10.0, -1.0, 1000.0),
@@ -108,6 +111,17 @@ def test_strong_friction_and_loss_of_contact_against_springs_in_60_digits(
     """The last slip before contact is lost takes about 1/β of a cycle; r^(1/n - 1) is singular."""
     expected = high_precision.normalized_energy(beta, delta, phase, exponent)
     computed = energy(beta=beta, delta=delta, phase=phase, profile_exponent=exponent)
+    np.testing.assert_allclose(computed, expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize("beta", [1e13, 0.99e15])
+def test_loss_of_contact_with_almost_infinite_friction(beta: float) -> None:
+    """The closed form of infinite friction, which differs by about |cot φ|/β."""
+    delta, phase, exponent = (
+        a.ravel() for a in np.meshgrid([1.1, 10.0, 1000.0], PHASES, [0.6, 2.0, 20.0, 1000.0])
+    )
+    computed = energy(beta=beta, delta=delta, phase=phase, profile_exponent=exponent)
+    expected = theory.infinite_friction_energy(delta, phase, exponent)
     np.testing.assert_allclose(computed, expected, rtol=1e-11)
 
 

@@ -55,12 +55,17 @@ def _controls(values: Values, n: int, *, edges: bool) -> Values:
 
 
 def fixed_points() -> Values:
-    """Sixty points: spheres, cones, other profiles; every regime, limit and status."""
+    """Sixty points: spheres, cones, other profiles; every regime, limit and status.
+
+    At `rare` 3, β is about 1e7 and δ about 70.
+    """
     i = np.arange(60.0)
     kind = i - 6.0 * np.floor(i / 6.0)
     rare = i - 20.0 * np.floor(i / 20.0)
     friction = spread(i, 13, 0.01, 0.9) * spread(i, 17, 0.01, 1.0)
     normal = np.where(kind == 3, spread(i, 19, 1e-5, 4e-5), spread(i, 19, 1e-8, 1e-5))
+    normal = np.where(rare == 3, 1e-3, normal)
+    friction = np.where(rare == 3, 1e4, friction)
     exponent = np.where(kind == 0, 1.0, np.where(kind == 4, spread(i, 23, 0.6, 12.0), 2.0))
     return {
         "phase": np.where(rare == 5, 0.0, spread(i, 41, -3.0, 7.0)),

@@ -85,9 +85,10 @@ struct Piece {
 };
 
 // Springs that came into contact during the last half cycle; s from its end down to 0. If contact is
-// lost in part of the cycle, the integrand grows as r^(b - 1) down to depths of m/load. The piece is
-// therefore cut into levels: level k covers the part from entering_ratio^(k + 1) to entering_ratio^k, and
-// the deepest level that load/m requires extends to 0. This resolves load/m up to 1e27.
+// lost in part of the cycle, the integrand grows as r^(b - 1), with r about delta x, down to r = m/load,
+// so down to x = m/beta. The piece is therefore cut into levels: level k covers the part from
+// entering_ratio^(k + 1) to entering_ratio^k, and the deepest level that beta/m requires extends to 0.
+// This resolves beta/m up to 1e27.
 constexpr int entering_levels = 9;
 constexpr double entering_ratio = 1e-3;
 
@@ -96,8 +97,8 @@ HD Piece entering(Scaled const& o, Cycle const& c, int level) {
     real from = select(c.early, (pi - c.lost) - c.alpha, c.span);
     from = greatest(from, 0.0);
     real linear = 2.0 * o.beta * o.sine / select(o.rb == 0.0, 1.0, o.rb);
-    real needs = select(linear > 0.0, o.load / linear, 0.0);
-    double share = 1.0, resolved = 1e3;  // largest load/m for which this level can extend to 0
+    real needs = select(linear > 0.0, o.beta / linear, 0.0);
+    double share = 1.0, resolved = 1e3;  // largest beta/m for which this level can extend to 0
     for (int i = 0; i < level; ++i) {
         share *= entering_ratio;
         resolved *= 1.0 / entering_ratio;
