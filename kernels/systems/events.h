@@ -147,9 +147,8 @@ template <int e, int direction, class System, class Dense> struct Seen {
 template <int e, class System>
 HD void forget_missing(Sums& sums, Ends<System> const& ends, mask here) {
     if constexpr (Rule<e>::ranged)
-        ends.system.template forget<e>(sums,
-                                       here & (is_missing<e>(ends.system, ends.t0, ends.y0) |
-                                               is_missing<e>(ends.system, ends.t1, ends.y1)));
+        ends.system.template forget<e>(sums, here & (is_missing<e>(ends.system, ends.t0, ends.y0) |
+                                                     is_missing<e>(ends.system, ends.t1, ends.y1)));
 }
 
 // Records the crossings of events that do not change the motion, in the order of their times.

@@ -327,8 +327,8 @@ template <class Scheme> struct Motion {
     }
 
     // Moves on to the end of the trial.
-    HD static void pass(State& s, System const& system, Window const& window, Trial const& trial, real end,
-                        mask taken) {
+    HD static void pass(State& s, System const& system, Window const& window, Trial const& trial,
+                        real end, mask taken) {
         if constexpr (n_events > 0) {
             // An event that happens in this step has its sign marked by 2 until it is taken.
             Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f};
@@ -342,9 +342,8 @@ template <class Scheme> struct Motion {
                 real sign = select((after == 0.0) | leaving, s.sign[e], sign_of(after));
                 s.sign[e] = select(taken, select(over, 2.0, sign), s.sign[e]);
                 if constexpr (!Rule<e>::acts)
-                    forget_missing<e>(
-                        s.sums, ends,
-                        taken & system.template active<e>() & (end >= window.start));
+                    forget_missing<e>(s.sums, ends,
+                                      taken & system.template active<e>() & (end >= window.start));
             });
         }
         s.t = select(taken, end, s.t);

@@ -46,7 +46,8 @@ template <int order, class F> HD void gauss(real a, real b, F const& f) {
     }
 }
 
-// The end of the part that begins at a and in which no kink's expression changes its sign.
+// The end of the part that begins at a and in which no kink's expression changes its sign; those that come
+// last, of `floor`, stay between the same whole numbers.
 template <class System, class Dense>
 HD real smooth_until(System const& system, Dense const& dense, real a, mask wanted) {
     real b = 1.0;
@@ -57,10 +58,18 @@ HD real smooth_until(System const& system, Dense const& dense, real a, mask want
         mask undecided = false;
         each<equations::kinks>([&](auto k) {
             constexpr int number = decltype(k)::value;  // NVRTC takes no captured k for a constant
-            auto g = [&](real s) { return system.template kink<number>(dense.time(s), dense(s)); };
+            real level = 0.0;
+            auto g = [&](real s) {
+                real value = system.template kink<number>(dense.time(s), dense(s));
+                if constexpr (number < equations::kinks - equations::floors) return value;
+                return 0.5 - abs(value - (level + 0.5));
+            };
             // Just inside, because a may be the root at which the last part ended.
-            real end = round == 0 ? b : fma(-1e-6, b - a, b);
-            real before = g(fma(1e-6, b - a, a)), after = g(end);
+            real start = fma(1e-6, b - a, a), end = round == 0 ? b : fma(-1e-6, b - a, b);
+            if constexpr (number >= equations::kinks - equations::floors)
+                level =
+                    functions::floor(system.template kink<number>(dense.time(start), dense(start)));
+            real before = g(start), after = g(end);
             undecided = undecided | (here & ~(after == after));
             mask changes = here & (before * after < 0.0);
             if (any(changes))
@@ -73,13 +82,15 @@ HD real smooth_until(System const& system, Dense const& dense, real a, mask want
 
 template <int order, class System, class Dense>
 HD void integrate(Sums& sums, System const& system, Dense const& dense, real first, mask here) {
+    // Enough for a kink that is crossed twice, and for many levels of `floor`.
+    constexpr int last = 2 * equations::kinks + 64 * equations::floors + 1;
     real a = first;
-    for (int parts = 0; parts <= 2 * equations::kinks + 1; ++parts) {
+    for (int parts = 0; parts <= last; ++parts) {
         mask open = here & (a < 1.0);
         if (!any(open)) break;
         real b = 1.0;
         if constexpr (equations::kinks > 0) b = smooth_until(system, dense, a, open);
-        if (parts == 2 * equations::kinks + 1) b = 1.0;
+        if (parts == last) b = 1.0;
         Vector<equations::integrals> part;
         each<equations::integrals>([&](auto i) { part[i] = 0.0; });
         gauss<order>(a, b, [&](real s, real weight) {

@@ -16,7 +16,7 @@ from sweep.equations.motion_members import (
 )
 from sweep.equations.output_members import (
     integrals,
-    kinks,
+    kinks_and_floors,
     observables,
     periods,
     results,
@@ -89,6 +89,7 @@ def header_of(
 
 def _numbers(writer: Writer) -> Iterable[str]:
     """How many there are of everything, for the sizes of arrays."""
+    kinks, floors = kinks_and_floors(writer)
     counts = {
         "states": len(writer.states),
         "events": len(writer.events) if writer.acting else 0,
@@ -97,7 +98,8 @@ def _numbers(writer: Writer) -> Iterable[str]:
         "extremes": len(writer.sums.extremes),
         "counts": len(writer.sums.counts),
         "event_sums": len(writer.sums.of_events),
-        "kinks": len(kinks(writer)),
+        "kinks": len(kinks) + len(floors),
+        "floors": len(floors),
         "waves": len(writer.phases),
     }
     yield from (f"constexpr int {name} = {count};" for name, count in counts.items())

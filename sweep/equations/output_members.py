@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from itertools import chain
 
 from sweep.equations.code import Code
-from sweep.equations.derivatives import ONE, ZERO
-from sweep.equations.expressions import COMPARISONS, Call, Expression, walk
+from sweep.equations.derivatives import ONE, ZERO, derivative
+from sweep.equations.expressions import COMPARISONS, Call, Expression, walk, whole_power
 from sweep.equations.members import MOTION, PREFIX, Sums, Writer, function
 from sweep.equations.system import PERIOD, Rule
 
@@ -17,33 +17,57 @@ def integrals(writer: Writer) -> Iterable[str]:
     yield writer.numbered("integrand", writer.sums.integrands)
     yield writer.numbered("extreme", writer.sums.extremes)
     yield writer.numbered("extreme_rate", [writer.rate(e) for e in writer.sums.extremes], "f")
-    yield writer.numbered("kink", kinks(writer))
+    kinks, floors = kinks_and_floors(writer)
+    yield writer.numbered("kink", [*kinks, *floors])
 
 
-def kinks(writer: Writer) -> list[Expression]:
-    """What changes its sign where the integrand of any output of the model has a kink or a jump.
+def kinks_and_floors(writer: Writer) -> tuple[list[Expression], list[Expression]]:
+    """What changes its sign, or passes a whole number, where an integrand has a kink or a jump.
 
-    Of any output, so that none depends on which others are computed.
+    Of any output of the model, so that none depends on which others are computed.
     """
     if not writer.sums.integrands:
-        return []
+        return [], []
     sums = Sums()
     for rule in writer.system.outputs:
         if rule.kind != "values":
             sums.result(rule, writer.code())
     sign_changes: dict[Expression, None] = {}
+    floors: dict[Expression, None] = {}
     for part in chain.from_iterable(walk(writer.inlined(each)) for each in sums.integrands):
         match part:
             case Call("abs" | "sign", (a,)):
                 sign_changes[a] = None
-            case Call("min" | "max", (first, *others)):
-                sign_changes.update({Call("-", (first, other)): None for other in others})
+            case Call("min" | "max" as function, (best, *others)):
+                for other in others:
+                    sign_changes[Call("-", (best, other))] = None
+                    best = Call(function, (best, other))
+            case Call("atan2" | "hypot", arguments):
+                # A cut where y passes 0; a jump or a kink where both pass it, one perhaps constant.
+                sign_changes.update(dict.fromkeys(arguments))
+            case Call("sqrt" | "asin" | "acos", (a,)):
+                # Of sqrt(x**2), where its argument touches the end of its range.
+                sign_changes[_rate(writer, a)] = None
+            case Call("**", (base, exponent)) if whole_power(exponent) is None:
+                sign_changes[_rate(writer, base)] = None
+            case Call("floor", (a,)):
+                floors[a] = None
             case Call(function, (a, b)) if function in COMPARISONS:
                 sign_changes[Call("-", (a, b))] = None
             case _:
                 pass
     code = writer.code()
-    return [expression for expression in sign_changes if not code.is_constant(expression)]
+    changing, passing = (
+        [expression for expression in group if not code.is_constant(expression)]
+        for group in (sign_changes, floors)
+    )
+    return changing, passing
+
+
+def _rate(writer: Writer, expression: Expression) -> Expression:
+    """The rate of change along the motion, from time and states alone."""
+    rates = {name: writer.by_mode(name) for name in writer.states}
+    return derivative(expression, {**rates, **writer.by_time()})
 
 
 def periods(writer: Writer) -> Iterable[str]:
