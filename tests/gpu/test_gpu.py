@@ -314,7 +314,7 @@ class Faulty(TwinDevice):
 def test_a_fault_that_loses_the_device_ends_the_run(name: str, lost: bool) -> None:
     """All later chunks would fail; any other fault costs one chunk."""
     twin = Faulty(lost)
-    expected = r"GPU is lost .*IllegalAddress.*--backend cpu" if lost else "^cudaErrorIllegal"
+    expected = r"GPU is lost .*IllegalAddress.*Use backend cpu if" if lost else "^cudaErrorIllegal"
     with pytest.raises(LostDeviceError if lost else RuntimeError, match=expected):
         GpuBackend(twin, budget=1).compute(CASES[name].sweep, CASES[name].points)
     assert twin.used == 0
