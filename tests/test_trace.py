@@ -508,6 +508,29 @@ def test_a_picture_shows_every_observable_and_the_loop(everything: xr.Dataset) -
     assert [len(axes.collections) for axes in panels] == [1, 1, 1, 1]  # where it is stuck
 
 
+def test_small_lengths_are_drawn_in_a_readable_unit() -> None:
+    """Lines, the loop and the map of the springs."""
+    contact = {
+        "model": "mdr_contact", "method": "time_stepping",
+        "parameters": {
+            "youngs_modulus": 1e11, "poisson_ratio": 0.3, "friction": 0.1, "radius": 0.01,
+            "indentation": 5e-5, "normal_amplitude": 1e-5, "tangential_amplitude": 1e-5,
+            "phase": 0.5, "steps_per_cycle": 64, "springs": 512,
+        },
+    }  # fmt: skip
+    dataset = sweep.trace(contact)
+    figure = draw_trace(dataset)
+    drawn = {axes.get_ylabel().replace("\n", " "): axes for axes in figure.axes}
+    (line,) = drawn["tangential displacement [µm]"].lines
+    np.testing.assert_allclose(line.get_ydata(), 1e6 * dataset["tangential_displacement"])
+    assert max(np.abs(line.get_ydata())) == pytest.approx(10, rel=1e-2)
+    (loop,) = (axes for axes in figure.axes if axes.get_xlabel().endswith("displacement [µm]"))
+    np.testing.assert_array_equal(loop.lines[0].get_xdata(), line.get_ydata())
+    place = next(axes for label, axes in drawn.items() if label.startswith("place of the spring"))
+    assert "[µm]" in place.get_ylabel()
+    assert place.get_ylim()[1] < 1e3
+
+
 def test_a_part_of_a_trace_is_drawn_and_other_things_are_refused(everything: xr.Dataset) -> None:
     (axes,) = draw_trace(everything[["velocity", "status"]]).axes
     assert axes.get_ylabel() == "velocity [m/s]"

@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from sweep.analysis.figures import new_figure, save, shade
-from sweep.analysis.labels import in_words, point_text, unit, with_unit
+from sweep.analysis.labels import in_words, point_text, readable, unit, with_unit
 from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
@@ -128,15 +128,16 @@ def _draw_panel(axes: Axes, dataset: xr.Dataset, names: list[str], *, is_first: 
     """Draw observables; a legend of the shades and events is above the first panel."""
     marks: list[Line2D | Patch] = [*_shade(axes, dataset)]
     time = dataset["time"].values
+    shown, share = _readable(dataset, names)
     lines = [
-        axes.plot(time, dataset[name].values, linewidth=1.1, label=in_words(name))[0]
+        axes.plot(time, share * dataset[name].values, linewidth=1.1, label=in_words(name))[0]
         for name in names
     ]
     marks += _mark_events(axes, dataset)
     handles = [*(lines if len(lines) > 1 else ()), *(marks if is_first else ())]
     if handles:
         _draw_legend(axes, handles)
-    axes.set_ylabel(_label(dataset, names))
+    axes.set_ylabel(_label(dataset, names, shown))
     axes.margins(x=0)
     if not _has_values(dataset, names):
         axes.set_yticks([])
@@ -176,17 +177,20 @@ def _draw_item_map(axes: Axes, dataset: xr.Dataset, name: str) -> None:
     """
     flag = dataset[name]
     time, item = flag.dims
+    shown, share = _readable(dataset, [str(item)])
+    places = share * dataset[item].values
     meanings = flag_names(flag)
     colours = ("white", *MAP_COLOURS)[: len(meanings)]
     axes.pcolormesh(
-        dataset[time].values, dataset[item].values, flag.values.T, shading="nearest",
+        dataset[time].values, places, flag.values.T, shading="nearest",
         cmap=ListedColormap(colours), vmin=-0.5, vmax=len(meanings) - 0.5, rasterized=True,
     )  # fmt: skip
     pairs = zip(meanings.values(), colours, strict=True)
     handles = [Patch(facecolor=c, edgecolor="0.6", label=in_words(m)) for m, c in pairs]
     _draw_legend(axes, handles)
-    axes.set_ylabel(with_unit(str(dataset[item].attrs["long_name"]), dataset[item]))
-    axes.set_ylim(_changing_range(dataset[item].values, flag.values))
+    position = dataset[item].assign_attrs(units=shown)
+    axes.set_ylabel(with_unit(str(position.attrs["long_name"]), position))
+    axes.set_ylim(_changing_range(places, flag.values))
     axes.margins(x=0)
 
 
@@ -199,13 +203,21 @@ def _changing_range(places: Values, flags: NDArray[np.uint8]) -> tuple[float, fl
     return max(0.0, 2 * float(places[changes[0]]) - last), last
 
 
-def _label(dataset: xr.Dataset, names: list[str]) -> str:
-    """The name of a single observable, or the last word that several have in common."""
+def _readable(dataset: xr.Dataset, names: list[str]) -> tuple[str, float]:
+    """The unit in which these are shown together, and the factor that converts them."""
+    values = np.concatenate([dataset[name].values.ravel() for name in names])
+    largest = np.nanmax(np.abs(values), initial=0.0, keepdims=True)  # the axis is linear
+    return readable(largest, str(dataset[names[0]].attrs.get("units", "1")))
+
+
+def _label(dataset: xr.Dataset, names: list[str], shown: str) -> str:
+    """The name of a single observable, or the last word that several have in common; the unit."""
     words = in_words(names[0])
     if len(names) > 1:
         last = {in_words(name).rpartition(" ")[2] for name in names}
         words = last.pop() if len(last) == 1 else ""
-    return textwrap.fill(with_unit(words, dataset[names[0]]), LABEL_WIDTH)
+    variable = dataset[names[0]].assign_attrs(units=shown)
+    return textwrap.fill(with_unit(words, variable), LABEL_WIDTH)
 
 
 def _shade(axes: Axes, dataset: xr.Dataset) -> list[Patch]:
@@ -233,9 +245,10 @@ def _loop_of(dataset: xr.Dataset) -> tuple[str, str] | None:
 
 
 def _draw_loop(axes: Axes, dataset: xr.Dataset, loop: tuple[str, str]) -> None:
-    along, upwards = (dataset[name].values for name in loop)
-    axes.plot(along, upwards, linewidth=1.1)
-    axes.set(xlabel=_label(dataset, [loop[0]]), ylabel=_label(dataset, [loop[1]]))
+    (along, x_share), (upwards, y_share) = (_readable(dataset, [name]) for name in loop)
+    x, y = x_share * dataset[loop[0]].values, y_share * dataset[loop[1]].values
+    axes.plot(x, y, linewidth=1.1)
+    axes.set(xlabel=_label(dataset, [loop[0]], along), ylabel=_label(dataset, [loop[1]], upwards))
     if note := dataset.attrs.get("note"):
         axes.text(
             *(0.0, NOTE_PLACE), textwrap.fill(str(note), NOTE_WIDTH), transform=axes.transAxes,

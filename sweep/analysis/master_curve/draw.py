@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sweep.analysis.figures import new_figure
+from sweep.analysis.figures import new_figure, plain_ticks
 from sweep.analysis.master_curve.points import Points
 from sweep.analysis.master_curve.rational import MasterCurve
 from sweep.analysis.scales import evenly
@@ -108,6 +108,8 @@ def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | Non
             difference = _relative_difference(formula(x), energy)
             lower.plot(x, difference, label=f"{label} − points", **style)
         for axes in (upper, lower):
+            plain_ticks(axes.xaxis)
+            plain_ticks(axes.yaxis)
             axes.grid(color="0.9")
             axes.legend(frameon=False, fontsize="small")
     return figure
@@ -155,6 +157,8 @@ def _relative_difference(energy: Values, reference: Values) -> Values:
 
 def _finish(axes: Axes, abscissa: str, ordinate: str) -> None:
     axes.set(xscale="log", yscale="log", xlabel=abscissa, ylabel=ordinate)
+    plain_ticks(axes.xaxis)
+    plain_ticks(axes.yaxis)
     axes.grid(color="0.9")
     axes.legend(frameon=False, fontsize="small")
 
