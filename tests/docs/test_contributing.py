@@ -51,6 +51,18 @@ def test_a_recipe_works(recipe: str, tmp_path: Path) -> None:
         assert (tmp_path / "html" / "how_to" / "count_points.html").is_file()
 
 
+def test_every_change_of_a_recipe_fits_the_tree() -> None:
+    """As far as that shows without following it."""
+    changes = [
+        block.text for each in RECIPES.values() for block in each if block.language == "diff"
+    ]
+    assert len(changes) >= 4
+    for text in changes:
+        options = ["git", "apply", "--check", "--unidiff-zero", "-"]
+        done = subprocess.run(options, cwd=ROOT, input=text, text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
+
+
 def test_every_recipe_is_there() -> None:
     named = {"output", "method", "model", "command", "plot", "document", "page"}
     assert {recipe.split()[-1] for recipe in RECIPES} == named
