@@ -50,10 +50,12 @@ def trace(
     """Trace the motion of one point of a sweep over time.
 
     `source` and `overrides` are as in sweep.run. `at` sets parameters, in SI units or as text with
-    a unit: each one that has several values in the sweep, to any value, and others as needed. The
-    motion is sampled either at `times` (ascending, in s; rad for mdr_contact) or at `samples` times
-    from `start` to `end`, by default the ends of the sweep's window, or over the last `cycles` of
-    the excitation before the end. The attribute `cycle` is the duration of one, if there are any.
+    a unit: each one that has several values in the sweep, to any value, and others as needed.
+    Parameters that vary together are set by the name of their axis and a number, from 0: {"case":
+    2}, or {"point": 17} in a sample. The motion is sampled either at `times` (ascending, in s; rad
+    for mdr_contact) or at `samples` times from `start` to `end`, by default the ends of the sweep's
+    window, or over the last `cycles` of the excitation before the end. The attribute `cycle` is the
+    duration of one, if there are any.
 
     The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
     every parameter as a scalar coordinate, and `status`, that of the point in the sweep. `exact`
@@ -193,7 +195,7 @@ def _moment(name: str, moment: float | None) -> float | None:
 
 def as_point(sweep: Sweep) -> Sweep:
     """The sweep of one point without axes; SweepError naming the axes if it has more."""
-    long = {name: axis for axis in sweep.axes if axis.size > 1 for name in axis.columns}
+    long = {name: axis for axis in sweep.axes if axis.size > 1 for name in _names(axis)}
     if long:
         extents = "; ".join(_extent(name, axis) for name, axis in long.items())
         cure = " ".join(f"--at {name}=..." for name in long)
@@ -207,7 +209,15 @@ def as_point(sweep: Sweep) -> Sweep:
     return replace(sweep, constants=constants, axes=(), derived={})
 
 
+def _names(axis: Axis) -> list[str]:
+    """What a point of an axis is chosen by: its number, or the values of its parameters."""
+    numbered = len(axis.columns) > 1 and axis.name not in axis.columns
+    return [axis.name] if numbered else [*axis.columns]
+
+
 def _extent(name: str, axis: Axis) -> str:
+    if name not in axis.columns:
+        return f"{name} has the numbers 0 to {axis.size - 1:,} ({listed(axis.columns)})"
     values = axis.columns[name][:STRETCH]
     extent = "" if axis.size > STRETCH else f" from {values.min():g} to {values.max():g}"
     return f"{name} has {axis.size:,} values{extent}"

@@ -28,7 +28,11 @@ def trace(
     config: ConfigPath,
     at: Annotated[
         list[str] | None,
-        option("NAME=VALUE", "The point: a value for each axis of the file (SI, or with a unit)."),
+        option(
+            "NAME=VALUE",
+            "The point: a value for each axis of the file (SI, or with a unit); the number, from "
+            "0, of a case or of a point of a sample.",
+        ),
     ] = None,
     path: Annotated[
         Path | None,

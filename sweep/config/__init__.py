@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sweep.config.assembly import sweep_of
+from sweep.config.grid import at_numbers
 from sweep.config.overrides import overridden
 from sweep.config.problems import Check, Problem, finished, in_table
 from sweep.config.reduce_table import reduced
@@ -83,7 +84,9 @@ def _contents(
     sweep, problems = finished(sweep_of(document, top))
     yield from problems
     refinement = None
-    if not is_point:
+    if sweep is not None and is_point:
+        sweep = yield from at_numbers(sweep, document.numbers)
+    elif not is_point:
         has_axes = not any(each.table.split(".")[0] in ("axes", "sample") for each in problems)
         sweep = yield from reduced(top, sweep, has_axes=has_axes)
         refinement = yield from refinement_of(top, sweep)

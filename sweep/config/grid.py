@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -21,7 +22,7 @@ from sweep.config.schema import AxisTable, correct, only_form
 from sweep.config.sweep_file import has_several, is_table
 from sweep.equations.names import name_fault
 from sweep.plan.chunking import MAX_SWEEP_POINTS
-from sweep.request import Axis
+from sweep.request import Axis, Sweep
 from sweep.spec import Output, Parameter
 from sweep.wording import shown
 from sweep.work import Values
@@ -63,6 +64,22 @@ def axes_of(draft: Draft, sample: Axis | None) -> Check[tuple[Axis, ...]]:
         message = f"{n_points:,} points are more than {MAX_SWEEP_POINTS:,}; {cure}"
         yield Problem("axes", "", message)
     return tuple(axes)
+
+
+def at_numbers(sweep: Sweep, numbers: Mapping[str, object]) -> Check[Sweep]:
+    """The sweep cut at these places along axes without values of their own."""
+    constants, axes = dict(sweep.constants), list[Axis]()
+    for axis in sweep.axes:
+        number = numbers.get(axis.name)
+        if number is None:
+            axes.append(axis)
+        elif type(number) is int and 0 <= number < axis.size:
+            constants |= {n: float(v[number : number + 1][0]) for n, v in axis.columns.items()}
+        else:
+            own = " ".join(f"--at {name}=..." for name in axis.columns)
+            message = f"choose one by its number, from 0 to {axis.size - 1:,}, or give {own}"
+            yield Problem("axes", axis.name, message)
+    return replace(sweep, constants=constants, axes=tuple(axes))
 
 
 def _columns(

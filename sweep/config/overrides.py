@@ -18,6 +18,7 @@ from sweep.config.sweep_file import (
     is_table,
 )
 from sweep.errors import Fault
+from sweep.request import POINT
 from sweep.wording import nearest, shown
 
 AXIS_FORMS = frozenset(FORMS)
@@ -70,10 +71,17 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
         raise ValueError(f"write {flag} name=value")
     _refuse_entry(flag, name, table)
     value = _value(value_text.strip())
+    numbered = _along(document, key) or (key == POINT and "sample" in document.tables)
+    if flag == "--at" and numbered:
+        places = {**document.places, ("axes", key): f"{flag} {text}"}
+        return replace(document, numbers={**document.numbers, key: value}, places=places)
     if flag == "--at" and any((each, key) in document.places for each in TABLES[:3]):
         raise ValueError("given twice; a point has one value of each parameter, so keep one")
-    if table == "parameters" and not is_table(value):
-        _refuse_several(document, flag, key)
+    if table == "parameters" and not is_table(value) and (names := _along(document, key)):
+        own = " ".join(f"--set {each}=..." for each in names)
+        raise ValueError(
+            f"{key} is an axis of several parameters, and has no values of its own; give {own}"
+        )
     return _with_entry(document, table, key, value, f"{flag} {name}")
 
 
@@ -104,15 +112,11 @@ def _refuse_entry(flag: Flag, name: str, table: str) -> None:
         raise ValueError(f"there is no table {shown(table)}; {nearest(table, TABLES)}")
 
 
-def _refuse_several(document: Document, flag: Flag, name: str) -> None:
-    """ValueError if a number is given to an axis of several parameters."""
+def _along(document: Document, name: str) -> list[str]:
+    """The parameters along an axis of several; none if there is no such axis."""
     axes = document.tables.get("axes")
     several = axes.get(name) if is_table(axes) else None
-    if has_several(several) and name not in several:
-        own = " ".join(f"{flag} {each}=..." for each in several)
-        raise ValueError(
-            f"{name} is an axis of several parameters, and has no values of its own; give {own}"
-        )
+    return [*several] if has_several(several) and name not in several else []
 
 
 def _value(text: str) -> object:

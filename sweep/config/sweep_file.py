@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TypeGuard, cast
 
@@ -43,6 +43,7 @@ class Document:
     folder: Path  # where relative paths start
     tables: Table  # the top level
     places: Places
+    numbers: Mapping[str, object] = field(default_factory=dict[str, object])  # `--at case=2`
 
     def fault(self, problem: Problem) -> Fault:
         """The problem with its location as the user wrote it: `[parameters] mass`, `--set mass`."""

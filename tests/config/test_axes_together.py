@@ -129,13 +129,36 @@ def test_it_is_drawn_as_panels(results: xr.Dataset) -> None:
 
 def test_a_number_for_it_is_one_fault() -> None:
     """Its parameters stay, so that none is missing."""
-    for option in ({"overrides": ["case=2"]}, {"at": ["case=2", "base_acceleration=3"]}):
-        with pytest.raises(ConfigError) as caught:
-            load(WHOLE, **option)
-        (fault,) = caught.value.faults
-        assert "mass=... --" in str(fault)
-        assert "friction=..." in str(fault)
+    with pytest.raises(ConfigError) as caught:
+        load(WHOLE, ["case=2"])
+    (fault,) = caught.value.faults
+    assert "--set mass=... --set friction=..." in str(fault)
     assert load(WHOLE, at=["mass=2", "friction=0.1", "base_acceleration=3"]).sweep.n_points == 1
+
+
+def test_one_case_is_traced_by_its_number() -> None:
+    at = {"base_acceleration": 9, "mass": 2, "friction": 0.2}
+    expected = sweep.trace(WHOLE, at, samples=9)
+    xr.testing.assert_identical(
+        sweep.trace(WHOLE, {"base_acceleration": 9, "case": 1}, samples=9), expected
+    )
+    for wrong in (3, -1, True, 0.5, "two"):
+        with pytest.raises(ConfigError, match=r"case.*number, from 0 to 2, or give.*mass"):
+            sweep.trace(WHOLE, {"base_acceleration": 9, "case": wrong})
+    with pytest.raises(SweepError, match=r"case has the numbers 0 to 2 \(friction, mass\)"):
+        sweep.trace(WHOLE, {"base_acceleration": 9})
+
+
+def test_one_point_of_a_sample_is_traced_by_its_number() -> None:
+    ranges = {"mass": {"uniform": [1, 3]}, "friction": {"uniform": [0.1, 0.3]}}
+    sampled = {k: v for k, v in WHOLE.items() if k != "axes"}
+    sampled["sample"] = {"method": "sobol", "points": 16, "seed": 1, **ranges}
+    sampled["parameters"] = {**CONSTANTS, "base_acceleration": 9}
+    drawn = sweep.run(sampled, store=None).isel(point=5)
+    point = {name: float(drawn[name]) for name in ranges}
+    xr.testing.assert_identical(
+        sweep.trace(sampled, {"point": 5}, samples=9), sweep.trace(sampled, point, samples=9)
+    )
 
 
 def test_it_is_drawn_as_lines_and_cut_by_its_parameters(results: xr.Dataset) -> None:
