@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sweep.backends.alike import ORDER_BYTES, SORT_BYTES, WARP, Sorting, Uploaded
 from sweep.backends.base import Stopped
-from sweep.backends.device import GROUP, Memory, Program, Queue, request_type
+from sweep.backends.device import GROUP, Entries, Memory, Program, Queue, request_type
 from sweep.backends.library import ColumnStruct
 from sweep.errors import DeviceError
 from sweep.spec import Output, array_types
@@ -28,8 +28,7 @@ from sweep.work import Points
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
 GROWTH = 4  # factor of the work in a launch, after one shorter than LAUNCH_SECONDS/GROWTH
 WARPS_PER_SCHEDULER = 16  # at most; between one and all of them keep a scheduler busy
-ROUNDED_BYTES = 4 + 1 + 4  # of an output that is rounded to float32, and of finding NaN in it
-QUIET_NAN = 0x7FC00000  # the float32 that a CPU rounds a missing value to
+ROUNDED_BYTES = 4  # of an output that is rounded to float32
 MAX_THREADS = 1 << 22  # of a launch: more than a GPU runs at once, while one unit stays short
 
 
@@ -85,6 +84,7 @@ class Work:
     stop: Event | None = None
     resident: Mapping[str, Memory] | None = None  # of the device, in place of `arrays`
     sorting: Sorting | None = None  # None: points are computed as they come
+    rounding: Entries | None = None  # for arrays of float32
     seconds: float = 0.0  # spent in launches
 
     def run(self, memory: int) -> int:
@@ -156,8 +156,8 @@ class Work:
                 kept += self._launch_until_done(request, count)
             for name, memory in stored.items():
                 into = self.arrays[name][first : first + count]
-                if into.dtype == np.float32:
-                    kept.append(memory := self._rounded(memory, count))
+                if self.rounding is not None and into.dtype == np.float32:
+                    kept.append(memory := self._rounded(self.rounding, memory, count))
                 queue.download(memory, into)
         finally:
             queue.wait()  # memory that copies and launches use must live until here
@@ -190,12 +190,12 @@ class Work:
             request.order = kept[-1].address
         return request, kept
 
-    def _rounded(self, memory: Memory, count: int) -> Memory:
-        """Doubles as float32. A GPU gives NaN other bits than a CPU, so these are written."""
+    def _rounded(self, rounding: Entries, memory: Memory, count: int) -> Memory:
+        """Doubles as float32, with the bits of a CPU."""
         rounded = self.queue.empty(4 * count)
-        values = self.queue.array(memory, count, np.float64)
-        self.queue.array(rounded, count, np.float32)[:] = values
-        self.queue.array(rounded, count, np.uint32)[self.queue.library.isnan(values)] = QUIET_NAN
+        addresses = np.array([memory.address, rounded.address, count], np.int64)
+        argument = self.queue.upload(addresses)
+        self.seconds += self.queue.launch(rounding, "tribosweep_round", argument, count)
         return rounded
 
     def _items(self, request: Any, groups_at_once: int) -> list[Memory]:

@@ -9,7 +9,7 @@ import ctypes
 import importlib
 import queue
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -130,6 +130,7 @@ class CupyDevice:
         self._device = cupy.cuda.Device(number)
         self.to_host = cupy.asnumpy
         self._programs: dict[Kernel, CupyProgram] = {}
+        self._rounding: CupyEntries | None = None
         self._texts = KernelTexts()
         self._compiling = threading.Lock()
         self._queues: queue.SimpleQueue[CupyQueue] = queue.SimpleQueue()
@@ -193,6 +194,13 @@ class CupyDevice:
                 )
             return self._programs[kernel]
 
+    def rounding(self) -> CupyEntries:
+        with self._compiling, self._here():
+            if self._rounding is None:
+                text, n = flat_text("rounding_gpu.h"), self.facts.multiprocessors
+                self._rounding = CupyEntries(self.library, text, OPTIONS, ["round"], n)
+            return self._rounding
+
     @contextmanager
     def queue(self) -> Generator[CupyQueue]:
         chosen = self._queues.get()
@@ -231,32 +239,49 @@ class CupyDevice:
             raise ArithmeticError(f"a trial kernel returns {roots}, not [2.0, 3.0]")
 
 
-class CupyProgram:
-    """A kernel's text, compiled by NVRTC and loaded."""
+class CupyEntries:
+    """Entries of a text, compiled by NVRTC and loaded."""
 
-    def __init__(self, cupy: Any, kernel: Kernel, text: str, multiprocessors: int) -> None:
-        self.kernel = kernel
+    def __init__(
+        self, cupy: Any, text: str, options: Sequence[str], names: Sequence[str], n: int
+    ) -> None:
+        """`n` is the number of multiprocessors. CompileError if the text does not compile."""
         self._cupy = cupy
-        self._multiprocessors = multiprocessors
-        module = cupy.RawModule(code=text, options=options_for(kernel))
-        names = ["sizes", "run", *(["sum", "finish"] if kernel.method.items else [])]
+        self._multiprocessors = n
+        module = cupy.RawModule(code=text, options=(*options,))
         try:
             self._entries = {f"tribosweep_{name}": self._entry(module, name) for name in names}
         except Exception as error:  # of CuPy: it does not compile, or NVRTC is missing
             raise CompileError(
                 f"the kernel does not compile for the GPU: {_named(error)}"
             ) from error
-        sizes = cupy.zeros(4, np.int64)
-        self._entries[SIZES][0]((1,), (1,), (sizes,))
-        self.sizes = Sizes(*cupy.asnumpy(sizes).tolist())
-        check_sizes(self.sizes, kernel)
-        self._warm_up()
 
     def _entry(self, module: Any, name: str) -> tuple[Any, int]:
         """A function, and the threads per block that keep a multiprocessor busiest."""
         function = module.get_function(f"tribosweep_{name}")
         choose = self._cupy.cuda.driver.occupancyMaxPotentialBlockSize
         return function, int(choose(function.kernel.ptr, 0, MAX_BLOCK_THREADS)[1])
+
+    def start(self, entry: str, address: int, threads: int) -> None:
+        """Start an entry on the current stream, its threads spread over all multiprocessors."""
+        function, block = self._entries[entry]
+        fair = -(-threads // self._multiprocessors)
+        block = min(block, max(32, -(-fair // 32) * 32))
+        function((-(-threads // block),), (block,), (address,))
+
+
+class CupyProgram(CupyEntries):
+    """A kernel."""
+
+    def __init__(self, cupy: Any, kernel: Kernel, text: str, multiprocessors: int) -> None:
+        self.kernel = kernel
+        names = ["sizes", "run", *(["sum", "finish"] if kernel.method.items else [])]
+        super().__init__(cupy, text, options_for(kernel), names, multiprocessors)
+        sizes = cupy.zeros(4, np.int64)
+        self._entries[SIZES][0]((1,), (1,), (sizes,))
+        self.sizes = Sizes(*cupy.asnumpy(sizes).tolist())
+        check_sizes(self.sizes, kernel)
+        self._warm_up()
 
     def _warm_up(self) -> None:
         """Launch every entry once on no points.
@@ -269,13 +294,6 @@ class CupyProgram:
             if name != SIZES:
                 function((1,), (block,), (request,))
         self._cupy.asnumpy(request)  # waits for the launches
-
-    def start(self, entry: str, address: int, threads: int) -> None:
-        """Start an entry on the current stream, its threads spread over all multiprocessors."""
-        function, block = self._entries[entry]
-        fair = -(-threads // self._multiprocessors)
-        block = min(block, max(32, -(-fair // 32) * 32))
-        function((-(-threads // block),), (block,), (address,))
 
 
 @dataclass

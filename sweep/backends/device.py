@@ -36,8 +36,14 @@ class Memory(Protocol):
     def address(self) -> int: ...
 
 
-class Program(Protocol):
-    """A kernel compiled for a device and loaded there."""
+class Entries(Protocol):
+    """Entries of a text that is compiled for a device and loaded there, for Queue.launch()."""
+
+    def start(self, entry: str, address: int, threads: int) -> None: ...
+
+
+class Program(Entries, Protocol):
+    """A kernel."""
 
     kernel: Kernel
     sizes: Sizes
@@ -63,8 +69,8 @@ class Queue(Protocol):
         """Set every byte to 0."""
         ...
 
-    def launch(self, program: Program, entry: str, argument: Memory, threads: int) -> float:
-        """Run one of the kernel's entries, wait for it, and return the seconds it took."""
+    def launch(self, program: Entries, entry: str, argument: Memory, threads: int) -> float:
+        """Run one of the entries, wait for it, and return the seconds it took."""
         ...
 
     def download(self, memory: Memory, into: NDArray[Any]) -> None:
@@ -95,6 +101,10 @@ class Device(Protocol):
         ...
 
     def load(self, kernel: Kernel) -> Program: ...
+
+    def rounding(self) -> Entries:
+        """The entries of rounding_gpu.h."""
+        ...
 
     def queue(self) -> AbstractContextManager[Queue]:
         """A queue for this thread alone; waits until one is free."""

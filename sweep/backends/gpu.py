@@ -93,6 +93,7 @@ class GpuBackend:
             types = array_types(outputs)
             if sweep.dtype == "float32" and sweep.reduction is None:
                 types |= {each.name: np.float32 for each in outputs if each.kind == "real"}
+                work = replace(work, rounding=self._device.rounding())
             arrays = {n: self._device.host_array(points.n_points, t) for n, t in types.items()}
             computed = self._run(replace(work, arrays=arrays))
         return reduced(sweep, points, computed)

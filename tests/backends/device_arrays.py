@@ -36,9 +36,6 @@ OPERATORS = """lt le eq ne gt ge neg pos abs invert add sub mul matmul truediv f
 IN_PLACE = "iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift"
 
 
-ALL_BITS = np.uint32(0x7FFFFFFF).view(np.float32)
-
-
 class DeviceArray:
     """A NumPy array that behaves as one of CuPy."""
 
@@ -66,10 +63,7 @@ class DeviceArray:
     def __setitem__(self, index: Any, value: Any) -> None:
         place = _index(index)
         _refuse_twice(place)
-        self._values[place] = given = _argument(value)
-        if self._values.dtype == np.float32 and getattr(given, "dtype", None) == np.float64:
-            written = self._values[place]  # a GPU sets all bits of a NaN that it rounds
-            self._values[place] = np.where(np.isnan(written), ALL_BITS, written)
+        self._values[place] = _argument(value)
 
     def __getattr__(self, name: str) -> Any:
         if f"ndarray.{name}" not in CUPY:

@@ -130,6 +130,28 @@ def test_float32_is_rounded_on_the_device() -> None:
     assert n_missing
 
 
+def test_doubles_are_rounded_as_by_the_cpu() -> None:
+    """Every kind of float32 and the doubles between and next to them, by their bits."""
+    random = np.random.default_rng(1)
+    singles = random.integers(0, 1 << 32, 50_000, dtype=np.uint32).view(np.float32)
+    edges = np.array([0, 1, 2, 0x7FFFFF, 0x800000, 0x800001, 0x7F7FFFFF, 0x7F800000], np.uint32)
+    ends = np.concatenate([singles, edges.view(np.float32), -edges.view(np.float32)])
+    with np.errstate(all="ignore"):
+        exact = ends.astype(np.float64)
+        middles = 0.5 * exact + 0.5 * np.nextafter(ends, np.float32(np.inf)).astype(np.float64)
+        sides = [np.nextafter(middles, end) for end in (-np.inf, np.inf)]
+        random_bits = random.integers(0, 1 << 63, 50_000, dtype=np.int64).view(np.float64)
+        small = [2.0**-149, 2.0**-150, 2.0**-151, 1.5 * 2.0**-150, 5e-324, 3.5e38, 1e308, -np.inf]
+        values = np.concatenate([exact, middles, *sides, random_bits, -random_bits, small])
+        expected = np.where(np.isnan(values), np.float32(np.nan), values.astype(np.float32))
+    device = TwinDevice()
+    doubles, floats = device.upload(values), device.empty(4 * values.size)
+    request = device.upload(np.array([doubles.address, floats.address, values.size], np.int64))
+    device.launch(device.rounding(), "tribosweep_round", request, values.size)
+    rounded = device.array(floats, values.size, np.uint32).get()
+    np.testing.assert_array_equal(rounded, expected.view(np.uint32))
+
+
 # Memory.
 
 

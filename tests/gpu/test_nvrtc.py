@@ -280,3 +280,12 @@ def test_the_loop_that_measures_operations_on_doubles_has_hardly_any_others() ->
     assert loop.on_doubles == ceilings.CHAINS * loop.counted
     assert loop.on_doubles > 0.75 * loop.instructions
     assert loop.writes == 0
+
+
+def test_float32_is_rounded_without_an_operation_that_flushes() -> None:
+    """CuPy's -ftz=true makes any operation on a float32 turn a subnormal one into 0."""
+    text = nvrtc.ptx(flat_text("rounding_gpu.h"), 90, (*OPTIONS, *OF_CUPY))
+    assert ".entry tribosweep_round" in text
+    assert "f32" not in text
+    flushing = 'extern "C" __global__ void trial(float* a, double* b) { a[0] = (float)b[0]; }'
+    assert "cvt.rn.ftz.f32.f64" in nvrtc.ptx(flushing, 90, (*OPTIONS, *OF_CUPY))

@@ -98,6 +98,23 @@ def test_the_bits_depend_on_neither_budget_nor_batch(name: str, gpu: CupyDevice)
     assert differing(bits, dict(backend.compute(case.sweep, points).arrays)) == []
 
 
+def test_float32_is_rounded_as_by_the_cpu(gpu: CupyDevice) -> None:
+    """Wear powers below 2^-126 W, too, which CuPy's own conversion turns into 0."""
+    case = CASES["friction_oscillator-exact"]
+    points, _ = expected(case)
+    mass = Column(points.columns["mass"].values * np.resize([1.0, 1e-38, 1e-40], points.n_points))
+    points = replace(points, columns={**points.columns, "mass": mass})
+    backend, single = GpuBackend(gpu), replace(case.sweep, dtype="float32")
+    doubles, rounded = (dict(backend.compute(s, points).arrays) for s in (case.sweep, single))
+    with np.errstate(all="ignore"):  # subnormal and infinite ones are meant
+        expected_bits = {
+            n: v.astype(np.float32) if v.dtype == np.float64 else v for n, v in doubles.items()
+        }
+    assert differing(expected_bits, rounded) == []
+    power = np.abs(rounded["wear_power"])
+    assert np.count_nonzero((power > 0) & (power < 2.0**-126)) > points.n_points / 20
+
+
 @pytest.mark.parametrize("name", ARRAYS)
 def test_an_array_method_gives_the_values_of_the_cpu(name: str, gpu: CupyDevice) -> None:
     points, expectation = expected(ARRAYS[name])

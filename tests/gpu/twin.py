@@ -21,7 +21,7 @@ from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.device import Memory, Sizes
 from sweep.backends.gpu import check_sizes, options_for
 from sweep.backends.library import load_library
-from sweep.source import Kernel, kernel_text
+from sweep.source import Kernel, flat_text, kernel_text
 from tests.backends.device_arrays import DeviceArray, Library
 
 # The built-in functions of NVRTC that kernels may use. A GPU would choose other functions of CUDA
@@ -110,23 +110,29 @@ class TwinMemory:
         return self.bytes.ctypes.data
 
 
-class TwinProgram:
-    """A kernel, compiled from `text` and loaded."""
+class TwinEntries:
+    """Entries of a text, compiled and loaded."""
 
-    def __init__(self, kernel: Kernel, text: str) -> None:
-        self.kernel = kernel
-        options = options_for(kernel)
+    def __init__(self, text: str, options: Iterable[str]) -> None:
         self.library = compiled(text, options)
-        sizes = np.zeros(4, np.int64)
-        self.start("tribosweep_sizes", sizes.ctypes.data, 1)
-        self.sizes = Sizes(*sizes.tolist())
-        check_sizes(self.sizes, kernel)
 
     def start(self, entry: str, address: int, threads: int) -> None:
         run = getattr(self.library, entry.replace("tribosweep", "twin"))
         block = 96 if threads > 96 else 32
         blocks = -(-threads // block)
         run(ctypes.c_void_p(address), ctypes.c_int64(blocks), ctypes.c_uint32(block))
+
+
+class TwinProgram(TwinEntries):
+    """A kernel, compiled from `text` and loaded."""
+
+    def __init__(self, kernel: Kernel, text: str) -> None:
+        super().__init__(text, options_for(kernel))
+        self.kernel = kernel
+        sizes = np.zeros(4, np.int64)
+        self.start("tribosweep_sizes", sizes.ctypes.data, 1)
+        self.sizes = Sizes(*sizes.tolist())
+        check_sizes(self.sizes, kernel)
 
 
 class TwinDevice:
@@ -161,6 +167,9 @@ class TwinDevice:
 
     def load(self, kernel: Kernel) -> TwinProgram:
         return _program(kernel, self.text_of(kernel))
+
+    def rounding(self) -> TwinEntries:
+        return _rounding()
 
     @contextmanager
     def queue(self) -> Iterator[TwinDevice]:
@@ -215,3 +224,8 @@ class TwinDevice:
 @functools.cache
 def _program(kernel: Kernel, text: str) -> TwinProgram:
     return TwinProgram(kernel, text)
+
+
+@functools.cache
+def _rounding() -> TwinEntries:
+    return TwinEntries(launchable(flat_text("rounding_gpu.h")), ())
