@@ -58,29 +58,27 @@ class GpuJob(Job):
         other processes, and no result is in transit when this one ends.
         """
         gpu, address, receipts = os.environ[VARIABLE], get_worker().address, list[Receipt]()
-        left = task.chunks
-        while left:
-            parts = left
-            if self.run in _SPOILT:
-                if not receipts:
-                    state_of(self.run).stop.wait()
-                break
-            try:
+        parts = task.chunks
+        try:
+            if self.run not in _SPOILT:
                 worker = opened(self, store)
-                _, parts = next(worker.blocks(left))
-                computed = worker(Task(parts), patience)
-            except LostDeviceError as error:  # whichever of them was to blame
-                computed = [Receipt(chunk, error=str(error)) for chunk in parts]
-            except DeviceError as error:
-                _SPOILT.add(self.run)
-                return GpuReport(gpu, address, receipts, str(error))
-            receipts += [replace(each, in_doubt=each.error != "") for each in computed]
-            if any(receipt.error for receipt in computed):
-                _SPOILT.add(self.run)
-                break
-            if len(computed) < len(parts):  # the run is stopping
-                break
-            left = left[len(parts) :]
+                for _, parts in worker.blocks(task.chunks):
+                    if self.run in _SPOILT:
+                        break
+                    computed = worker(Task(parts), patience)
+                    receipts += [replace(each, in_doubt=each.error != "") for each in computed]
+                    if any(receipt.error for receipt in computed):
+                        _SPOILT.add(self.run)
+                    if len(computed) < len(parts):  # the run is stopping
+                        break
+        except LostDeviceError as error:  # whichever of them was to blame
+            receipts += [Receipt(chunk, error=str(error), in_doubt=True) for chunk in parts]
+            _SPOILT.add(self.run)
+        except DeviceError as error:
+            _SPOILT.add(self.run)
+            return GpuReport(gpu, address, receipts, str(error))
+        if not receipts and self.run in _SPOILT:
+            state_of(self.run).stop.wait()
         return GpuReport(gpu, address, receipts)
 
 

@@ -164,12 +164,13 @@ class Ledger:
             yield self.waiting.popleft()
             return
         least = self.points_of_a_task // self.waiting[0].n_points
-        unknown = 0.0 if least else TASK_SECONDS
-        each = self.seconds / self.chunks_done if self.chunks_done else unknown
+        wanted = least
+        if self.chunks_done:
+            wanted = int(TASK_SECONDS / max(self.seconds / self.chunks_done, 1e-6))
         fair = len(self.waiting) // (2 * self.window)  # leave some for other workers
         fair = max(fair, min(least, len(self.waiting) // max(self.workers, 1)))
         yield self.waiting.popleft()
-        for _ in range(min(int(TASK_SECONDS / max(each, 1e-6)), fair) - 1):
+        for _ in range(min(wanted, fair) - 1):
             if self.attempts[self.waiting[0].index]:
                 break
             yield self.waiting.popleft()

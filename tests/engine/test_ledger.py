@@ -79,6 +79,14 @@ def test_a_gpu_gets_several_chunks_at_once_before_any_rate_is_known(
     assert taken(book) == every[437:457]
 
 
+def test_a_gpu_gets_no_more_before_any_rate_is_known(results: MemoryResults) -> None:
+    """A fair share of many chunks would be hundreds, whose receipts come at once and late."""
+    book = account(results.pending(), workers=4)
+    book.points_of_a_task = 8  # chunks have two
+    assert len(book.waiting) // (2 * book.window) > 4
+    assert [len(taken(book)), len(taken(book))] == [4, 4]
+
+
 def test_a_chunk_that_failed_joins_no_other(results: MemoryResults) -> None:
     every = results.pending()[:8]
     book = account(every)
