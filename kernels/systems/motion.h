@@ -188,11 +188,15 @@ template <class Scheme> struct Motion {
         if constexpr (k + 1 < vectors) step_vectors<k + 1>(system, start, middle, end, y, h);
     }
 
-    // The time at which the next trial ends, and whether it is the end of the window.
-    HD static real end_of_trial(State const& s, Window const& window, mask& shortened) {
-        real end = s.t + s.h;
-        shortened = end * (1.0 + 1e-14) >= window.end;
-        end = select(shortened, window.end, end);
+    // The time at which the next trial ends, and whether it is one at which steps have to end. Steps that
+    // are chosen end at the samples of signals: a state at rest would let them pass over many.
+    HD static real end_of_trial(State const& s, System const& system, Window const& window,
+                                mask& shortened) {
+        real end = s.t + s.h, last = window.end;
+        if constexpr (Scheme::controlled && equations::signals > 0)
+            last = least(last, system.next_sample(s.t));
+        shortened = end * (1.0 + 1e-14) >= last;
+        end = select(shortened, last, end);
         if constexpr (n_events > 0) {
             mask aiming = s.aims > 0.0;
             shortened = shortened | aiming;
@@ -248,7 +252,7 @@ template <class Scheme> struct Motion {
         system.mode = s.mode;
         mask active = s.going();
         mask shortened;
-        real end = end_of_trial(s, window, shortened);
+        real end = end_of_trial(s, system, window, shortened);
         real h = select(shortened, end - s.t, s.h);
         Waves after;
         Trial trial = step_to(s, system, end, h, shortened, half, after);
@@ -376,7 +380,7 @@ template <class Scheme> struct Motion {
         system.mode = s.mode;
         mask shortened;
         Window window = system.window();
-        real end = end_of_trial(s, window, shortened);
+        real end = end_of_trial(s, system, window, shortened);
         real h = select(shortened, end - s.t, s.h);
         mask moves = (s.ended == going) & (h > 0.0);
         Waves after;

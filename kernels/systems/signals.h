@@ -19,4 +19,12 @@ template <class Table> HD real signal_slope(real t) {
     return within(outside_signal<Table>(t), table_slope_at<Table>(t));
 }
 
+// The time of the first sample after this one; after the last there is none.
+template <class Table> HD real sample_after(real t) {
+    return at_each(t, [](double time) {
+        double next = Table::time(interpolated<Table>(time).low + 1);
+        return next > time ? next : 1.7976931348623157e308;
+    });
+}
+
 }  // namespace functions

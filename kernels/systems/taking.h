@@ -21,9 +21,13 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     if (!any(fires)) return;
     // Closer than the width to which events are located, two occurrences are at one time.
     mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t);
-    if constexpr (Rule<e>::acts) s.taken = select(fires, s.taken + 1.0, s.taken);
-    again = again | (fires & (s.taken > p.maximum_events));
-    s.ended = select(again, chattering, s.ended);
+    if constexpr (Rule<e>::acts) {
+        s.taken = select(fires, s.taken + 1.0, s.taken);
+        again = again | (fires & (s.taken > p.maximum_events));
+        s.ended = select(again, chattering, s.ended);
+    } else {
+        fires = fires & ~again;  // what changes nothing is counted once
+    }
     s.last[e] = select(fires, s.t, s.last[e]);
     s.occurred[e] = select(fires, s.occurred[e] + 1.0, s.occurred[e]);
     mask counts = fires & (s.t >= window.start);

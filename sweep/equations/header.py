@@ -10,6 +10,7 @@ from sweep.equations.motion_members import (
     event_rule,
     forget,
     jacobian,
+    next_sample,
     outside,
     rates,
     record,
@@ -46,6 +47,7 @@ def header_of(
         *(jacobian(writer) if method == "rodas4" else ()),
         *event_members(writer),
         outside(writer),
+        next_sample(writer),
         *integrals(writer),
         record(writer),
         forget(writer),
@@ -101,6 +103,7 @@ def _numbers(writer: Writer) -> Iterable[str]:
         "kinks": len(kinks) + len(floors),
         "floors": len(floors),
         "waves": len(writer.phases),
+        "signals": len(writer.system.signals),
     }
     yield from (f"constexpr int {name} = {count};" for name, count in counts.items())
     yield "struct Waves { Vector<waves> sine, cosine; };"

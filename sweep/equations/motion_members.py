@@ -5,6 +5,7 @@ Events: when they happen, what they change and leave behind.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 from sweep.equations.derivatives import ONE, ZERO, derivative
@@ -62,6 +63,14 @@ def outside(writer: Writer) -> str:
     ]
     lines = ["mask outside = false;", *ends, *code.lines, "return outside;"]
     return function(f"mask outside({MOTION}) const", lines)
+
+
+def next_sample(writer: Writer) -> str:
+    """The first time after `t` at which a signal has a sample."""
+    tables = (f"{TABLE}{signal.name}" for signal in writer.system.signals)
+    nexts = [f"next = least(next, functions::sample_after<{each}>(t));" for each in tables]
+    lines = [f"real next = {sys.float_info.max!r};", *nexts, "return next;"]
+    return function("real next_sample(real t) const", lines)
 
 
 def event_rule(writer: Writer, number: int) -> str:

@@ -71,6 +71,25 @@ def test_a_condition_is_that_after_the_events_before(method: str) -> None:
     np.testing.assert_array_equal(motion.outsides, -1, err_msg="it is not known whether it happens")
 
 
+@pytest.mark.parametrize("method", FIRST)
+def test_what_is_only_counted_never_ends_a_motion(method: str) -> None:
+    """By rounding such an expression may cross zero twice at an impact."""
+    expressions = ("x*v", "x*abs(v)", "x - 1e-14", "sin(3*x)")
+    event = '[[events]]\nname = "e{}"\nwhen = "{}"\ndirection = "both"\n'
+    events = "".join(event.format(i, when) for i, when in enumerate(expressions))
+    counts = "".join(f'n{i} = {{ count = "e{i}" }}\n' for i in range(len(expressions)))
+    heights = np.linspace(1.8, 2.0, 5)
+    motion = points(
+        IMPACTS.replace("[outputs]", f"{events}[outputs]\n{counts}"),
+        method, {"height": heights}, ground=0.0, window_end=3.0, **controls(method),
+    )  # fmt: skip
+    assert (motion.status == Status.ok).all()
+    impacts = [bounced(3.0, height)[2] for height in heights]
+    np.testing.assert_array_equal(motion.impacts, impacts)
+    for i in range(len(expressions)):
+        assert (motion[f"n{i}"] >= impacts).all(), "at each impact it is zero"
+
+
 # At t = 1 the mode changes; the events below it are due, too.
 MODES = """
 format = 1
@@ -121,6 +140,39 @@ def test_a_mode_is_that_after_the_events_before(method: str) -> None:
     names = ("changes", "earlies", "lates", "pasts")
     assert [int(motion[name]) for name in names] == [1, 1, 0, 1]
     assert motion.kept.values.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("method", FIRST)
+def test_an_event_is_counted_once_where_its_mode_is_entered_at_it(method: str) -> None:
+    """`seen` is due in the first mode, and again at once as that of the next."""
+    text = """
+    format = 1
+    name = "entered"
+    time_unit = "1"
+    [states]
+    x = { initial = "1" }
+    [modes.a]
+    x = "-1"
+    [modes.b]
+    x = "-1"
+    [[events]]
+    name = "change"
+    in = "a"
+    when = "x"
+    direction = "falling"
+    then = "b"
+    [[events]]
+    name = "seen"
+    when = "x"
+    direction = "falling"
+    at_entry = true
+    [outputs]
+    sightings = { count = "seen" }
+    last = { final = "x" }
+    """
+    motion = points(text, method, window_end=3.0, **controls(method))
+    assert (int(motion.status), int(motion.sightings)) == (Status.ok, 1)
+    assert float(motion.last) == pytest.approx(-2.0, abs=1e-9)
 
 
 ENTRY = """
