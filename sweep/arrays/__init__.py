@@ -11,9 +11,11 @@ values are in SI units; the outputs of a point that is not ok are arbitrary. Sca
 int, float or NumPy scalars: CuPy refuses subclasses such as Status. The bits of a point must not
 depend on other points: do not sum or multiply across points, and solve matrices one by one.
 
-For a traced method there is also the motion of one point, whose parameters have shape (1,):
+For a traced method there is also the motion of one point, whose parameters have shape (1,). Its
+function, with the same name, is in the module MODEL_motion: the digest of a method's text, by which
+a store knows the code that made it, has nothing of traces.
 
-    method_motion(xp, parameters) -> Motion
+    method(xp, parameters) -> Motion
 """
 
 from __future__ import annotations
@@ -50,12 +52,12 @@ ArrayMotion = Callable[[Any, Mapping[str, Array]], Motion]
 
 def array_method(model: Model, method: Method) -> ArrayMethod:
     """The function that computes a method of kind "array"; SweepError if there is none."""
-    return cast("ArrayMethod", _function(model, method.name))
+    return cast("ArrayMethod", _function(model.name, model, method))
 
 
 def array_motion(model: Model, method: Method) -> ArrayMotion:
     """The function that gives the motion of a traced method; SweepError if there is none."""
-    return cast("ArrayMotion", _function(model, f"{method.name}_motion"))
+    return cast("ArrayMotion", _function(f"{model.name}_motion", model, method))
 
 
 def array_text(model: Model, method: Method) -> str:
@@ -67,19 +69,20 @@ def array_text(model: Model, method: Method) -> str:
     return _imported(model.name)[1]
 
 
-def _function(model: Model, name: str) -> object:
-    exists = importlib.util.find_spec(f"{__name__}.{model.name}") is not None
-    function = getattr(_imported(model.name)[0], name, None) if exists else None
+def _function(module: str, model: Model, method: Method) -> object:
+    exists = importlib.util.find_spec(f"{__name__}.{module}") is not None
+    function = getattr(_imported(module)[0], method.name, None) if exists else None
     if function is None:
         raise SweepError(
-            f"{name} of {model.name} is missing: add a function {name} to sweep/arrays/{model.name}"
+            f"method {method.name} of {model.name} is missing: add a function {method.name} to "
+            f"sweep/arrays/{module}"
         )
     return function
 
 
 @functools.cache
 def _imported(name: str) -> tuple[Any, str]:
-    """The module of a model's array methods, and its text."""
+    """A module of array methods or of their motions, and its text."""
     module = importlib.import_module(f"{__name__}.{name}")
     file = Path(str(inspect.getsourcefile(module)))
     files = sorted(file.parent.glob("*.py")) if file.name == "__init__.py" else [file]

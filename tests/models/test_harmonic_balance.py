@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import sweep
 import sweep.arrays
-from sweep.arrays import array_method, array_text
+from sweep.arrays import array_method, array_motion, array_text
 from sweep.arrays.impact_oscillator import balance, continuation
 from sweep.arrays.impact_oscillator.balance import Oscillator, equations
 from sweep.backends import Stopped
@@ -315,6 +315,12 @@ def test_the_source_is_the_python_text_and_the_digest_is_of_it() -> None:
         assert line in text
     exact = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "exact")
     assert kernel_digest(planned) != kernel_digest(exact)
+
+
+def test_the_text_of_a_method_has_nothing_of_its_traces() -> None:
+    """So that stores made before the method could be traced, or its trace was mended, resume."""
+    assert "Motion" not in array_text(MODEL, HARMONIC_BALANCE)
+    assert callable(array_motion(MODEL, HARMONIC_BALANCE))
 
 
 EDIT = """

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from sweep.arrays import Motion
 from sweep.arrays.impact_oscillator.balance import Array, Library, Oscillator
 from sweep.arrays.impact_oscillator.continuation import balanced
-from sweep.arrays.impact_oscillator.orbit import scaled_motion, scaled_outputs
+from sweep.arrays.impact_oscillator.orbit import scaled_outputs
 from sweep.spec import Status
 
 # Plain integers, because CuPy does not accept an IntEnum.
@@ -41,28 +38,6 @@ def harmonic_balance(xp: Library, parameters: Mapping[str, Array]) -> dict[str, 
     return {**found, "status": status}
 
 
-def harmonic_balance_motion(xp: Library, parameters: Mapping[str, Array]) -> Motion:
-    """One period of the motion of one point, from parameters of shape (1,) in SI units."""
-    status = int(_judged(xp, parameters)[0])
-    if status != OK:
-        return Motion(status)
-    amplitude, rate, oscillator = _scaled(xp, parameters)
-    unknowns, converged = balanced(xp, oscillator, int(parameters["harmonics"][0]))
-    if not converged[0]:
-        return Motion(NOT_CONVERGED)
-    period = float(1 / (xp.sqrt(unknowns[0, -1]) / (2 * np.pi) * rate[0]))
-
-    def look(times: Array) -> dict[str, Array]:
-        displacement, velocity, stop = scaled_motion(xp, oscillator, unknowns, times / period)
-        return {
-            "displacement": displacement[0] * amplitude,
-            "velocity": velocity[0] * (amplitude * rate),
-            "wall_force": stop[0] * (amplitude * parameters["stiffness"]),
-        }
-
-    return Motion(status, period, look)
-
-
 def _judged(xp: Library, p: Mapping[str, Array]) -> Array:
     """The status from the parameters alone: 0, 2 (overflow or underflow) or 3 (invalid)."""
     sizes = (p["mass"], p["stiffness"], p["energy"])
@@ -75,8 +50,7 @@ def _judged(xp: Library, p: Mapping[str, Array]) -> Array:
     return xp.where(valid, xp.where(resolved, OK, DIVERGED), OUTSIDE_VALIDITY)
 
 
-def _scaled(xp: Library, p: Mapping[str, Array]) -> tuple[Array, Array, Oscillator]:
-    """The units of length in m and of 1/time in 1/s, and the points in scaled units."""
+def _outputs(xp: Library, p: Mapping[str, Array], harmonics: int) -> dict[str, Array]:
     amplitude = xp.sqrt(2 * p["energy"] / p["stiffness"])
     rate = xp.sqrt(p["stiffness"] / p["mass"])
     oscillator = Oscillator(
@@ -85,11 +59,6 @@ def _scaled(xp: Library, p: Mapping[str, Array]) -> tuple[Array, Array, Oscillat
         regularization=p["regularization"],
         instant=p["energy_instant"],
     )
-    return amplitude, rate, oscillator
-
-
-def _outputs(xp: Library, p: Mapping[str, Array], harmonics: int) -> dict[str, Array]:
-    amplitude, rate, oscillator = _scaled(xp, p)
     unknowns, converged = balanced(xp, oscillator, harmonics)
     scaled = scaled_outputs(xp, oscillator, unknowns)
     return {

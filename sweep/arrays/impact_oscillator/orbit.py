@@ -47,23 +47,6 @@ def scaled_outputs(xp: Library, oscillator: Oscillator, unknowns: Array) -> dict
     }
 
 
-def scaled_motion(
-    xp: Library, oscillator: Oscillator, unknowns: Array, times: Array
-) -> tuple[Array, Array, Array]:
-    """Displacement, velocity and force on the stop in scaled units, each of shape (n, n_times).
-
-    `times`, of shape (n_times,), are in periods.
-    """
-    phase = 2 * np.pi * (times - xp.rint(times))
-    displacement, slope = xp.zeros((2, len(unknowns), len(times)))
-    for order in range(unknowns.shape[1] - 1):
-        cosine = unknowns[:, order, None]
-        displacement += cosine * xp.cos(order * phase)
-        slope -= order * cosine * xp.sin(order * phase)
-    velocity = xp.sqrt(unknowns[:, -1:]) * slope
-    return displacement, velocity, force(xp, oscillator, displacement).value
-
-
 def _mean_slope(xp: Library, place: Array, value: Array, slope: Array) -> Array:
     """The mean of dvalue/dplace over each cell; from shape (n, cells + 1) to (n, cells)."""
     change = place[:, 1:] - place[:, :-1]
