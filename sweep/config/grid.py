@@ -53,7 +53,8 @@ def axes_of(draft: Draft, sample: Axis | None) -> Check[tuple[Axis, ...]]:
         if is_group:
             columns = yield from _together(name, entries, columns)
         for axis in columns:
-            if fault := _repetition(axis):
+            is_kept = draft.document.is_stored and ("axes", axis.name) not in draft.document.places
+            if not is_kept and (fault := _repetition(axis)):
                 yield Problem(place, axis.name, fault)
             else:
                 axes.append(axis)
@@ -157,7 +158,8 @@ def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
 def _repetition(axis: Axis) -> str:
     """What is wrong if the axis has a value twice, which could not be selected by its coordinate.
 
-    The values of cases are not what they are selected by.
+    The values of cases are not what they are selected by. Stores of earlier versions may have such
+    axes; they are read as they are.
     """
     values = axis.columns.get(axis.name, ())
     is_spaced = {*axis.recipe} <= {*SPACED}
@@ -165,8 +167,8 @@ def _repetition(axis: Axis) -> str:
     repeated = np.flatnonzero(ordered[1:] == ordered[:-1])
     if not repeated.size:
         return ""
-    most = len(ordered) - len(repeated)
-    cure = f"give a count of at most {most}" if is_spaced else "give each value once"
+    closer = "give a smaller count, or ends further apart"
+    cure = closer if is_spaced else "give each value once"
     return f"the value {float(ordered[repeated[0]])!r} occurs twice; {cure}"
 
 

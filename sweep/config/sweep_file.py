@@ -44,6 +44,7 @@ class Document:
     tables: Table  # the top level
     places: Places
     numbers: Mapping[str, object] = field(default_factory=dict[str, object])  # `--at case=2`
+    is_stored: bool = False  # the tables are those of a store
 
     def fault(self, problem: Problem) -> Fault:
         """The problem with its location as the user wrote it: `[parameters] mass`, `--set mass`."""
@@ -82,7 +83,8 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
         return Document(MAPPING_NAME, None, Path(), mapping_tables(source), {})
     path = _path(source)
     if is_store(source):
-        return Document(str(source), path.stem, Path(), tables_of_store(source), {})
+        tables = tables_of_store(source)
+        return Document(str(source), path.stem, Path(), tables, {}, is_stored=True)
     tables = parsed_file(path, str(source), "sweep file", shipped_configs())
     name = path.stem if path.is_file() else ""  # the name of a pipe is a number
     return Document(str(source), name, path.parent, tables, {})
