@@ -21,6 +21,8 @@ SYNONYMS = {
     "cpus_per_task": "cores",
 }  # names that other programs have for what ours are; NumPy and SLURM
 
+UNREADABLE = "reading is not permitted; change its permissions or those of the folders above it"
+
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlevel = 3

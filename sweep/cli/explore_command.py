@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -54,4 +55,7 @@ def _beside(source: str) -> Path:
     path = local_name(source)
     ending = path.suffix if path.suffix in (".zarr", ".toml") else ""
     page = f"{path.name.removesuffix(ending)}.html"
-    return path.parent / page if path.is_dir() and "://" not in source else Path(page)
+    with suppress(PermissionError):  # named where the store is read
+        if path.is_dir() and "://" not in source:
+            return path.parent / page
+    return Path(page)

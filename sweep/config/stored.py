@@ -16,15 +16,15 @@ from sweep.request import FOR_INDICES, POINT, Axis, Reduction, Sweep
 def is_store(source: str | Path) -> bool:
     """Whether the path is a URL, a folder with the metadata of a store, or a .zarr that is missing.
 
-    That one may be refined at this moment, and is no sweep file in any case. Neither is a folder
-    that may not be read.
+    That one may be refined at this moment, and is no sweep file in any case. Neither is what may
+    not be looked at, unless it has the ending of one.
     """
     path = Path(source)
     try:
         is_missing = path.suffix == ".zarr" and not path.exists()
         return "://" in str(source) or is_missing or (path / "zarr.json").exists()
     except PermissionError:
-        return True
+        return path.suffix != ".toml"
 
 
 def tables_of_store(source: str | Path) -> dict[str, object]:

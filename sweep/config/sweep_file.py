@@ -15,7 +15,7 @@ from sweep.config.problems import Problem
 from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
 from sweep.shipped import shipped_configs
-from sweep.wording import key_text, nearest, shown
+from sweep.wording import UNREADABLE, key_text, nearest, shown
 
 Table = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
@@ -129,6 +129,8 @@ def _path(source: str | Path) -> Path:
         path = Path(source)
         if not path.is_file() and str(source) in shipped_configs():
             return shipped_configs()[str(source)]
+    except PermissionError:  # named where the file is read
+        return Path(source)
     except (OSError, ValueError, TypeError):  # no file can have such a name
         message = f"{shown(source)} is not the path of a sweep file; give one, or a shipped name"
         raise ConfigError(shown(source), [Fault("", message)]) from None
@@ -147,6 +149,8 @@ def _text(path: Path, source: str, kind: str, shipped: Iterable[str]) -> str:
         message = f"there is no such file, and no shipped {kind} of that name; {cure}"
     except IsADirectoryError:
         message = "this is a folder; give the path of a TOML file in it"
+    except PermissionError:
+        message = UNREADABLE
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         message = f"line {line} is not UTF-8 text; save the file as UTF-8"

@@ -17,7 +17,7 @@ from fsspec.registry import known_implementations
 
 from sweep.errors import MachineError, StoreError, SweepError, machine_error
 from sweep.store.place import is_url
-from sweep.wording import install
+from sweep.wording import UNREADABLE, install
 
 CURES = {
     errno.ENOSPC: "the disk is full; free some space",
@@ -78,10 +78,7 @@ def reading(path: Path) -> Generator[None]:
         file = repr(str(error.filename or path))
         if not isinstance(error, PermissionError):
             raise MachineError(f"cannot read {file}: {_cure(error, path)}") from error
-        raise StoreError(
-            f"cannot read {file}: reading is not permitted; change its permissions or those of "
-            "the folders above it"
-        ) from error
+        raise StoreError(f"cannot read {file}: {UNREADABLE}") from error
 
 
 def refuse_device(file: Path) -> None:

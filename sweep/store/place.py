@@ -18,6 +18,7 @@ from stat import S_ISLNK
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sweep.errors import MachineError, StoreError
+from sweep.wording import UNREADABLE
 
 if TYPE_CHECKING:
     from sweep.store.local import LocalFiles
@@ -150,6 +151,8 @@ def _followed(path: Path) -> Path:
             path = path.parent / path.readlink()
     except (FileNotFoundError, NotADirectoryError):
         return path
+    except PermissionError as error:
+        raise StoreError(f"cannot read {str(path)!r}: {UNREADABLE}") from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{str(path)!r} cannot be a store: {error}; name another path") from error
     raise StoreError(f"{str(path)!r} cannot be a store: it is a link to itself; name another path")

@@ -94,6 +94,30 @@ def test_what_may_not_be_read_is_named_with_the_permission_that_is_needed(
     assert tree(folder / "map.zarr") == whole
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run closed/map.zarr",
+        "trace closed/map.toml",
+        "explore closed/map.zarr",
+        pytest.param("status closed/map.zarr", marks=pytest.mark.broad),
+        pytest.param("models ./closed/map.toml", marks=pytest.mark.broad),
+    ],
+)
+def test_what_is_in_a_folder_that_may_not_be_entered_is_named_with_the_permission(
+    folder: Path, command: str
+) -> None:
+    closed = folder / "closed"
+    closed.mkdir()
+    for name in ("map.toml", "map.zarr"):
+        (folder / name).rename(closed / name)
+    closed.chmod(0)
+    done = bound_by_permissions(*command.split(), folder=folder)
+    assert done.returncode == 2, done.stderr
+    assert command.split()[1].removeprefix("./") in done.stderr
+    assert "reading is not permitted; change its permissions or those of the fold" in done.stderr
+
+
 def test_a_chunk_that_may_not_be_read_is_not_overwritten_after_verify(
     folder: Path, run: Run
 ) -> None:
