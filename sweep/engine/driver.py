@@ -68,7 +68,7 @@ def run_in_store(
             if shard is None:  # no other run can be at work
                 store.clean()
             for file in store.rebuild_parameters():
-                (notify or warnings.warn)(f"rebuilt {file!r} from the metadata of the store")
+                (notify or warnings.warn)(f"rebuilt {file!r} from the {_origin(file)} of the store")
             store.reopen(own_chunks(store, store.torn(), shard))
             if options.retry_failed:
                 store.reopen(own_chunks(store, store.failed(), shard))
@@ -77,6 +77,11 @@ def run_in_store(
         if not store.is_complete() or (options.retry_failed and store.failed()):
             raise
         return run(store, options, report, stop)
+
+
+def _origin(file: str) -> str:
+    """What a file of a parameter is rebuilt from: its value stands in the recipe."""
+    return "metadata" if file.endswith("zarr.json") else "recipe"
 
 
 def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:

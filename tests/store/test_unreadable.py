@@ -216,7 +216,7 @@ def test_a_parameter_without_its_metadata_is_refused_until_a_run_rebuilds_it(
         assert "run its sweep again to rebuild it" in err
     status, out, err = run(*RUN)
     assert status == 0
-    assert f"rebuilt '{folder}/map.zarr/mass/zarr.json'" in err
+    assert f"rebuilt '{folder}/map.zarr/mass/zarr.json' from the metadata of the store" in err
     assert "24 points" in out
     assert tree(folder / "map.zarr") == whole
     for command in (SHOW, VERIFY):
@@ -250,7 +250,7 @@ def test_a_parameter_without_its_value_is_refused_until_a_run_rebuilds_it(
     assert "run its sweep again to rebuild it" in err
     status, out, err = run(*RUN)
     assert (status, "24 points" in out) == (0, True)
-    assert f"rebuilt '{folder}/map.zarr/mass/c'" in err
+    assert f"rebuilt '{folder}/map.zarr/mass/c' from the recipe of the store" in err
     assert tree(folder / "map.zarr") == whole
     assert run(*VERIFY)[0] == 0
     assert "rebuilt" not in run(*RUN)[2]
