@@ -25,14 +25,14 @@ from sweep.wording import listed, nearest, shown
 ALWAYS = {"t": "the time", "pi": "a number"}
 
 
-def faults_across(system: System) -> Iterator[Fault]:
-    """What is wrong although each entry is well formed."""
+def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
+    """What is wrong although each entry is well formed; `is_stored` as of Findings."""
     yield from (Fault(place, message) for place, message in clashes(system.named()))
     yield from _faulty_lines(system)
     yield from _circles(system.definitions)
     readable = {line.place for line in system.lines}
     yield from _constant_events(system, readable)
-    if system.values_kept > MAX_KEPT:
+    if system.values_kept > MAX_KEPT and not is_stored:
         kept = f"{system.values_kept:,} values of a point are kept in all"
         yield Fault("outputs", f"{kept}; at most {MAX_KEPT:,} are: give a smaller keep")
     for state in system.states:

@@ -13,6 +13,7 @@ from sweep.spec import Parameter, Status
 from sweep.wording import listed, shown
 
 MAX_KEPT = 4096  # values a point of all outputs, which a kernel holds on its stack
+MAX_KEPT_IN_STORES = 65_536  # of an output; stores of earlier versions are still read
 
 MEANS: tuple[RuleKind, ...] = ("mean", "integral", "minimum", "maximum", "rms", "final", "share")
 AT_EVENTS: dict[str, RuleKind] = {
@@ -73,7 +74,8 @@ def _samples(
     table: Table, events: Sequence[str], has_period: bool
 ) -> tuple[str | None, str | None, int | None]:
     """When values are taken, the event that says so if one does, and how many are kept."""
-    keep = table.whole("keep", 1, MAX_KEPT)
+    most = MAX_KEPT_IN_STORES if table.findings.is_stored else MAX_KEPT
+    keep = table.whole("keep", 1, most)
     if not table.has("keep"):
         table.missing("keep", "write keep = 64 for the last 64 values")
     every = table.get("every")

@@ -31,12 +31,15 @@ MAX_EVENTS, MAX_OUTPUTS, MAX_TESTS = 64, 64, 1000
 Check = Callable[[System, Collection[str]], Iterable[Fault]]
 
 
-def read_system(mapping: Mapping[str, object], source: str = "the model given") -> System:
+def read_system(
+    mapping: Mapping[str, object], source: str = "the model given", *, is_stored: bool = False
+) -> System:
     """The model in a mapping (what tomllib makes of a file); ConfigError with all its faults.
 
-    Units are not checked here but by `line_units`. `source` is how the error refers to the mapping.
+    Units are not checked here but by `line_units`. `source` is how the error refers to the mapping;
+    `is_stored` as of Findings.
     """
-    system, faults = examine(mapping)
+    system, faults = examine(mapping, is_stored=is_stored)
     if system is None:
         raise ConfigError(source, faults)
     return system
@@ -44,23 +47,23 @@ def read_system(mapping: Mapping[str, object], source: str = "the model given") 
 
 def system_of_text(text: str) -> System:
     """The model of a canonical text, as a store has it."""
-    return read_system(tomllib.loads(text), "the model in the store")
+    return read_system(tomllib.loads(text), "the model in the store", is_stored=True)
 
 
 def examine(
-    mapping: Mapping[str, object], also: Check | None = None
+    mapping: Mapping[str, object], also: Check | None = None, *, is_stored: bool = False
 ) -> tuple[System | None, tuple[Fault, ...]]:
     """The model in a mapping, None if there are faults, and the faults: all, if below 100.
 
     `also` finds more of them in the system as far as it can be read. It gets the places of the
-    other faults, too, to leave out what follows from them.
+    other faults, too, to leave out what follows from them. `is_stored` as of Findings.
     """
-    findings = Findings()
+    findings = Findings(is_stored=is_stored)
     try:
         top = Table(mapping, "", findings)
         system = _system(top)
         top.close()
-        for fault in faults_across(system) if system.states else ():
+        for fault in faults_across(system, is_stored=is_stored) if system.states else ():
             findings.add(fault)
         if also is not None and system.states:
             for fault in also(system, {fault.place for fault in findings.faults}):

@@ -28,6 +28,7 @@ class Findings:
     faults: list[Fault] = field(default_factory=list[Fault])
     lines: list[Line] = field(default_factory=list[Line])
     characters: int = 0  # of all expressions
+    is_stored: bool = False  # the file is the text in a store, which may exceed limits of files
 
     def add(self, fault: Fault) -> None:
         """Add a fault; TooManyFaultsError if they are enough."""

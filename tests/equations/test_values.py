@@ -18,12 +18,13 @@ from sweep import api, source
 from sweep.analysis import plots
 from sweep.backends.cpu import CpuBackend, Target
 from sweep.config import load
-from sweep.equations.model import PACKED_VALUES
+from sweep.equations import checks, rules
+from sweep.equations.model import PACKED_VALUES, model_of_text
 from sweep.equations.rules import MAX_KEPT
-from sweep.errors import StoreError, SweepError
+from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
 from sweep.store import Store
-from sweep.summary import contents
+from sweep.summary import contents, state
 from tests.equations.examples import model
 from tests.test_export import rows
 
@@ -110,6 +111,22 @@ def test_as_many_values_as_are_allowed_fit_the_stack_of_a_thread(kept: int, tmp_
     times = np.arange(4099 - kept + 1, 4100.0)
     expected = np.multiply.outer(SPEEDS, times)[None]
     np.testing.assert_allclose(dataset["steps"], expected, rtol=1e-12)
+
+
+def test_a_store_of_an_earlier_version_with_more_values_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, text = tmp_path / "a.zarr", CLOCK.replace("keep = 4", "keep = 5000")
+    with monkeypatch.context() as earlier:
+        for module in (rules, checks):
+            earlier.setattr(module, "MAX_KEPT", 65_536)
+        Store.create(path, load(request(model=model(text))).sweep, provenance={})
+    model_of_text.cache_clear()
+    store = Store.open(path)
+    assert state(store).points_total == 10
+    assert store.sweep.model.outputs[0].values == 5000
+    with pytest.raises(ConfigError, match="5000 is not a whole number from 1 to 4,096"):
+        load(path)
 
 
 @pytest.mark.parametrize("target", get_args(source.Target))
