@@ -70,6 +70,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """`did you mean 'mass'?` if a known name is near, otherwise the list of known names."""
     names = list(known)
     close = [SYNONYMS[name]] if SYNONYMS.get(name) in names else []
+    close = close or [each for each in names if each.lower() == name.lower()]
     close = close or get_close_matches(name, names, n=1)
     return f"did you mean {close[0]!r}?" if close else f"choose one of {listed(names)}"
 

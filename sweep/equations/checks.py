@@ -20,7 +20,7 @@ from sweep.equations.names import clashes
 from sweep.equations.rules import MAX_KEPT
 from sweep.equations.system import Definition, System, event_place
 from sweep.errors import Fault
-from sweep.wording import listed, nearest, shown
+from sweep.wording import nearest, shown
 
 ALWAYS = {"t": "the time", "pi": "a number"}
 
@@ -160,8 +160,8 @@ def _constant_events(system: System, readable: Collection[str]) -> Iterator[Faul
     for index, event in enumerate(system.events, 1):
         names, place = _all_names(event.when, uses), f"{event_place(index, event)}.when"
         if place in readable and names.keys() <= known and not names.keys() & moving:
-            message = f"{listed(names) if names else 'a number'} never changes"
-            yield Fault(place, f"{message}, so it never crosses zero; use a state or t")
+            message = f"{cut(event.when)} never changes, so it never crosses zero"
+            yield Fault(place, f"{message}; use a state or t")
 
 
 def _all_names(expression: Expression, uses: Mapping[str, Expression]) -> dict[str, None]:

@@ -36,18 +36,20 @@ def meaning_of(table: Table, name: str) -> str:
 
 def parameter(name: str, table: Table) -> Parameter:
     """A parameter in [parameters]."""
-    least, most = _bound(table, "minimum", -math.inf), _bound(table, "maximum", math.inf)
+    unit = unit_of(table)
+    least = _bound(table, "minimum", -math.inf, unit)
+    most = _bound(table, "maximum", math.inf, unit)
     parameter = Parameter(
         name=name,
         symbol=table.text("symbol", default=name),
-        unit=unit_of(table),
+        unit=unit,
         meaning=meaning_of(table, name),
         minimum=least,
         maximum=most,
         open_minimum=table.flag("open_minimum") and math.isfinite(least),
         open_maximum=table.flag("open_maximum") and math.isfinite(most),
         whole=table.flag("whole"),
-        default=table.number("default"),
+        default=table.number("default", unit=unit),
     )
     is_open = parameter.open_minimum or parameter.open_maximum
     if least > most or (least == most and is_open):
@@ -57,8 +59,8 @@ def parameter(name: str, table: Table) -> Parameter:
     return parameter
 
 
-def _bound(table: Table, key: str, unbounded: float) -> float:
-    bound = None if table.get(key) == unbounded else table.number(key)
+def _bound(table: Table, key: str, unbounded: float, unit: str) -> float:
+    bound = None if table.get(key) == unbounded else table.number(key, unit=unit)
     return unbounded if bound is None else bound
 
 

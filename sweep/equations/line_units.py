@@ -6,13 +6,13 @@ A literal 0 fits any unit, other numbers have none, and a radian counts as 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, cut, rational
-from sweep.equations.system import System
+from sweep.equations.system import Line, System
 from sweep.errors import Fault
 from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
 from sweep.wording import shown
@@ -51,6 +51,7 @@ UNIT_DIMENSIONS = {
     "1": NO_DIMENSION,
 }
 FACTOR = re.compile(r"(\s*[*·/]\s*|\s+|^)([A-Za-z]+|1)(?:(?:\^|\*\*)(-?[0-9]{1,2}))?")
+BROKEN_EXPONENT = re.compile(r"(\^|\*\*) *(-?[0-9]*\.[0-9]|\(-?[0-9]+/)")
 
 
 class UnitError(ValueError):
@@ -80,19 +81,55 @@ def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ..
             faults.append(Fault(f"outputs.{rule.name}.unit", message))
     for line in (each for each in system.lines if each.place not in faulty):
         line_unit = units[line.unit_of] if line.unit_of else None
+        cure = _entry_cure(line, line_unit, time)
         if line.place == f"states.{line.unit_of}.scale" and rational(line.expression) is not None:
             line_unit = None  # a plain number is in the state's unit
         if line.per_time and line_unit is not None:
             line_unit = None if time is None else product(line_unit, time, -1)
         check = _Check(units)
-        check.needs(line.expression, line_unit)
+        check.needs(line.expression, line_unit, cure=cure)
         faults += [Fault(line.place, message) for message in check.messages]
     return tuple(faults)
+
+
+def _entry_cure(
+    line: Line, unit: UnitDimensions, time: UnitDimensions
+) -> Callable[[Dimensions], str]:
+    """What to do about the dimensions of a line if its entry, an output or definition, has no unit.
+
+    `unit` is that of the entry.
+    """
+    role = line.place.partition("s.")[0]
+    is_own = line.place.startswith(f"{role}s.{line.unit_of}.")
+    is_bare = is_own and role in ("output", "definition") and unit == NO_DIMENSION
+    factor = time if line.per_time and time else NO_DIMENSION
+
+    def cure(found: Dimensions) -> str:
+        own = product(found, factor)
+        return f'; add unit = "{unit_text(own)}" to the {role}' if _has_text(own) else ""
+
+    return cure if is_bare else lambda _: ""
+
+
+def _number_cure(number: Expression, unit: Dimensions) -> str:
+    """What to do with a number beside something with a unit."""
+    if rational(number) is None or not _has_text(unit):
+        return ""
+    entry = f"with the unit {unit_text(unit)} and a default"
+    return f"; give {cut(number)} a name in [parameters], {entry}"
+
+
+def _has_text(unit: Dimensions) -> bool:
+    """Whether an entry can have the unit."""
+    return all(exponent.denominator == 1 for exponent in unit)
 
 
 @lru_cache(maxsize=256)
 def dimensions_of(text: str) -> Dimensions:
     """The dimensions of a coherent SI unit, without angles; UnitError if it is none."""
+    if len(text) <= MAX_UNIT_LENGTH and BROKEN_EXPONENT.search(text):
+        cure = "raise a ratio to the power, as in (x/length)**1.5"
+        raise UnitError(f"{shown(text)}: exponents have to be whole numbers; {cure}")
     if len(text) > MAX_UNIT_LENGTH or not re.fullmatch(UNIT_PATTERN, text):
         raise UnitError(f'{shown(text)} is not a unit; write one such as "kg m/s^2", or "1"')
     plain_dimensions = plain(text)
@@ -170,13 +207,23 @@ class _Check:
         self.names = names
         self.messages: list[str] = []
 
-    def needs(self, expression: Expression, needed: UnitDimensions, of: str = "") -> None:
-        """Add a message if the expression has another unit than the one needed."""
+    def needs(
+        self,
+        expression: Expression,
+        needed: UnitDimensions,
+        of: str = "",
+        cure: Callable[[Dimensions], str] = lambda _: "",
+    ) -> None:
+        """Add a message if the expression has another unit than the one needed.
+
+        `cure` ends it, from the unit that the expression has.
+        """
         unit = self.of(expression)
         if unit is not None and needed is not None and unit != needed:
             message = f"{cut(expression)} has {_unit(unit)}"
             requirement = f"{of} needs {_unit(needed)}" if of else f"{_unit(needed)} is needed"
-            self.messages.append(f"column {expression.column}: {message}, but {requirement}")
+            cures = _number_cure(expression, needed) or cure(unit)
+            self.messages.append(f"column {expression.column}: {message}, but {requirement}{cures}")
 
     def of(self, expression: Expression) -> UnitDimensions:
         """The dimensions of an expression."""
@@ -214,13 +261,16 @@ class _Check:
     ) -> UnitDimensions:
         """The dimensions that all of the arguments have; None after a message."""
         first: UnitDimensions = None
+        first_argument: Expression = call
         for argument in arguments:
             unit = self.of(argument)
             if first is None:
-                first = unit
+                first, first_argument = unit, argument
             elif unit is not None and unit != first:
                 message = f"{cut(call)} combines {_unit(first)} and {_unit(unit)}"
-                self.messages.append(f"column {argument.column}: {message}, which have to agree")
+                cure = _number_cure(argument, first) or _number_cure(first_argument, unit)
+                message += f", which have to agree{cure}"
+                self.messages.append(f"column {argument.column}: {message}")
                 return None
         return first
 

@@ -54,6 +54,11 @@ CURES = {
     "√": "write sqrt(...)",
 }
 
+FUNCTIONS_ELSEWHERE = {
+    "ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
+    "fabs": "abs", "sgn": "sign",
+}  # by the names that other programs give them  # fmt: skip
+
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Lt: "<",
     ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.And: "and",
@@ -211,7 +216,9 @@ def _check_call(
     name: str, count: int, functions: Mapping[str, Signature], text: str, column: int
 ) -> None:
     if name not in functions:
+        known = FUNCTIONS_ELSEWHERE.get(name, name.lower())
         cure = f"to multiply, write {name[:20]}*(...); {nearest(name[:64], functions)}"
+        cure = f"write {known}(...)" if known in functions else cure
         raise _error(text, column, f"{shown(name)} is not a function; {cure}")
     least, most = functions[name].least, functions[name].most
     if count < least or (most is not None and count > most):

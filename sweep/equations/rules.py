@@ -131,7 +131,7 @@ def _values(
             at.fault(name, "the model has no period; write window_start and window_end")
         elif name not in known:
             at.fault(name, f"{shown(name)} is not a parameter; {near(name, known)}")
-        elif (value := at.number(name)) is not None:
+        elif (value := at.number(name, unit=own[name].unit if name in own else "1")) is not None:
             if name in own and not is_allowed(value, own[name]):
                 at.fault(name, f"{value!r} is outside the parameter's range")
             yield name, value

@@ -103,12 +103,13 @@ class Table:
             self.fault(key, f"{shown(value)} is unknown; {near(value, choices)}")
         return next((each for each in choices if each == value), default or choices[0])
 
-    def number(self, key: str, default: float | None = None) -> float | None:
-        """A finite number, or the default."""
+    def number(self, key: str, default: float | None = None, unit: str = "1") -> float | None:
+        """A finite number, or the default; `unit` is the one that it is in."""
         value = self.get(key)
         number = finite(value)
         if value is not None and number is None:
-            self.fault(key, f"{shown(value)} is not a finite number")
+            cure = "write a plain number" + (f", in {unit}" if unit != "1" else "")
+            self.fault(key, f"{shown(value)} is not a finite number; {cure}")
         return default if number is None else number
 
     def flag(self, key: str) -> bool:

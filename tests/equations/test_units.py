@@ -72,7 +72,10 @@ def test_an_angle_counts_as_a_plain_number() -> None:
         ("(m/s)", "'(m/s)' is not a unit"),
         ("m" * 100, "is not a unit"),
         ("__import__('os')", "is not a unit"),
+        ("N/m^1.5", "'N/m^1.5': exponents have to be whole numbers; raise a ratio to the power"),
+        ("N/m^(3/2)", "exponents have to be whole numbers"),
         ("m^99*m^99", None),
+        ("m^-2/1", None),
     ],
 )
 def test_other_units_are_refused(text: str, message: str | None) -> None:
@@ -122,6 +125,18 @@ WRONG = [
      "'s': a share has no unit; remove it"),
     ('keep = 4, unit = "m"', "keep = 4", "outputs.samples.values", "x has the unit m, but no unit"),
     ('time_unit = "s"', 'time_unit = "1"', "modes.free.x", "v has the unit m/s, but the unit m"),
+    # cures
+    ('"x - gap"', '"x - 1"', "events[1] 'impact'.when",
+     "agree; give 1 a name in [parameters], with the unit m and a default"),
+    ('"held or x > gap"', '"held or -3 > x"', "outputs.held_share.share", "give -3 a name in [par"),
+    ('"x - gap"', '"x - 1*sqrt(gap)"', "events[1] 'impact'.when", "m^(1/2), which have to agree"),
+    (PUSH, PUSH.replace("force*cos(omega*t)", "293"), "definitions.push.value",
+     "the unit N is needed; give 293 a name in [parameters], with the unit N and a default"),
+    ('keep = 4, unit = "m"', "keep = 4", "outputs.samples.values", 'add unit = "m" to the output'),
+    (POWER, 'power = { integral = "push*v" }', "outputs.power.integral",
+     'but the unit 1/s is needed; add unit = "J" to the output'),
+    (PUSH, PUSH.replace(', unit = "N"', ""), "definitions.push.value",
+     'add unit = "N" to the definition'),
 ]
 RIGHT = [
     (POWER, POWER.replace("mean", "integral").replace("W", "J")),
