@@ -67,11 +67,14 @@ def list_models(
 
 def known_or_path(name: str) -> str:
     """The name of a model or the path of its file; SweepError for an unknown name."""
-    from sweep.config.model_file import is_path, known_models, shipped_names
+    from sweep.config.model_file import file_beside, is_path, known_models, shipped_names
+    from sweep.errors import SweepError
     from sweep.installed import installed_model
 
     if is_path(name) or name in shipped_names() or installed_model(name):
         return name
+    if cure := file_beside(name, Path()):
+        raise SweepError(f"there is no model {name!r}; {cure}")
     return chosen("model", name, {each: each for each in known_models()})
 
 

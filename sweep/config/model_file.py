@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sweep.config.excitation import COLUMNS, SAMPLES, with_samples
-from sweep.config.sweep_file import mapping_tables, parsed_file
+from sweep.config.sweep_file import MODEL_KEYS, mapping_tables, parsed_file
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.installed import installed_model, offers
 from sweep.models import models
@@ -63,11 +63,14 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         path = folder / source if is_path(source) else shipped_models()[source]
         name, folder = source, path.parent
         tables = parsed_file(path, source, "model", shipped_names())
+        if "model" in tables and tables.keys().isdisjoint(MODEL_KEYS):
+            raise ConfigError(source, [Fault("", _of_sweep_file(source, tables["model"]))])
     elif source in (known := known_models()):
         message = f"{source!r} is a table in Python; only models in files have [[tests]]"
         raise ConfigError(source, [Fault("", message)])
     else:
-        message = f"{shown(source)} is unknown; {nearest(source, known)}"
+        cure = file_beside(source, folder) or nearest(source, known)
+        message = f"{shown(source)} is unknown; {cure}"
         raise ConfigError(source, [Fault("", message)])
     tables, unread = with_samples(tables, folder)
     system, faults = examine(tables, unit_faults)
@@ -76,3 +79,18 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
     if system is None or faults:
         raise ConfigError(name, faults)
     return system
+
+
+def file_beside(name: str, folder: Path) -> str:
+    """A sentence with the model file of this name in a folder, if there is one."""
+    is_there = f"{name}.toml" in {file.name for file in folder.glob("*.toml")}
+    return f"did you mean './{name}.toml'?" if is_there else ""
+
+
+def _of_sweep_file(source: str, model: object) -> str:
+    """What to do with the path of a sweep file of this model."""
+    message = f"{source!r} is a sweep file"
+    if not isinstance(model, str):
+        return f"{message}; move its table [model] to a file of its own, and name that"
+    named = str(Path(source).parent / model) if is_path(model) else model
+    return f"{message}; name its model, {named!r}"

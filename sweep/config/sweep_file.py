@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path, PurePath
 from typing import TypeGuard, cast
 
@@ -24,6 +25,7 @@ TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
 TABLES = ("parameters", "axes", "sample", "derived", "reduce", "refine", "wear", "run")
 # All other keys of [sample] are parameters.
 SAMPLE_KEYS = ("method", "points", "seed", "scramblings", "file", "columns")
+MODEL_KEYS = ("states", "derivatives", "modes")  # that a model file has and a sweep file has not
 MAX_FILE_BYTES = 2**26
 MAPPING_NAME = "the sweep given"  # how messages refer to a mapping
 SYNTAX_CURES = {  # by the beginning of what tomllib says
@@ -86,8 +88,16 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
         tables = tables_of_store(source)
         return Document(str(source), path.stem, Path(), tables, {}, is_stored=True)
     tables = parsed_file(path, str(source), "sweep file", shipped_configs())
+    if is_model(tables):
+        message = f'this is a model file; write a sweep file with model = "./{path.name}"'
+        raise ConfigError(str(source), [Fault("", message)])
     name = path.stem if path.is_file() else ""  # the name of a pipe is a number
     return Document(str(source), name, path.parent, tables, {})
+
+
+def is_model(tables: Mapping[str, object]) -> bool:
+    """Whether the tables are those of a model file, not of a sweep file."""
+    return "model" not in tables and not tables.keys().isdisjoint(MODEL_KEYS)
 
 
 def parsed_file(path: Path, source: str, kind: str, shipped: Iterable[str]) -> Table:
@@ -145,8 +155,8 @@ def _text(path: Path, source: str, kind: str, shipped: Iterable[str]) -> str:
             return content.decode("utf-8-sig")
         message = f"larger than {MAX_FILE_BYTES // 2**20} MiB; put long axes into CSV files"
     except FileNotFoundError:
-        cure = nearest(path.stem, shipped)
-        message = f"there is no such file, and no shipped {kind} of that name; {cure}"
+        cure = _nearest_file(path, source) or nearest(path.stem, shipped)
+        message = f"there is no file {source!r}, and no shipped {kind} of that name; {cure}"
     except IsADirectoryError:
         message = "this is a folder; give the path of a TOML file in it"
     except PermissionError:
@@ -157,6 +167,13 @@ def _text(path: Path, source: str, kind: str, shipped: Iterable[str]) -> str:
     except (OSError, ValueError) as error:
         message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
     raise ConfigError(source, [Fault("", message)])
+
+
+def _nearest_file(path: Path, source: str) -> str:
+    """A sentence with the TOML file whose name is nearest in the same folder, if one is near."""
+    files = [file.name for file in path.parent.glob("*.toml")]
+    near = get_close_matches(path.name, files, n=1)
+    return f"did you mean {source.removesuffix(path.name) + near[0]!r}?" if near else ""
 
 
 def _syntax_fault(problem: str, text: str) -> Fault:

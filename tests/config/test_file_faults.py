@@ -52,7 +52,8 @@ BROKEN_FILES = [
     ('"friction_oscillator"', "friction_oscillator",
      "line 3, column 9: this is not TOML: invalid value in 'model = friction_oscillator'; put"),
     ('"friction_oscillator"', '"nowhere/duffin.toml"',
-     "model: there is no such file, and no shipped model of that name; did you mean 'duffing'?"),
+     "model: there is no file 'nowhere/duffin.toml', and no shipped model of that name; did you "
+     "mean 'duffing'?"),
     (MODEL, 'method = "exakt"\n[run]',
      "method: 'exakt' is not a method of friction_oscillator; did you mean 'exact'?"),
     (MODEL, 'outputs = ["wear_pwer"]\n[run]',

@@ -69,6 +69,33 @@ def dataset(folder: Path) -> xr.Dataset:
     return xr.open_zarr(folder / "a.zarr", consolidated=True).load()
 
 
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("run resonance.toml", 'a model file; write a sweep file with model = "./resonance.toml"'),
+        ("models ./sweep.toml", "'./sweep.toml' is a sweep file; name its model, 'resonance.toml'"),
+        ("models resonance", "there is no model 'resonance'; did you mean './resonance.toml'?"),
+        (
+            "run sweep.toml --set model='resonance'",
+            "model: 'resonance' is unknown; did you mean './",
+        ),
+        (
+            "run sweep.toml --set model='./resonanc.toml'",
+            "no file './resonanc.toml', and no shipped model of that name; did you mean './reson",
+        ),
+        ("run ./swep.toml", "and no shipped sweep file of that name; did you mean './sweep.toml'?"),
+    ],
+)
+def test_a_file_of_the_other_kind_or_of_a_near_name_is_one_fault(
+    folder: Path, run: Run, command: str, message: str
+) -> None:
+    assert (folder / "sweep.toml").exists()
+    status, _, err = run(*command.split())
+    assert status == 2
+    assert message in err
+    assert len(err.splitlines()) <= 2
+
+
 def test_another_text_of_the_model_is_refused_with_the_lines_that_differ(
     folder: Path, store: Path, run: Run
 ) -> None:
