@@ -249,5 +249,5 @@ def power_fault(
             "a limit"
         )
     watts = [name for name, unit in units.items() if unit == "W"]
-    cure = f"name one of {listed(watts)}" if watts else "add an output in W"
+    cure = f"name one of {listed(watts)} with --power" if watts else "add an output in W"
     return "power", f"{power} is not among the outputs; {cure}"
