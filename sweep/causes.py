@@ -35,6 +35,10 @@ def causes(model: Model, method: Method, parameters: Mapping[str, Values]) -> di
     if not n_points:
         return {}
     masks = _of_tables(model, method, parameters)
+    if model.text:
+        from sweep.equations.windows import causes_in_window, system_of
+
+        masks |= causes_in_window(system_of(model.text), parameters)
     causes_in_theory: Callable[[Mapping[str, Values]], Causes]
     causes_in_theory = getattr(theory_of(model.name), "causes_outside_validity", lambda _: {})
     masks |= causes_in_theory(parameters)

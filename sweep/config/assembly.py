@@ -8,7 +8,13 @@ from typing import cast
 
 from sweep.config.derived_table import check_derived, derived_of
 from sweep.config.draft import Draft, Sample
-from sweep.config.excitation import check_excitation, check_length, excitation_of, has_table
+from sweep.config.excitation import (
+    check_excitation,
+    check_length,
+    check_signals,
+    excitation_of,
+    has_table,
+)
 from sweep.config.grid import axes_of
 from sweep.config.model_file import known_models, read_model
 from sweep.config.problems import Check, Problem, UnreadableError, check_names, readable
@@ -80,6 +86,7 @@ def sweep_of(document: Document, top: TopLevel) -> Check[Sweep | None]:
     )
     if excitation is not None and table is not None:
         yield from check_length(excitation, table, constants, axes)
+    yield from check_signals(model, constants)
     yield from _check_relations(model, constants)
     inputs = {name for each in substitutes for name in each.names}
     if method is None or parameter_set is None or inputs - {*constants, *varied}:

@@ -127,3 +127,19 @@ def check_length(
     if end > table.times[-1]:
         message = f"its last sample is at {table.times[-1]!r} s, before {name} = {float(end)!r} s"
         yield Problem("parameters", excitation.parameter, f"{message}; give more samples")
+
+
+def check_signals(model: Model, constants: Mapping[str, float]) -> Check[None]:
+    """A problem for each signal of a model from a file that ends before the motion.
+
+    An end along an axis is left to the status of each point.
+    """
+    if not model.text:
+        return
+    from sweep.equations.windows import early_signals, system_of
+
+    unit = "" if model.clock.unit == "1" else f" {model.clock.unit}"
+    name = "window_end" if "window_end" in constants else "end_cycle"
+    for signal, last, end in early_signals(system_of(model.text), constants):
+        message = f"the motion ends at {end:.15g}{unit}, the samples of {signal} at {last!r}{unit}"
+        yield Problem("parameters", name, f"{message}; give more samples, or an earlier end")

@@ -76,9 +76,9 @@ SENTENCES = sentences(
     "before the accumulation by an event with stop",
     diverged="a state overflows, or steps became shorter than rounding allows",
     outside_validity="an argument leaves the range of its function (a square root or "
-    "logarithm of a negative number, an angle above 1e9), the samples of a signal end, the motion "
-    "cannot start from its initial values, or the window is empty: it has to end after its start, "
-    "and the motion must not stop before that",
+    "logarithm of a negative number, an angle above 1e9), the samples of a signal end, the period "
+    "is not above 0, the motion cannot start from its initial values, or the window is empty: it "
+    "has to end after its start, and the motion must not stop before that",
 )
 
 

@@ -22,6 +22,7 @@ from sweep.errors import ConfigError
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.spec import Status
+from sweep.summary import contents
 from tests.backends.same_bits import target_faults
 from tests.gpu.twin import TwinDevice
 from tests.points import Case, bits_of, differing
@@ -151,6 +152,45 @@ def test_a_window_beyond_the_samples_is_outside_validity() -> None:
     source = {"model": model("cubic"), "parameters": parameters, "axes": {"window_end": ends}}
     dataset = sweep.run(source, store=None)
     assert dataset["status"].values.tolist() == [Status.ok, Status.outside_validity]
+
+
+def test_samples_that_end_before_a_constant_window_are_refused() -> None:
+    source = {"model": model(), "parameters": {"omega": 3.0, "window_end": 9}}
+    with pytest.raises(ConfigError) as caught:
+        load(source)
+    (fault,) = caught.value.faults
+    assert fault.place == "[parameters] window_end"
+    last = float(TIMES[-1])
+    assert f"the motion ends at 9 s, the samples of ground at {last!r} s" in fault.message
+    cycles = {"omega": 2.0, "end_cycle": 3}  # 3 pi = 9.4
+    source = {"model": model() | {"period": "2*pi/omega"}, "parameters": cycles}
+    with pytest.raises(ConfigError, match=r"the motion ends at 9\.4247779607"):
+        load(source)
+
+
+def test_samples_may_end_before_a_window_that_an_event_ends() -> None:
+    stop = {"name": "stop", "when": "t - limit", "direction": "rising", "stop": True}
+    parameters = MODEL["parameters"] | {"limit": {"unit": "s", "default": 2}}
+    changed = model() | {"parameters": parameters, "events": [*MODEL["events"], stop]}
+    source = {"model": changed, "parameters": {"omega": 3.0, "window_end": 9}}
+    assert int(sweep.run(source, store=None)["status"]) == Status.ok
+
+
+@pytest.mark.parametrize(
+    ("parameters", "cause"),
+    [
+        ({"omega": [2.0], "window_end": [9.0]}, "ground ends at {last!r} s, before the motion"),
+        ({"omega": [-2.0], "end_cycle": [2.0]}, "the period has to be above 0"),
+    ],
+)
+def test_the_cause_of_a_point_outside_validity_is_named(
+    parameters: dict[str, list[float]], cause: str
+) -> None:
+    changed = model() | {"period": "2*pi/omega", "parameters": {"omega": {"unit": "1/s"}}}
+    axes = {name: {"values": values} for name, values in parameters.items()}
+    dataset = sweep.run({"model": changed, "axes": axes}, store=None)
+    assert (dataset["status"] == Status.outside_validity).all()
+    assert contents(dataset).causes == {cause.format(last=float(TIMES[-1])): 1}
 
 
 def test_the_model_contains_the_samples_of_a_file(tmp_path: Path) -> None:
