@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sweep.api import run
 from sweep.config.model_file import read_system_file
+from sweep.equations.expressions import Number
 from sweep.spec import Status
 
 if TYPE_CHECKING:
@@ -48,6 +49,16 @@ def check_model(source: str | Mapping[str, object]) -> list[Comparison]:
         }
         results += _results(number, test, run(request, store=None))
     return results
+
+
+def states_of_scale_1(source: str | Mapping[str, object]) -> list[str]:
+    """The states with a unit whose scale is 1, as it is by default: `x [m]`."""
+    states = read_system_file(source, Path()).states
+    return [
+        f"{state.name} [{state.unit}]"
+        for state in states
+        if state.unit not in ("1", "rad") and state.scale == Number(1.0)
+    ]
 
 
 def _results(number: int, test: Test, dataset: xr.Dataset) -> Iterator[Comparison]:

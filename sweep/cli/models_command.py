@@ -81,11 +81,14 @@ def known_or_path(name: str) -> str:
 def _check(name: str | None, *, as_json: bool) -> int:
     """Run the tests of a model's file and print what they found; the exit status."""
     from sweep.errors import SweepError
-    from sweep.model_tests import check_model
+    from sweep.model_tests import check_model, states_of_scale_1
 
     if name is None:
         raise SweepError("--check needs a model: sweep models ./my_model.toml --check")
     comparisons = check_model(known_or_path(name))
+    if unscaled := states_of_scale_1(name):
+        cure = "give a state of another size a scale, to which its tolerance is relative"
+        print(f"note: the scale of {listed(unscaled)} is 1; {cure}", file=sys.stderr)
     failed = [each for each in comparisons if not each.holds]
     if as_json:
         print_json(list(map(asdict, comparisons)))

@@ -221,6 +221,27 @@ absolute = 1e-6
     assert run("models", "./resonance.toml", "--check")[0] == 0
 
 
+def test_a_check_names_the_states_with_a_unit_whose_scale_is_1(folder: Path, run: Run) -> None:
+    states = """
+format = 1
+name = "rise"
+[states]
+x = { unit = "m", initial = "0" }
+y = { unit = "m", initial = "0", scale = "1e-6" }
+turn = { unit = "rad", initial = "0" }
+[derivatives]
+x = "0"
+y = "0"
+turn = "0"
+[outputs]
+last = { final = "x", unit = "m" }
+"""
+    (folder / "rise.toml").write_text(states)
+    status, _, err = run("models", "./rise.toml", "--check")
+    assert status == 0
+    assert "note: the scale of x [m] is 1; give a state of another size a scale" in err
+
+
 QUICK = ("bouncing_ball", "belt")
 
 
