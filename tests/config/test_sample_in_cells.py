@@ -96,8 +96,11 @@ def test_a_latin_hypercube_cannot_grow(tmp_path: Path) -> None:
 
 
 def test_one_point_of_a_cell_is_traced() -> None:
-    with pytest.raises(SweepError, match=r'at={"mass": ..., .*"friction": ...}'):
+    with pytest.raises(SweepError, match=r'at={"mass": ..., .*"point": ...}'):
         sweep.trace(GRID, samples=5)
+    numbered = sweep.trace(GRID, {"mass": 2, "angular_frequency": 6, "point": 3}, samples=5)
+    drawn = sweep.run(GRID, store=None).isel(point=3)
+    assert all(float(numbered[n]) == float(drawn[n]) for n in ("friction", "base_acceleration"))
     at = {"mass": 2, "angular_frequency": 6, "friction": 0.1, "base_acceleration": 15}
     traced = sweep.trace(GRID, at, samples=5)
     assert {name: float(traced[name]) for name in at} == at

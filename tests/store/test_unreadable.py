@@ -100,6 +100,7 @@ def test_what_may_not_be_read_is_named_with_the_permission_that_is_needed(
         "run closed/map.zarr",
         "trace closed/map.toml",
         "explore closed/map.zarr",
+        pytest.param("fit closed/map.zarr", marks=pytest.mark.broad),
         pytest.param("status closed/map.zarr", marks=pytest.mark.broad),
         pytest.param("models ./closed/map.toml", marks=pytest.mark.broad),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
@@ -213,7 +214,8 @@ class Reading:
 
 def load(path: str | Path, reading: Reading | None = None) -> Points:
     """Load the points of a store of this model or of a CSV file; SweepError if it is neither."""
-    if str(path).endswith(".csv") or Path(path).is_file():
+    is_file = os.path.isfile(path)  # noqa: PTH113 (False in a folder that may not be entered)
+    if str(path).endswith(".csv") or is_file:
         return read_csv(Path(path), reading or Reading())
     if reading is not None and reading != Reading():
         raise SweepError(
