@@ -71,8 +71,8 @@ class Slice:
         if share == 1:
             return self.dataset[name].assign_attrs({"units": unit})
         values = self.dataset[name] * share
-        if name in values.coords:  # arithmetic leaves a dimension's own coordinate as it was
-            values = values.assign_coords({name: values.values})
+        if name in values.coords:  # arithmetic leaves a variable's own coordinate as it was
+            values = values.assign_coords({name: values.variable})
         return values.assign_attrs({**self.dataset[name].attrs, "units": unit})
 
     def scales(self, name: str) -> tuple[str, float]:

@@ -534,6 +534,17 @@ def test_a_sample_is_drawn_as_dots_over_two_parameters(sample):
     assert axes.get_xlabel() == "base acceleration a₀ [m/s²]"
 
 
+def test_parameters_of_a_sample_are_drawn_in_another_unit(sample):
+    """They are no coordinates of a dimension, unlike the values of an axis."""
+    view = View(unit={"friction": "%", "base_acceleration": "mm/s^2"})
+    axes = plots.draw(sample, over=["base_acceleration", "friction"], view=view).axes[0]
+    assert axes.get_xlabel() == "base acceleration a₀ [mm/s²]"
+    places = np.array([1e3 * sample["base_acceleration"], 100 * sample["friction"]]).T
+    np.testing.assert_allclose(axes.collections[0].get_offsets(), places)
+    line = plots.draw(sample, over=["friction"], view=View(unit={"friction": "%"})).axes[0].lines[0]
+    np.testing.assert_allclose(np.sort(line.get_xdata()), np.sort(100 * sample["friction"].values))
+
+
 def test_the_scale_of_a_sample_is_that_of_its_distribution():
     """In a sweep that has an axis besides, too."""
     distributions = {
