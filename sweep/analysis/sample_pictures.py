@@ -78,9 +78,9 @@ def _histogram(shown: Slice, weights: Values, share: str) -> Figure:
 
 
 def _scatter_matrix(shown: Slice, weights: Values, names: Sequence[str]) -> Figure:
-    columns = {name: shown.dataset[name].values.astype(np.float64) for name in names}
+    columns = {name: shown.variable(name).values.astype(np.float64) for name in names}
     columns[shown.name] = shown.values
-    labels = [with_unit(name, shown.dataset[name]) for name in columns]
+    labels = [with_unit(name, shown.variable(name)) for name in columns]
     number = len(columns)
     side = min(2.0 * number + 1.0, 14.0)
     figure = new_figure(side, side)

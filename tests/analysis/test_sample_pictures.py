@@ -89,6 +89,17 @@ def test_a_scatter_matrix_has_a_panel_for_each_pair(grid: xr.Dataset) -> None:
     assert len(chosen.axes) == 4
 
 
+def test_values_of_a_scatter_matrix_have_the_units_of_its_labels(grid: xr.Dataset) -> None:
+    """As on the axes of other pictures, both with a prefix."""
+    small = grid.assign(power=grid.power.copy(data=1e-6 * grid.power.values))
+    small = small.assign_coords(friction=("point", 1e-6 * FRICTION, {"units": "m"}))
+    figure = sample_pictures.draw_as("scatter_matrix", small, "power", {"mass": 1}, ["friction"])
+    bottom = figure.axes[2]
+    assert (bottom.get_xlabel(), bottom.get_ylabel()) == ("friction [nm]", "power [nW]")
+    dots = bottom.collections[0].get_offsets()
+    np.testing.assert_allclose(dots, 1e3 * np.stack([FRICTION, FRICTION], axis=1)[40:])
+
+
 def test_long_samples_are_thinned_and_say_so(grid: xr.Dataset) -> None:
     long = grid.isel(point=np.resize(np.arange(N), 20_000))
     figure = sample_pictures.draw_as("scatter_matrix", long)
