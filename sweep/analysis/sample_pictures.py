@@ -52,7 +52,8 @@ def draw_as(
     a refined sweep weigh as in `summary.contents`.
     A scatter matrix shows the output and the parameters in `over`, by default the first 6, against
     each other, and a histogram of each; points without a value are grey crosses in the panels of
-    the parameters. SweepError without a sample, for unknown parameters, and for a histogram over
+    the parameters. The panels of a column share its abscissa, those of a row the ordinate.
+    SweepError without a sample, for unknown parameters, and for a histogram over
     parameters.
     """
     if shape == "scatter_matrix":
@@ -97,6 +98,9 @@ def _scatter_matrix(shown: Slice, weights: Values, names: Sequence[str]) -> Figu
                 _draw_bars(axes, x, weights, flags, colour=GREY)
                 axes.set_yticks([])
             else:
+                axes.sharex(panels[j, j])  # which has all points, and those without a value, too
+                if j > 0:
+                    axes.sharey(panels[i, 0])
                 _draw_dots(axes, x, y, shown, is_parameter=is_parameter)
             axes.tick_params(labelsize="x-small", labelbottom=i == number - 1, labelleft=j == 0)
             if i == number - 1:

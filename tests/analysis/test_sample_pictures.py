@@ -100,6 +100,22 @@ def test_values_of_a_scatter_matrix_have_the_units_of_its_labels(grid: xr.Datase
     np.testing.assert_allclose(dots, 1e3 * np.stack([FRICTION, FRICTION], axis=1)[40:])
 
 
+def test_panels_of_a_column_and_of_a_row_share_their_axis(grid: xr.Dataset) -> None:
+    """Also where the output has values at some points only, here at those of small friction."""
+    power = np.where(FRICTION < 0.2, grid.power, np.nan)
+    figure = sample_pictures.draw_as(
+        "scatter_matrix", grid.assign(power=grid.power.copy(data=power)), at={"mass": 1}
+    )
+    panels = np.reshape(np.array(figure.axes, object), (3, 3))
+    for place, values in enumerate((FRICTION, FREQUENCY)):
+        limits = [panels[i, place].get_xlim() for i in range(place, 3)]
+        assert limits == limits[:1] * len(limits)
+        assert limits[0][0] <= values.min() < values.max() <= limits[0][1]
+    assert panels[2, 0].get_ylim() == panels[2, 1].get_ylim()
+    assert panels[2, 1].get_xscale() == panels[1, 1].get_xscale() == "log"
+    assert panels[1, 1].get_ylim()[0] == 0  # of a histogram, in a row of its own
+
+
 def test_long_samples_are_thinned_and_say_so(grid: xr.Dataset) -> None:
     long = grid.isel(point=np.resize(np.arange(N), 20_000))
     figure = sample_pictures.draw_as("scatter_matrix", long)
