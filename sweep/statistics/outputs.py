@@ -14,6 +14,7 @@ WITH_NUMBER = ("quantile", "share above", "share below", "histogram")
 OF_FLAGS = "share"
 POINTS_BY_STATUS = "points_by_status"
 QUANTILE = "quantile"  # the dimension that all outputs share
+OF_VALUES = ", of the points that have a value"  # where some that are ok may have none
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,11 @@ def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
             yield _share(of, f"share_{side}", f"share of points {side} a threshold", limits)
     if each.bins:
         bins = Labels(f"{of.name}_bin", tuple(map(float, range(each.bins))), "number of the bin")
-        counts = f"number of points in each bin of {_in_words(of)}"
-        yield replace(
-            _share(of, "histogram", counts, bins), kind="number", long_name=counts, optional=False
-        )
-        yield _real(of, "histogram_start", "lower edge of the first bin", optional=True)
-        yield _real(of, "histogram_width", "width of every bin", optional=True)
+        counts = _share(of, "histogram", "number of points in each bin", bins)
+        yield replace(counts, kind="number", optional=False)
+        edges = replace(of, optional=False)  # they describe the bins, not points
+        yield _real(edges, "histogram_start", "lower edge of the first bin", optional=True)
+        yield _real(edges, "histogram_width", "width of every bin", optional=True)
     if OF_FLAGS in names:
         classes = Labels(f"{of.name}_class", of.flags, of.long_name)
         yield _share(of, "share", "share of points in each class", classes)
@@ -123,10 +123,11 @@ def _real(
     *,
     optional: bool = False,
 ) -> Output:
+    may_lack_values = of.optional and of.kind == "real"
     return replace(
         of,
         name=f"{of.name}_{suffix}",
-        long_name=f"{meaning} of {_in_words(of)}",
+        long_name=f"{meaning} of {_in_words(of)}{OF_VALUES if may_lack_values else ''}",
         kind="real",
         flags=(),
         labels=labels,

@@ -11,8 +11,12 @@ import pytest
 import xarray as xr
 
 import sweep
+from sweep.config import load
 from sweep.errors import ConfigError, StoreError
 from sweep.spec import MISSING_COUNT, Status
+from sweep.statistics import outputs
+from sweep.statistics.outputs import OF_VALUES
+from sweep.store import Store
 from tests.command import Run
 from tests.equations.examples import model, points
 from tests.equations.test_events import EVERY, controls
@@ -97,6 +101,54 @@ def test_statistics_are_of_the_values_that_exist() -> None:
     for name, value in EXPECTED.items():
         for statistic in ("mean", "minimum", "maximum"):
             assert float(reduced[f"{name}_{statistic}"]) == pytest.approx(value, rel=1e-7), name
+
+
+def moments(starts: list[float]) -> dict[str, Any]:
+    """Statistics over walls of which motions reach some only, so that others have no moment."""
+    wanted = 'moment = { at = "stop", mean = "t" }\nstops = { count = "stop" }'
+    statistics = ["mean", "share above 9", "histogram 4", "sobol_indices"]
+    return {
+        "model": model(STOPPED.partition("mean =")[0] + wanted),
+        "parameters": {"window_end": 10.0},
+        "axes": {"window_start": {"values": starts}},
+        "sample": {"method": "random", "points": 8, "seed": 1, "wall": {"uniform": [5, 15]}},
+        "reduce": {"moment": statistics, "stops": ["mean", "share below 0.5"]},
+    }
+
+
+def test_statistics_say_that_they_are_of_the_values_that_exist() -> None:
+    """Except those of counts, which every point has, and the edges of bins."""
+    dataset = sweep.run(moments([0.0]), store=None)
+    meanings = {str(name): each.attrs["long_name"] for name, each in dataset.data_vars.items()}
+    statistics = ["mean", "mean_error", "share_above", "histogram", "first_order", "total_order"]
+    of_values = {name for name, text in meanings.items() if text.endswith(OF_VALUES)}
+    assert of_values == {f"moment_{each}" for each in statistics}
+    assert meanings["moment_mean"] == "mean of moment, of the points that have a value"
+    assert meanings["stops_share_below"] == "share of points below a threshold of stops"
+    happen = dataset["moment_histogram"].sum().item() / 8
+    assert 0 < happen < 1
+    assert dataset["stops_share_below"].item() == 1 - happen
+
+
+def test_stores_made_before_statistics_said_so_continue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.zarr"
+    with monkeypatch.context() as before:
+        before.setattr(outputs, "OF_VALUES", "")
+        sweep.run(moments([0.0, 1.0]), store=path, chunk_points=1)
+    assert sweep.open_results(path)["moment_mean"].attrs["long_name"] == "mean of moment"
+    (path / "status" / "c" / "1").unlink()
+    assert len(Store.open(path).pending()) == 1
+    sweep.run(moments([0.0, 1.0]), store=path)
+    longer = moments([0.0, 1.0, 2.0])
+    Store.extend(path, load(longer).sweep)
+    assert len(Store.open(path).pending()) == 1
+    dataset = sweep.run(longer, store=path).load()
+    expected = sweep.run(longer, store=None)
+    xr.testing.assert_equal(dataset, expected)
+    for name in ("recipe", "fingerprint", "kernel_digest"):
+        assert dataset.attrs[name] == expected.attrs[name]
 
 
 PERIODIC = DECAY.replace('"1"\n[par', '"1"\nperiod = "2"\n[par')
