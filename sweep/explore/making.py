@@ -28,6 +28,7 @@ from sweep.store.reading import settled
 
 DEFAULT_SIZE = 250
 FEW_VALUES = 128  # of an axis that keeps all of them
+BORDERS_SHARE = 0.04  # of a page, at most, for borders known from theory, which are optional
 FOLDER = Path(__file__).resolve().parent / "page"
 SCRIPTS = (
     "data.js",
@@ -53,11 +54,12 @@ def explore(
 ) -> Path:
     """Write the explorer of a store, or of a sweep file whose points the page computes itself.
 
-    The page contains `outputs` of a store, by default all. They are rounded to 0.4 % and
-    thinned evenly until the page has at most `size` kB; so are the values along axes if they leave
-    no room for a map. The same store, named in the same way,
-    gives the same bytes. SweepError if there is nothing to explore, CompileError if a kernel has to
-    be compiled and the extra `compiler` is missing.
+    The page contains `outputs` of a store, by default all. They are rounded to 0.4 % and thinned
+    evenly until the page has at most `size` kB; so are the values along axes if they leave no room
+    for a map. Borders known from theory take at most 4 % of the page, and nothing where the map or
+    the values need it. The same store, named in the same way, gives the same bytes. SweepError if
+    there is nothing to explore, CompileError if a kernel has to be compiled and the extra
+    `compiler` is missing.
     """
     subject, page, room = _with_room(_subject(source, outputs), size * 1000)
     if room < 0:
@@ -78,21 +80,25 @@ def explore(
 
 
 def _with_room(subject: Subject, size: int) -> tuple[Subject, dict[str, Any], int]:
-    """With its page and the room for the map, more than a long axis takes: axes are thinned for it.
+    """With its page and the room for the map, more than a long axis takes, and than borders may.
 
-    What is not run has no map.
+    What is not run has no map. For room, borders known from theory are left out at first, then axes
+    are thinned.
     """
     while True:
-        page = contents(subject)
-        room = size - len(_document(page).encode())
-        lengths = {
-            str(each["name"]): len(json.dumps(each["columns"]))
-            for each in (*page["dimensions"], *page["behind"])
-            if each["kept"] > FEW_VALUES
-        }
-        longest = max(lengths, key=lambda name: lengths[name], default="")
-        length = lengths.get(longest, 0)
-        if room >= (0 if subject.stored is None else length) or length < 8 * FEW_VALUES:
+        for most in (int(BORDERS_SHARE * size), 0):
+            page = contents(subject, most)
+            room = size - len(_document(page).encode())
+            lengths = {
+                str(each["name"]): len(json.dumps(each["columns"]))
+                for each in (*page["dimensions"], *page["behind"])
+                if each["kept"] > FEW_VALUES
+            }
+            longest = max(lengths, key=lambda name: lengths[name], default="")
+            length = lengths.get(longest, 0)
+            if room >= (0 if subject.stored is None else max(length, most)):
+                return subject, page, room
+        if length < 8 * FEW_VALUES:
             return subject, page, room
         subject = replace(subject, most={**subject.most, longest: subject.size(longest) // 2})
 

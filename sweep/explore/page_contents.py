@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
 from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
 from sweep.explore.packing import packed, packed_values, plain
 from sweep.explore.subject import Columns, Subject
-from sweep.explore.theory_borders import MAX_SLICES, segments
+from sweep.explore.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
 from sweep.plan.recipes import model_in
 from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
@@ -30,13 +30,18 @@ from sweep.wording import listed
 NO_KERNEL = "These points cannot be computed in the page, so"
 
 
-def contents(subject: Subject) -> dict[str, Any]:
-    """The contents of the page in JSON's types, without the stored map."""
+def contents(subject: Subject, room_of_borders: int) -> dict[str, Any]:
+    """The contents of the page in JSON's types, without the stored map.
+
+    The borders known from theory take at most `room_of_borders` bytes.
+    """
     sweep, grid = subject.sweep, subject.grid
     attributes: Mapping[str, Any] = {} if grid is None else grid.attrs
     model = sweep.model if sweep else model_in(attributes)
     kernel, why = _kernel(subject)
-    borders, left_out = segments(subject.dimensions, sweep) if sweep else ([], [])
+    theory = TheoryBorders()
+    if sweep:
+        theory = theory_borders(subject.dimensions, sweep, room_of_borders)
     return {
         "name": subject.name,
         "title": model.title if model else str(attributes.get("title", "")),
@@ -62,8 +67,8 @@ def contents(subject: Subject) -> dict[str, Any]:
         "samples": model.samples if model else 0,
         "loop": model.loop if model else None,
         "sentences": _sentences(model),
-        "borders": borders,
-        "notes": _notes(subject, has_kernel=kernel is not None, left_out=left_out),
+        "borders": theory.borders,
+        "notes": [*_notes(subject, has_kernel=kernel is not None), *_left_out(theory)],
         "planes": [],
     }
 
@@ -237,7 +242,19 @@ def _sentences(model: Model | None) -> dict[str, list[str]]:
     return {str(s.value): [s.name, sentences.get(s, "")] for s in Status}
 
 
-def _notes(subject: Subject, *, has_kernel: bool, left_out: Sequence[str]) -> list[str]:
+def _left_out(theory: TheoryBorders) -> list[str]:
+    reasons = {
+        f"the other axes have more than {MAX_SLICES} places.": theory.of_many_places,
+        "the page has no room for them.": theory.without_room,
+    }
+    return [
+        f"Borders known from theory are left out over {listed(pairs)}: {reason}"
+        for reason, pairs in reasons.items()
+        if pairs
+    ]
+
+
+def _notes(subject: Subject, *, has_kernel: bool) -> list[str]:
     notes: list[str] = []
     if subject.stored is not None and is_refined(subject.stored):
         notes.append(
@@ -268,11 +285,6 @@ def _notes(subject: Subject, *, has_kernel: bool, left_out: Sequence[str]) -> li
         kept, size = subject.size(name), subject.whole_size(name)
         if kept < size and not subject.is_sample:
             notes.append(f"The page has {kept:,} of the {size:,} values along {name}.")
-    if left_out:
-        notes.append(
-            f"Borders known from theory are left out over {listed(left_out)}: the other axes have "
-            f"more than {MAX_SLICES} places."
-        )
     if subject.is_sample:
         notes.append(
             "These points form no grid, so a part of the map cannot be computed anew; any point "

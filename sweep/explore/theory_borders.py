@@ -1,14 +1,16 @@
-"""Borders known from theory, as short lines over two axes."""
+"""Borders known from theory, as lines over two axes."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
+from contourpy import contour_generator
 from numpy.typing import NDArray
 
 from sweep.analysis.scales import evenly
@@ -18,41 +20,74 @@ from sweep.plan.point_columns import derived_values
 from sweep.request import Axis, Sweep
 from sweep.work import Values
 
-Indices = NDArray[np.intp]
+Border = dict[str, Any]
 Dimensions = Mapping[str, Mapping[str, Values]]  # by axis, the values of every parameter along it
 MAX_BORDER_VALUES = 256  # of an axis on which a border is looked for
 MAX_SLICES = 16  # of the other axes that have borders
 LAST = 2**16 - 1  # the number that stands for the last value of an axis
+TOLERANCE = 2**-13  # by which a line may pass a point of it, as a share of the map: 1/10 of a pixel
 
 
-def segments(dimensions: Dimensions, sweep: Sweep) -> tuple[list[dict[str, Any]], list[str]]:
-    """The borders over every two axes, and the pairs of axes whose borders are left out.
+@dataclass
+class TheoryBorders:
+    """The borders over every two axes of a page, and the pairs of axes without them."""
 
-    A border has a label, the indices of the other axes (`at`, None for the two), and `lines`:
-    packed whole numbers x0, y0, x1, y1 of one short line after another, where 0 is the index of an
-    axis' first value and LAST that of its last. The borders of two axes are left out if the others
-    have more than MAX_SLICES places; the pair is named if there is one at the middle place. An axis
-    of several parameters, or of a sample, has no borders along it: its neighbours are unrelated.
+    borders: list[Border] = field(default_factory=list[Border])
+    of_many_places: list[str] = field(default_factory=list[str])
+    without_room: list[str] = field(default_factory=list[str])
+
+
+def theory_borders(dimensions: Dimensions, sweep: Sweep, room: int) -> TheoryBorders:
+    """The borders over every two axes, in at most `room` bytes of text.
+
+    A border has a label, the indices of the other axes (`at`, None for the two), and `lines`: for
+    each, packed whole numbers x, y of one point after another, where 0 is the index of an axis'
+    first value and LAST that of its last. The borders of two axes are left out if the others have
+    more than MAX_SLICES places, and if earlier pairs leave no room for them; the pair is named if
+    it has one, in the first case at the middle place. An axis of several parameters, or of a
+    sample, has no borders along it: its neighbours are unrelated.
     """
-    borders: list[dict[str, Any]] = []
-    left_out: list[str] = []
+    found = TheoryBorders()
     sizes = [len(next(iter(columns.values()), ())) for columns in dimensions.values()]
     along = [d for d, name in enumerate(dimensions) if list(dimensions[name]) == [name]]
     for pair in itertools.combinations([d for d in along if sizes[d] > 1], 2):
+        words = " and ".join(list(dimensions)[d] for d in pair)
         ranges = [[None] if d in pair else range(size) for d, size in enumerate(sizes)]
         if math.prod(map(len, ranges)) > MAX_SLICES:
             middle = [None if d in pair else size // 2 for d, size in enumerate(sizes)]
             if _fields(dimensions, sweep, middle):
-                left_out.append(" and ".join(list(dimensions)[d] for d in pair))
+                found.of_many_places.append(words)
             continue
-        indices = [evenly(sizes[d], MAX_BORDER_VALUES) for d in pair]
-        last = [sizes[d] - 1 for d in pair]
-        for at in itertools.product(*ranges):
-            for label, field in _fields(dimensions, sweep, at).items():
-                ends = np.array([*_zero_lines(field, *indices)]).reshape(-1, 2)
-                whole = np.round(ends / last * LAST).astype(np.uint16)
-                borders.append({"label": label, "at": list(at), "lines": packed(shuffled(whole))})
-    return borders, left_out
+        places = itertools.product(*ranges)
+        borders = [each for at in places for each in _borders(dimensions, sweep, at)]
+        length = len(json.dumps(borders))
+        if length <= room:
+            found.borders += borders
+            room -= length
+        elif borders:
+            found.without_room.append(words)
+    return found
+
+
+def _borders(dimensions: Dimensions, sweep: Sweep, at: Sequence[int | None]) -> Iterator[Border]:
+    """The borders over the two axes without an index."""
+    sides = [name for name, index in zip(dimensions, at, strict=True) if index is None]
+    places = [_places(dimensions[name][name]) for name in sides]
+    x, y = (each[evenly(each.size, MAX_BORDER_VALUES)] for each in places)
+    for label, heights in _fields(dimensions, sweep, at).items():
+        found = contour_generator(x, y, np.ma.masked_invalid(heights.T)).lines(0.0)
+        lines = [_packed_line(line, places) for line in cast("list[Values]", found)]
+        yield {"label": label, "at": list(at), "lines": lines}
+
+
+def _packed_line(line: Values, places: Sequence[Values]) -> str:
+    """A line (n, 2) between places as numbers that stand for indices."""
+    corners = line[_corners(line)]
+    numbers = [
+        np.interp(corners[:, side], each, np.linspace(0, LAST, each.size))
+        for side, each in enumerate(places)
+    ]
+    return packed(shuffled(np.round(np.stack(numbers, axis=1)).astype(np.uint16)))
 
 
 def _fields(dimensions: Dimensions, sweep: Sweep, at: Sequence[int | None]) -> dict[str, Values]:
@@ -72,22 +107,35 @@ def _fields(dimensions: Dimensions, sweep: Sweep, at: Sequence[int | None]) -> d
     return boundaries_of(sweep.model.name, like)
 
 
-def _zero_lines(field: Values, columns: Indices, rows: Indices) -> Iterator[float]:
-    """Marching squares: the ends of the line on which the field is 0 within each cell."""
-    with np.errstate(invalid="ignore"):
-        signs = field >= 0
-    corners = (signs[:-1, :-1], signs[1:, :-1], signs[1:, 1:], signs[:-1, 1:])
-    mixed = np.any([c != corners[0] for c in corners], axis=0)
-    finite = np.isfinite(field)
-    mixed &= finite[:-1, :-1] & finite[1:, :-1] & finite[1:, 1:] & finite[:-1, 1:]
-    for i, j in np.argwhere(mixed).tolist():
-        around = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
-        ends: list[float] = []
-        for a, b in zip(around, [*around[1:], around[0]], strict=True):
-            if signs[a] == signs[b]:
-                continue
-            share = field[a] / (field[a] - field[b])
-            for axis, values in enumerate((columns, rows)):
-                start, end = values[a[axis]], values[b[axis]]
-                ends.append(float(start + share * (end - start)))
-        yield from ends[: len(ends) // 4 * 4]
+def _places(values: Values) -> Values:
+    """Where the page draws the values of an axis, as shares of it; see Axis in page/data.js.
+
+    Values that are not in order, or infinite, count as evenly spaced.
+    """
+    steps = np.diff(values)
+    if not (np.isfinite(values).all() and (np.all(steps > 0) or np.all(steps < 0))):
+        return np.linspace(0.0, 1.0, values.size)
+    first, middle, last = (float(values[i]) for i in (0, values.size // 2, -1))
+    share = (values.size // 2) / (values.size - 1)
+    if min(first, last) > 0 and values.size > 2:
+        linear, geometric = first + share * (last - first), first * (last / first) ** share
+        if abs(middle - geometric) < abs(middle - linear):
+            values = np.log(values)
+    return (values - values[0]) / (values[-1] - values[0])
+
+
+def _corners(line: Values) -> NDArray[np.intp]:
+    """The indices of points of a line (n, 2) between which all others are within TOLERANCE of it.
+
+    By the algorithm of Douglas and Peucker: the farthest point is kept, and both parts follow.
+    """
+    across, ahead = (line - line[0]).T, line[-1] - line[0]
+    length = float(np.hypot(*ahead))
+    distances = np.hypot(*across)  # of a closed line
+    if length > 0:
+        distances = np.abs(across[0] * ahead[1] - across[1] * ahead[0]) / length
+    farthest = int(np.argmax(distances))
+    if distances[farthest] <= TOLERANCE:
+        return np.array([0, len(line) - 1])
+    before, after = _corners(line[: farthest + 1]), _corners(line[farthest:])
+    return np.concatenate([before, farthest + after[1:]])

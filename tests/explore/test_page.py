@@ -8,6 +8,7 @@ import html
 import json
 import re
 import shutil
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from numpy.typing import NDArray
 
 import sweep
 from sweep.config import load
 from sweep.errors import SweepError
 from sweep.explore import explore
+from sweep.explore.theory_borders import theory_borders
 from sweep.shipped import shipped_configs
 from sweep.store import Store
 from tests.command import CHECKOUT, Run
@@ -186,14 +189,20 @@ def test_the_page_of_a_sweep_file_says_what_it_does_not_compute(tmp_path: Path) 
 
 
 def test_theory_borders_are_those_of_the_closed_form(tmp_path: Path) -> None:
-    """Slip begins at a0 = mu g: the ends of its lines lie there, to the width of a cell."""
+    """Slip begins at a0 = mu g: its line lies there, to a pixel; friction is on a logarithmic axis.
+
+    Between the points of a line, too, which are only as many as it needs.
+    """
     border = contents_of(page("wear_power", tmp_path, outputs=["wear_power"]))["borders"][0]
-    friction, acceleration = np.geomspace(0.01, 1, 512), np.linspace(0.5, 15, 1024)
-    ends = unshuffled(unpacked(border["lines"]), "<u2").reshape(-1, 2) / 65535
-    mu = np.interp(ends[:, 0] * 511, np.arange(512), friction)
-    a0 = np.interp(ends[:, 1] * 1023, np.arange(1024), acceleration)
-    assert len(ends) > 100
-    np.testing.assert_allclose(mu * 10 / a0, 1, atol=0.02)
+    assert border["at"] == [None, None]
+    (line,) = border_lines(border)
+    assert 10 < len(line) < 100
+    distance = np.concatenate([[0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    along = np.linspace(0, distance[-1], 1000)
+    friction, acceleration = (np.interp(along, distance, line[:, side]) for side in (0, 1))
+    drawn = (10 * 0.01 * 100**friction - 0.5) / 14.5
+    np.testing.assert_allclose(acceleration, drawn, atol=1e-3)
+    assert (line[0, 1], line[-1]) == (0, pytest.approx([1, (10 - 0.5) / 14.5], abs=1e-4))
 
 
 def test_theory_borders_lie_over_every_two_axes_with_derived_parameters(tmp_path: Path) -> None:
@@ -207,16 +216,67 @@ def test_theory_borders_lie_over_every_two_axes_with_derived_parameters(tmp_path
         (1, 2),
     }
     for border in borders:
-        ends = unshuffled(unpacked(border["lines"]), "<u2").reshape(-1, 2).T / 65535
-        drawn = iter(ends)
+        (line,) = border_lines(border)
+        drawn = iter(line.T)
         mass, friction, acceleration = (
             v[i] if i is not None else np.interp(next(drawn) * (v.size - 1), np.arange(v.size), v)
             for v, i in zip(values, border["at"], strict=True)
         )
-        assert ends.size
         np.testing.assert_allclose(acceleration, friction * 10 * mass, atol=1e-2)
     (note,) = contents["notes"]
     assert "left out over mass and friction: the other axes have more than 16 places" in note
+
+
+def border_lines(border: dict[str, Any]) -> list[NDArray[np.float64]]:
+    """The points of each line, (n, 2), where 0 and 1 are the ends of an axis' indices."""
+    return [unshuffled(unpacked(text), "<u2").reshape(-1, 2) / 65535 for text in border["lines"]]
+
+
+def test_a_border_between_irregular_values_is_as_short_as_between_even_ones(tmp_path: Path) -> None:
+    """The line a0 = mu g is straight where it is drawn, though not in indices."""
+    random = np.random.default_rng(2)
+    values = np.sort(random.uniform(0.1, 1, 700)), np.sort(random.uniform(1, 10, 400))
+    axes = {"friction": list(values[0]), "base_acceleration": list(values[1])}
+    dimensions = {name: {name: np.array(column)} for name, column in axes.items()}
+    table = {**tomllib.loads(BORDERS), "axes": {n: {"values": v} for n, v in axes.items()}}
+    table["parameters"] |= {"mass": 1.0}
+    border = theory_borders(dimensions, load(table).sweep, 1000).borders[0]
+    (line,) = border_lines(border)
+    assert len(line) == 2
+    mu, a0 = (
+        np.interp(line[:, side] * (each.size - 1), np.arange(each.size), each)
+        for side, each in enumerate(values)
+    )
+    np.testing.assert_allclose(a0, 10 * mu, atol=1e-3)
+
+
+def test_theory_borders_of_the_first_axes_come_first(tmp_path: Path) -> None:
+    """Where there is no room for all, the last pairs are left out, and named."""
+    (tmp_path / "plan.toml").write_text(BORDERS)
+    plan = load(tmp_path / "plan.toml").sweep
+    dimensions = {axis.name: dict(axis.columns) for axis in plan.axes}
+    whole = theory_borders(dimensions, plan, 10**6)
+    assert {each["at"].index(None) for each in whole.borders} == {0, 1}
+    assert whole.without_room == []
+    room = len(json.dumps([each for each in whole.borders if each["at"][1] is not None]))
+    first = theory_borders(dimensions, plan, room)
+    assert {each["at"][0] for each in first.borders} == {None}
+    assert first.without_room == ["friction and base_acceleration"]
+    assert theory_borders(dimensions, plan, room - 1).without_room[0].startswith("mass and")
+
+
+def test_theory_borders_take_little_of_a_page(tmp_path: Path) -> None:
+    """At most 4 %, and nothing where axes would be thinned or the page be refused for them."""
+    (tmp_path / "plan.toml").write_text(BORDERS)
+    least = page(tmp_path / "plan.toml", tmp_path).stat().st_size
+    contents = contents_of(tmp_path / "page.html")
+    borders = len(json.dumps(contents["borders"]))
+    assert 1000 < borders < 0.04 * 250_000
+    size = -(-(least - borders // 2) // 1000)
+    contents = contents_of(page(tmp_path / "plan.toml", tmp_path, size=size))
+    assert contents["borders"] == []
+    pairs = "mass and base_acceleration, friction and base_acceleration"
+    assert f"left out over {pairs}: the page has no room for them" in contents["notes"][-1]
 
 
 def test_a_conversion_that_runs_in_python_leaves_the_stored_map(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ async function begin() {
     const status = page.preview.status ? await inflated(page.preview.status) : null;
     preview = new Preview({ ...page.preview, kept, status }, planes, axes);
   }
-  for (const border of page.borders) border.lines = borderLines(await inflated(border.lines), border.at);
+  for (const border of page.borders) border.lines = await Promise.all(border.lines.map(async (line) => borderLine(await inflated(line), border.at)));
   if (page.sample) await beginSample(values);
   if (page.kernel) await hire();
   if (!drawn.length) state.x = state.y = -1;
@@ -54,32 +54,12 @@ async function begin() {
   document.documentElement.dataset.ready = "yes";
 }
 
-// Long lines over the two axes that have no index in `at`, as [x, y] in indices, from short ones in any order.
-function borderLines(bytes, at) {
-  const ends = new Uint16Array(unshuffled(bytes, 2));
+// A line over the two axes that have no index in `at`, as [x, y] in indices.
+function borderLine(bytes, at) {
+  const shares = new Uint16Array(unshuffled(bytes, 2));
   const sides = axes.filter((_, d) => at[d] === null);
-  const place = (k) => sides.map((axis, side) => (ends[k + side] / 65535) * (axis.values.length - 1));
-  const meeting = new Map(); // the ends at each place
-  const name = (k) => ends[k] * 65536 + ends[k + 1];
-  for (let k = 0; k + 1 < ends.length; k += 2) meeting.set(name(k), [...(meeting.get(name(k)) ?? []), k]);
-  const used = new Set();
-  const follow = (k) => {
-    const line = [];
-    while (k !== undefined && !used.has(k >> 2)) {
-      used.add(k >> 2);
-      line.push(place(k ^ 2));
-      k = meeting.get(name(k ^ 2)).find((other) => !used.has(other >> 2));
-    }
-    return line;
-  };
-  const lines = [];
-  for (let k = 0; k + 3 < ends.length; k += 4) {
-    if (used.has(k >> 2)) continue;
-    const onwards = follow(k);
-    const before = meeting.get(name(k)).find((other) => !used.has(other >> 2));
-    lines.push([...(before === undefined ? [] : follow(before).reverse()), place(k), ...onwards]);
-  }
-  return lines;
+  const point = (k) => sides.map((axis, side) => (shares[2 * k + side] / 65535) * (axis.values.length - 1));
+  return Array.from({ length: shares.length / 2 }, (_, k) => point(k));
 }
 
 async function hire() {
