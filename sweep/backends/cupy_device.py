@@ -143,9 +143,16 @@ class CupyDevice:
                 stream = cupy.cuda.Stream(non_blocking=True)
                 self._queues.put(CupyQueue(cupy, stream, turns, self.host_array))
 
-    def _here(self) -> Any:
-        """A context in which the device is the current one of this thread."""
-        return self.library.cuda.Device(self._device.id)
+    @contextmanager
+    def _here(self) -> Generator[None]:
+        """A context in which the device is the current one of this thread.
+
+        CuPy itself makes current only a device of another number. The thread may have no CUDA
+        context yet, and then a module that another thread has loaded finds no function.
+        """
+        with self.library.cuda.Device(self._device.id) as device:
+            device.use()
+            yield
 
     def _facts(self) -> Facts:
         runtime = self.library.cuda.runtime

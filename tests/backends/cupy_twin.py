@@ -35,7 +35,11 @@ class OutOfMemoryError(MemoryError):
 
 
 class CUDARuntimeError(RuntimeError):
-    """The exception of CuPy's calls of CUDA."""
+    """The exception of CuPy's calls of CUDA's runtime."""
+
+
+class CUDADriverError(RuntimeError):
+    """The exception of CuPy's calls of CUDA's driver."""
 
 
 class Stream:
@@ -180,6 +184,8 @@ class RawModule:
         self._options = options
 
     def get_function(self, name: str) -> Function:
+        if not hasattr(_CURRENT, "has_context"):
+            raise CUDADriverError("CUDA_ERROR_INVALID_CONTEXT: invalid device context")
         return Function(compiled(launchable(self._code), self._options), name, self.gpu)
 
 
@@ -304,6 +310,10 @@ class Device:
     @property
     def mem_info(self) -> tuple[int, int]:
         return self._gpu.memory, self._gpu.memory
+
+    def use(self) -> Device:
+        _CURRENT.has_context = True
+        return self
 
     def __enter__(self) -> Device:
         return self
