@@ -16,19 +16,32 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from sweep.backends.cpu import CpuBackend
+from sweep.request import Axis, Reduction
 from sweep.source import kernel_of, kernel_text
+from sweep.spec import planes
 from sweep.work import Column, Points
 from tests.points import Bits, Case, array_cases, cases
+from tests.points.files import file_cases
 
 FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"
 N_POINTS = 2000
 N_ARRAY_POINTS = 500  # of methods of kind "array", which take longer on a core
+
+REDUCED = ("friction_oscillator-exact", "impact_oscillator-exact")  # cases, to all statistics
+CELLS = 4  # into which their points are reduced
+NUMERIC = ("mean", "standard_deviation", "minimum", "maximum", "quantile 0.1", "share above 1.5")
+STATISTICS = {
+    "real": (*NUMERIC, "quantile 0.5", "histogram 12"),
+    "count": NUMERIC,
+    "flag": ("share",),
+}
 
 # Dependencies of the program, and theirs: what a machine for computing on GPUs usually has, and the
 # others.
@@ -57,6 +70,19 @@ def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
         bits = {name: kept[f"out {name}"] for name in (*_outputs(case), "status")}
     points = Points(n_points=len(bits["status"]), columns=columns, variants=case.points.variants)
     return points, bits
+
+
+def reduced_case(case: Case, points: Points, *, exact: bool) -> Case:
+    """These points of the case in CELLS cells, each reduced to every statistic of every output."""
+    axis = Axis("point", {"friction": np.zeros(points.n_points // CELLS)}, {})
+    reduction = Reduction(
+        axes=(axis,),
+        outputs=case.sweep.outputs,
+        statistics={each.name: STATISTICS[each.kind] for each in case.sweep.outputs},
+        exact_quantiles=exact,
+    )
+    sweep = replace(case.sweep, reduction=reduction)
+    return Case(case.name, sweep, replace(points, cells=CELLS))
 
 
 def not_carried(folder: Path = FOLDER) -> list[str]:
@@ -97,6 +123,7 @@ def gather_wheels(folder: Path, names: Iterable[str] = CARRIED) -> bool:
 
 def _all(n_points: int, n_array_points: int) -> Iterator[Case]:
     yield from cases(n_points)
+    yield from file_cases(n_points)
     yield from array_cases(n_array_points)
 
 
@@ -107,7 +134,7 @@ def _place(case: Case, folder: Path) -> Path:
 
 
 def _outputs(case: Case) -> tuple[str, ...]:
-    return tuple(output.name for output in case.sweep.outputs)
+    return tuple(output.name for output in planes(case.sweep.outputs))
 
 
 def main() -> None:

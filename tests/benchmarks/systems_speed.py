@@ -20,13 +20,11 @@ from sweep.backends.cpu import CpuBackend
 from sweep.config.model_file import read_model
 from sweep.equations.header import header_of
 from sweep.equations.system_file import system_of_text
-from sweep.request import Sweep
-from sweep.spec import parameters_of
-from sweep.work import Column, Points
 from tests.benchmarks.machine_limit import share_of_limit
 from tests.benchmarks.peers import systems_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.timed import cpu_seconds
+from tests.points.files import file_case
 
 RK4_BOUNDS = {8: 5e8, 4: 2.5e8}  # steps a second, by doubles in a vector
 STEP, END = 1e-3, 10.0
@@ -130,8 +128,8 @@ def _share(
     seconds: dict[str, float],
 ) -> Figure:
     model, method, output, varied = case
-    sweep, points = _case(model, method, (output,), varied, controls)
-    return share_of_limit(name, sweep, points, seconds["ours"])
+    chosen = file_case(model, method, {**controls, **varied}, (output,))
+    return share_of_limit(name, chosen.sweep, chosen.points, seconds["ours"])
 
 
 def _beside(
@@ -156,28 +154,6 @@ def computing(
     model: str, method: str, outputs: tuple[str, ...], varied: dict[str, Any], **fixed: float
 ) -> Callable[[], Any]:
     """A function that computes the points of a shipped model file."""
-    sweep, points = _case(model, method, outputs, varied, fixed)
-    backend = CpuBackend()
-    backend.prepare(sweep, points)
-    return lambda: backend.compute(sweep, points).arrays
-
-
-def _case(
-    model: str,
-    method: str,
-    outputs: tuple[str, ...],
-    varied: dict[str, Any],
-    fixed: dict[str, float],
-) -> tuple[Sweep, Points]:
-    table = read_model(model, Path())
-    chosen = next(each for each in table.methods if each.name == method)
-    wanted = tuple(each for each in table.outputs if each.name in outputs)
-    sweep = Sweep(model=table, method=chosen, parameter_set=table.parameter_sets[0],
-                  constants={}, axes=(), outputs=wanted)  # fmt: skip
-    parameters = parameters_of(table, table.parameter_sets[0], chosen)
-    columns = {
-        p.name: Column(np.atleast_1d(np.asarray(varied.get(p.name, fixed.get(p.name, p.default)),
-                                                np.float64)))
-        for p in parameters
-    }  # fmt: skip
-    return sweep, Points(n_points=max(len(c.values) for c in columns.values()), columns=columns)
+    chosen, backend = file_case(model, method, {**fixed, **varied}, outputs), CpuBackend()
+    backend.prepare(chosen.sweep, chosen.points)
+    return lambda: backend.compute(chosen.sweep, chosen.points).arrays

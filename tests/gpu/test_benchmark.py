@@ -302,6 +302,7 @@ def test_carried_results_belong_to_one_text(
 ) -> None:
     few = quickest_cases(2)
     monkeypatch.setattr(gpu_cases, "cases", lambda _: few)
+    monkeypatch.setattr(gpu_cases, "file_cases", lambda _: [])
     names = [case.name for case in (*few, *array_cases(8))]
     assert gpu_cases.not_carried(tmp_path) == names
     gpu_cases.write(tmp_path, n_array_points=8)

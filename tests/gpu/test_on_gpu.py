@@ -1,7 +1,7 @@
 """Tests on a GPU: kernel methods give the bits of the CPU, array methods its values to 1e-10.
 
-They need NumPy, CuPy and pytest, and either a C++ compiler or the files of tests.gpu_cases. Without
-a GPU they are skipped; with --require-gpu they fail.
+They need NumPy, CuPy and pytest, for models from files pydantic, and either a C++ compiler or the
+files of tests.gpu_cases. Without a GPU they are skipped; with --require-gpu they fail.
 """
 
 from __future__ import annotations
@@ -23,25 +23,19 @@ from sweep.backends.base import Computed, reduced
 from sweep.backends.cupy_device import CupyDevice, CupyMemory, CupyQueue, find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
-from sweep.request import Axis, Reduction
 from sweep.work import Column, Points
-from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, expected
+from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, REDUCED, expected, reduced_case
 from tests.points import array_cases, cases, differing, part, sweep_of
+from tests.points.files import file_cases
 
 pytestmark = pytest.mark.gpu
 
-CASES = {case.name: case for case in cases(N_POINTS)}
+CASES = {case.name: case for case in (*cases(N_POINTS), *file_cases(N_POINTS))}
 ARRAYS = {case.name: case for case in array_cases(N_ARRAY_POINTS)}
 # For a matrix of determinant 1, modulus + 1/modulus is the absolute value of the trace, or 2 if
 # that is less. It is 2 for a conserved motion, where the modulus is a square root at its branch
 # point.
 WELL_CONDITIONED = {"floquet_modulus": lambda modulus: modulus + 1 / modulus}
-NUMERIC = ("mean", "standard_deviation", "minimum", "maximum", "quantile 0.1", "share above 1.5")
-STATISTICS = {
-    "real": (*NUMERIC, "quantile 0.5", "histogram 12"),
-    "count": NUMERIC,
-    "flag": ("share",),
-}
 GARBAGE = 0xA5  # a byte of memory that nothing has been written to
 
 
@@ -128,24 +122,15 @@ def test_an_array_method_gives_the_values_of_the_cpu(name: str, gpu: CupyDevice)
 
 
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("name", ["friction_oscillator-exact", "impact_oscillator-exact"])
+@pytest.mark.parametrize("name", REDUCED)
 def test_statistics_kept_on_the_gpu_are_those_of_the_host(
     name: str, exact: bool, gpu: CupyDevice
 ) -> None:
-    case, cells = CASES[name], 4
-    points, bits = expected(case)
-    axis = Axis("point", {"friction": np.zeros(points.n_points // cells)}, {})
-    kept = {each.name: STATISTICS[each.kind] for each in case.sweep.outputs}
-    reduction = Reduction(
-        axes=(axis,), outputs=case.sweep.outputs, statistics=kept, exact_quantiles=exact
-    )
-    sweep = replace(case.sweep, reduction=reduction)
-    in_cells = replace(points, cells=cells)
-    on_gpu, backend = [], GpuBackend(gpu)
-    for _ in range(2):
-        on_gpu.append(dict(backend.compute(sweep, in_cells).arrays))
+    points, bits = expected(CASES[name])
+    case, backend = reduced_case(CASES[name], points, exact=exact), GpuBackend(gpu)
+    on_gpu = [dict(backend.compute(case.sweep, case.points).arrays) for _ in range(2)]
     assert backend._has_room  # for what reducing takes: it was done on the device
-    on_host = dict(reduced(sweep, in_cells, Computed(bits, 0.0)).arrays)
+    on_host = dict(reduced(case.sweep, case.points, Computed(bits, 0.0)).arrays)
     assert [differing(on_host, each) for each in on_gpu] == [[], []]
 
 

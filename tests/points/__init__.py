@@ -95,9 +95,10 @@ def case_at(
     n: int,
     variants: tuple[str, ...] = (),
     parameter_set: str | None = None,
+    outputs: Sequence[str] | None = None,
 ) -> Case:
     """n points with these values, and defaults for all other parameters."""
-    sweep = _sweep(model, method, values, parameter_set=parameter_set)
+    sweep = _sweep(model, method, values, outputs, parameter_set)
     columns = {p.name: Column(_values_of(p, values, model)) for p in sweep.parameters}
     return Case(name, sweep, Points(n_points=n, columns=columns, variants=variants))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sweep.config.model_file import read_model
 from sweep.spec import Model
 from tests.points import Case, Values, case_at
 
@@ -34,17 +36,42 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "van_der_pol": {"mu": (0.1, 5), "force": (0, 1), "start_v": (-1, 1)},
 }  # fmt: skip
 
+# A model for each method: smooth, with events and modes, and stiff.
+CHOSEN = (("lorenz", "rk4"), ("lorenz", "rk54"), ("belt", "dop853"), ("lugre", "rodas4"))
+
+
+def readable() -> bool:
+    """Whether models can be read from files: pydantic may be missing on a machine with a GPU."""
+    return find_spec("pydantic") is not None
+
+
+def file_cases(n: int = 200) -> Iterator[Case]:
+    """A case of each method of model files; none where these are not readable()."""
+    if readable():
+        yield from (case_of_file(name, method, n) for name, method in CHOSEN)
+
 
 @functools.cache
 def model_of_file(name: str) -> Model:
+    from sweep.config.model_file import read_model  # needs pydantic
+
     return read_model(name, Path())
 
 
 def case_of_file(name: str, method: str, n: int) -> Case:
     """n random points of a shipped model file."""
+    return file_case(name, method, values_of(name, method, n))
+
+
+def file_case(
+    name: str, method: str, values: Mapping[str, ArrayLike], outputs: Sequence[str] | None = None
+) -> Case:
+    """Points of a shipped model file with these values, as long as the longest of them."""
     model = model_of_file(name)
     chosen = next(each for each in model.methods if each.name == method)
-    return case_at(f"{name}-{method}", model, chosen, values_of(name, method, n), n)
+    columns = {key: np.atleast_1d(np.asarray(v, np.float64)) for key, v in values.items()}
+    n = max(map(len, columns.values()))
+    return case_at(f"{name}-{method}", model, chosen, columns, n, outputs=outputs)
 
 
 def values_of(name: str, method: str, n: int) -> Values:
