@@ -44,17 +44,17 @@ STATISTICS = {
 }
 
 # Dependencies of the program, and theirs: what a machine for computing on GPUs usually has, and the
-# others.
+# others. It has typing-extensions too, but an older one than pydantic needs.
 ON_THE_MACHINE = (
     *("click", "cloudpickle", "filelock", "fsspec", "h5py", "jinja2", "matplotlib", "msgpack"),
     *("numpy", "packaging", "psutil", "pyyaml", "rich", "scipy", "sortedcontainers", "toolz"),
-    *("typer", "typing-extensions", "urllib3", "xarray"),
+    *("typer", "urllib3", "xarray"),
 )
 CARRIED = (
     *("annotated-types", "cffi", "cryptography", "dask", "distributed", "donfig", "flexcache"),
     *("flexparser", "google-crc32c", "h5netcdf", "locket", "numcodecs", "partd", "pint"),
     *("platformdirs", "pycparser", "pydantic", "pydantic-core", "tblib", "tornado"),
-    *("typing-inspection", "zarr", "zict"),
+    *("typing-extensions", "typing-inspection", "zarr", "zict"),
 )
 PYTHON = "3.12"  # of that machine
 GLIBC = range(5, 35)  # 2.N: the versions that a wheel may be built for; pip takes each by its name
