@@ -214,6 +214,7 @@ class Gpu:
         self.capability = "90"
         self.sent = 0  # bytes of arrays copied to the host
         self.unsupported: set[int] = set()  # attributes
+        self.plain: list[None] = []  # calls that replace a pool by allocations of CUDA
 
     def check(self) -> None:
         if self.is_lost:
@@ -291,6 +292,8 @@ class Gpu:
             ),
             memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
             runtime=runtime,
+            set_allocator=lambda allocator: self.plain.append(allocator),
+            set_pinned_memory_allocator=lambda allocator: self.plain.append(allocator),
         )
 
 

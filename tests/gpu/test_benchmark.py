@@ -16,10 +16,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from sweep.backends.base import Computed
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend, options_for
@@ -28,7 +30,7 @@ from sweep.models import models
 from sweep.request import Sweep
 from sweep.source import kernel_of, kernel_text
 from sweep.work import Points
-from tests import gpu_cases, gpu_compiling, gpu_session
+from tests import gpu_cases, gpu_compiling, gpu_one, gpu_session
 from tests.backends.cupy_twin import Gpu, install
 from tests.benchmarks import ceilings, gpu, gpu_works, sass
 from tests.benchmarks.gpu_works import Work
@@ -252,6 +254,19 @@ def test_the_fraction_is_added_to_speeds_in_steps(
     gpu.add_issue(path, no_device, [euler, exact, gpu_works.contacts(8)])
     speeds[euler.name]["doubles_per_step"] = 3.0
     assert json.loads(path.read_text()) == {"kernels": speeds}
+
+
+def test_one_work_is_computed_again_and_again_without_pools(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twin = install(monkeypatch, Gpu())
+    assert gpu_one.main("friction_oscillator exact, wear", "64", "3", "plain") == 0
+    assert "64 points, 1 results of 3 calls" in capsys.readouterr().out
+    assert twin.plain == [None, None]
+    numbers = iter(range(3))
+    other = lambda *_: Computed({"status": np.array([next(numbers)])}, 0.0)  # noqa: E731
+    monkeypatch.setattr(GpuBackend, "compute", other)
+    assert gpu_one.main("friction_oscillator exact, wear", "64", "3") == 1
 
 
 # The session on a machine with a GPU.
