@@ -2,33 +2,33 @@
 
 After each measurement gpu-DEVICE.json is written into FOLDER (default: results/benchmarks). It has,
 in this order: what nothing can exceed (`ceilings.py`); the speed of the main methods, in launches
-alone ("kernel") and of a whole call ("call"), where points are sorted also without that; maps of
-10⁹ points by one thread, and by two so that copies overlap computing; maps through the engine into
-a store by several threads if its dependencies are installed; the speed of the other methods; a map
+alone ("kernel") and of a whole call ("call"), where points are sorted also without that; maps
+(`gpu_maps.py`) of 10⁹ points by one thread, and by two so that copies overlap computing; maps and
+samples through the engine if its dependencies are installed; the speed of the other methods; a map
 with --gpus; each method by the CPU backend on one core if there is a compiler. Last of all, with
 nvdisasm, the operations on doubles per step are counted in the machine code of the time loop, which
 gives the fraction of the device's peak rate. An exact method has no such fraction, since the
 operations depend on its points.
 
 NumPy and CuPy are needed. Times are medians with a warm kernel. A failure is recorded in place of
-its figures, and the others follow. With --go-on only what earlier processes have not measured is
-measured, and nothing counted; with --main nothing after the main methods.
+its figures, and the others follow. With --go-on only what earlier processes have not measured on
+the GPU is measured, nothing on a core, and nothing is counted; with --main nothing after the main
+methods.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import platform
 import re
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -42,18 +42,19 @@ from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
 from sweep.errors import LostDeviceError, SweepError
 from sweep.source import kernel_of, kernel_text
-from tests.benchmarks import ceilings, sass
+from tests.benchmarks import ceilings, gpu_maps, sass
+from tests.benchmarks.gpu_maps import samples, stored_map, whole_map
 from tests.benchmarks.gpu_works import MAIN, Work, as_they_come, random_part, sdnd104, works
 
 RESULTS = Path(__file__).parents[2] / "results" / "benchmarks"
 REPEATS = 5
 CPU_SHARE = 256  # the CPU is given every 256th point
-MAP_POINTS = 10**9
-STORED_SIDE = 2**14  # of a map through the engine, which also writes
+LONG = 1.0  # s, of a call that is measured once
 LARGE_SIDE = 2**11  # of a map in one call
 STORING_THREADS = (4, 8, 14)
-LIMIT = 30.0  # s, of a map of chunks
+SPARE = 10.0  # s, which the operations of one kernel take to be counted, at most
 GO_ON, MAIN_ALONE = "--go-on", "--main"
+BILLION, SAMPLES = "SDND104 into a store, 2³⁰ points", "10¹¹ samples of SDND104, reduced"
 FIRST = 2 + len(STORING_THREADS) + MAIN  # measurements: the ceilings and the main methods
 
 Figures = dict[str, Any]
@@ -63,7 +64,7 @@ Measurement = tuple[str, str, Callable[[], Figures]]  # section, name, and how i
 def measurements(
     device: CupyDevice, backend: Backend, every: Iterable[Work]
 ) -> Iterator[Measurement]:
-    """All measurements of the works, in order of importance."""
+    """All measurements of the works on a GPU, in order of importance."""
     yield "ceilings", "operations on doubles", lambda: ceilings.doubles(device)
     yield "ceilings", "copies", lambda: ceilings.copies(device)
     for threads in STORING_THREADS:
@@ -80,10 +81,18 @@ def measurements(
     for threads in STORING_THREADS:
         name = f"SDND104 into a store, {threads} threads"
         yield "maps", name, lambda threads=threads: stored_map(workers=threads)
+    side, limit, most = gpu_maps.BILLION_SIDE, gpu_maps.BILLION_LIMIT, max(STORING_THREADS)
+    options = {"workers": most, "time_limit": limit}
+    yield "maps", BILLION, lambda: stored_map(side, **options)
+    yield "maps", SAMPLES, samples
     for work in others:
         yield "kernels", work.name, lambda work=work: measured(work, backend)
     yield "maps", "SDND104 into a store, --gpus", lambda: stored_map(backend="auto", gpus="all")
-    for work in each:  # compiling needs no GPU
+
+
+def of_one_core(every: Iterable[Work]) -> Iterator[Measurement]:
+    """Measurements of the works by the CPU backend, mostly of compiling, which needs no GPU."""
+    for work in every:
         yield "one_core", work.name, lambda work=work: on_one_core(work)
 
 
@@ -111,10 +120,13 @@ def measured(work: Work, backend: Backend) -> Figures:
     return figures
 
 
-def add_issue(path: Path, device: CupyDevice, every: Iterable[Work]) -> None:
-    """Add to the speeds in steps that are recorded what _issue() counts."""
+def add_issue(path: Path, device: CupyDevice, every: Iterable[Work], end: float = math.inf) -> None:
+    """Add to the speeds in steps that are recorded what _issue() counts, as time allows."""
     kept = json.loads(path.read_text(encoding="utf-8"))
     for work in every if sass.available() else ():
+        if time.monotonic() + SPARE > end:
+            print("operations are not counted further: no time left")
+            return
         figures = kept["kernels"].get(work.name, {})
         if speed := figures.get("kernel_steps_per_second"):
             figures |= _issue(work, device, speed)
@@ -182,68 +194,11 @@ def on_one_core(work: Work) -> Figures:
     return {"points": n, "points_per_second": n / seconds, "processor": backend.description}
 
 
-def whole_map(
-    backend: Backend, work: Work, threads: int, points: int = MAP_POINTS, limit: float = LIMIT
-) -> Figures:
-    """`work` repeated until there are `points` points or `limit` seconds have passed.
-
-    With two threads one chunk is copied while another is computed.
-    """
-    chunks = iter(range(-(-points // work.points.n_points)))
-    began = time.perf_counter()
-
-    def compute(_: int) -> list[float]:
-        """The kernel seconds of each chunk that this thread computes."""
-        seconds = []
-        while time.perf_counter() - began < limit and next(chunks, None) is not None:
-            seconds.append(backend.compute(work.sweep, work.points).kernel_seconds)
-        return seconds
-
-    with ThreadPoolExecutor(threads) as crew:
-        seconds = [each for thread in crew.map(compute, range(threads)) for each in thread]
-    took = time.perf_counter() - began
-    done = len(seconds) * work.points.n_points
-    return {
-        "points": done,
-        "kernel_seconds": sum(seconds),
-        "seconds": took,
-        "points_per_second": done / took,
-    }
-
-
-def stored_map(side: int = STORED_SIDE, backend: str = "gpu", **options: Any) -> Figures:
-    """SDND104's map through the engine into a temporary store, with options of `sweep.run`.
-
-    If dependencies of the engine are not installed, the name of the missing one.
-    """
-    try:
-        import_module("zarr")
-        run: Callable[..., Any] = import_module("sweep").run
-    except ImportError as error:
-        return {"not_measured": str(error)}
-    axes = {
-        "friction": {"geomspace": [0.01, 1.0, side]},
-        "base_acceleration": {"linspace": [0.5, 15.0, side]},
-    }
-    fixed = {"mass": 1, "gravity": 10, "angular_frequency": 2 * np.pi, "window_start": 4}
-    request = {"model": "friction_oscillator", "outputs": ["wear_power"], "axes": axes}
-    request["parameters"] = {**fixed, "window_end": 12}
-    with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
-        store = Path(folder) / "map.zarr"
-        seconds = _seconds(lambda: run(request, store=store, backend=backend, **options))
-        size = sum(file.stat().st_size for file in store.rglob("*") if file.is_file())
-    return {
-        "points": side**2,
-        "seconds": seconds,
-        "points_per_second": side**2 / seconds,
-        "stored_bytes": size,
-    }
-
-
 def _medians(work: Work, backend: Backend) -> tuple[float, float]:
-    """The medians of _both(), after a call that compiles and warms up."""
-    backend.compute(work.sweep, work.points)
-    kernel, call = zip(*(_both(work, backend) for _ in range(REPEATS)), strict=True)
+    """The medians of _both() after a call that warms up, which tells how many there is time for."""
+    _, seconds = _both(work, backend)
+    repeats = REPEATS if seconds < LONG else 1
+    kernel, call = zip(*(_both(work, backend) for _ in range(repeats)), strict=True)
     return median(kernel), median(call)
 
 
@@ -320,6 +275,7 @@ def _summary(figures: Figures) -> str:
         "pageable_bytes_per_second_to_device": "of pageable memory to it",
         "pageable_bytes_per_second_from_device": "from it into such",
         "points_per_second": "points/s",
+        "seconds_of_all": "s for all points",
         "kernel_points_per_second": "points/s in kernels",
         "call_points_per_second": "in calls",
         "unsorted_kernel_points_per_second": "unsorted in kernels",
@@ -355,6 +311,8 @@ def main() -> int:
     every = tuple(works())
     count = FIRST if MAIN_ALONE in sys.argv else None
     queue = islice(measurements(device, GpuBackend(device), every), count)
+    if not {GO_ON, MAIN_ALONE} & {*sys.argv}:
+        queue = chain(queue, of_one_core(every))
     try:
         failed = record(path, machine(device), queue)
     except LostDeviceError:

@@ -59,12 +59,11 @@ def quickest_cases(count: int) -> list[Case]:
 # Measurements.
 
 
-def test_every_method_is_measured_maps_early_and_the_cpu_last() -> None:
-    """Compiling for the CPU takes longer than all GPU measurements, and GPU time is short."""
+def test_every_method_is_measured_and_maps_early() -> None:
     no_device: Any = None  # the list of measurements needs none
     measured = list(gpu.measurements(no_device, no_device, gpu_works.works(64, 64)))
     sections = [section for section, _, _ in measured]
-    assert sections[5:17] == [*4 * ["kernels"], *6 * ["maps"], *2 * ["kernels"]]
+    assert sections[5:19] == [*4 * ["kernels"], *8 * ["maps"], *2 * ["kernels"]]
     assert {*sections[:5]} == {"ceilings"}
     assert [name.partition(",")[0] for _, name, _ in measured[5 : 5 + gpu_works.MAIN]] == [
         "friction_oscillator exact",
@@ -73,16 +72,15 @@ def test_every_method_is_measured_maps_early_and_the_cpu_last() -> None:
         "mdr_contact time_stepping",
     ]
     assert sections[gpu.FIRST - 1 : gpu.FIRST + 1] == ["kernels", "maps"]
-    on_gpu = [each for each in measured if each[0] != "one_core"]
-    assert "one_core" not in sections[: len(on_gpu)]
-    kernels, one_core = (
-        [name for section, name, _ in measured if section == of] for of in ("kernels", "one_core")
-    )
-    assert one_core == kernels
-    assert len({name for _, name, _ in on_gpu}) == len(on_gpu)
+    names = [name for _, name, _ in measured]
+    assert len({*names}) == len(names)
     for model in models().values():
         for method in model.methods:
-            assert any(f"{model.name} {method.name}" in name for _, name, _ in on_gpu)
+            assert any(f"{model.name} {method.name}" in name for name in names)
+    assert {gpu.BILLION, gpu.SAMPLES} < {*names}
+    on_core = gpu.of_one_core(gpu_works.works(64, 64))
+    kernels = [name for section, name, _ in measured if section == "kernels"]
+    assert [name for _, name, _ in on_core] == kernels
 
 
 def test_a_failure_replaces_its_figures_and_the_others_follow(
@@ -195,8 +193,19 @@ def test_a_map_is_run_by_the_engine_if_its_dependencies_are_installed(
     figures = gpu.stored_map(side=32, backend="cpu", workers=2)
     assert figures["points"] == 1024
     assert figures["stored_bytes"] > 1024
+    assert figures["seconds_of_all"] == pytest.approx(figures["seconds"])
     monkeypatch.setitem(sys.modules, "zarr", None)
     assert "zarr" in gpu.stored_map(side=32, backend="cpu")["not_measured"]
+
+
+def test_samples_are_extrapolated_from_those_done_in_time() -> None:
+    points, seconds = 10**9, 1.0
+    figures = gpu.samples(points, 2**16, seconds, backend="cpu")
+    assert 2**16 <= figures["points"] < points
+    assert figures["points"] % 2**16 == 0
+    assert figures["seconds"] > seconds
+    all_seconds = figures["seconds"] * points / figures["points"]
+    assert figures["seconds_of_all"] == pytest.approx(all_seconds)
 
 
 @dataclass
@@ -254,6 +263,17 @@ def test_the_fraction_is_added_to_speeds_in_steps(
     gpu.add_issue(path, no_device, [euler, exact, gpu_works.contacts(8)])
     speeds[euler.name]["doubles_per_step"] = 3.0
     assert json.loads(path.read_text()) == {"kernels": speeds}
+
+
+def test_nothing_is_added_when_no_time_is_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    no_device: Any = None
+    path = tmp_path / "gpu.json"
+    path.write_text('{"kernels": {}}')
+    monkeypatch.setattr(sass, "available", lambda: True)
+    gpu.add_issue(path, no_device, [gpu_works.sdnd104(8)], end=time.monotonic() + 1)
+    assert "no time left" in capsys.readouterr().out
 
 
 def test_one_work_is_computed_again_and_again_without_pools(
