@@ -1,7 +1,8 @@
 """The kernels of a session on a GPU, compiled on all processors: `python -m tests.gpu_compiling`.
 
 They are left in CuPy's cache, where the tests and the measurements find them. One after another
-they would take a minute and a half.
+they would take a minute and a half. CuPy's own kernels, of array methods, sorting and statistics,
+are compiled when they are first used: these points are computed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from sweep.request import Sweep
 from sweep.source import Kernel, kernel_of
 from sweep.work import Points
 from tests.benchmarks import gpu_works
-from tests.points import cases
+from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, REDUCED, reduced_case
+from tests.points import array_cases, cases
+from tests.points.files import file_cases
 
 REGISTERS = (None, 128, 96, 80, 64)  # at most, for one thread
 
@@ -39,21 +42,37 @@ def tried() -> Iterator[tuple[gpu_works.Work, int | None]]:
 
 @functools.cache
 def jobs() -> list[tuple[Sweep, Points]]:
-    """The kernels of the tests and of the measurements, then those with other limits."""
-    few = 64  # the points do not matter
+    """What is computed, which takes longest, then all further kernels."""
+    few = 64  # where the points do not matter
+    # As many points as in the tests: CuPy compiles some kernels for several sizes.
+    reduced = [case for case in cases(N_POINTS) if case.name in REDUCED]
+    computed = [
+        *array_cases(N_ARRAY_POINTS),
+        *(reduced_case(c, c.points, exact=exact) for c in reduced for exact in (False, True)),
+    ]
+    works = (*gpu_works.works(few, few), *(work for work, _ in tried()))
     found: dict[Kernel, tuple[Sweep, Points]] = {}
-    for each in (*cases(few), *gpu_works.works(few, few), *(work for work, _ in tried())):
+    for each in (*cases(few), *file_cases(few), *works):
         if each.sweep.method.kind == "kernel":
             kernel = kernel_of(each.sweep, each.points.variants)
             found.setdefault(kernel, (each.sweep, each.points))
-    return list(found.values())
+    return [*((each.sweep, each.points) for each in computed), *found.values()]
+
+
+@functools.cache
+def backend() -> GpuBackend:
+    """The backend of this process, which opens the GPU once."""
+    return GpuBackend(find_gpu())
 
 
 def compiled(number: int) -> str:
     """Compile a job, by its number; what went wrong, or nothing."""
     sweep, points = jobs()[number]
     try:
-        GpuBackend(find_gpu()).prepare(sweep, points)
+        if sweep.method.kind == "array" or sweep.reduction is not None:
+            backend().compute(sweep, points)
+        else:
+            backend().prepare(sweep, points)
     except Exception as error:  # of one kernel, which whoever needs it reports
         return f"{sweep.model.name} {sweep.method.name}: {type(error).__name__}: {error}"
     return ""
