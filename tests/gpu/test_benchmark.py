@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import requires
 from pathlib import Path
@@ -17,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -30,13 +32,14 @@ from sweep.models import models
 from sweep.request import Sweep
 from sweep.source import kernel_of, kernel_text
 from sweep.work import Points
-from tests import gpu_cases, gpu_compiling, gpu_one, gpu_session
+from tests import gpu_aims, gpu_cases, gpu_compiling, gpu_one, gpu_session
 from tests.backends.cupy_twin import Gpu, install
 from tests.benchmarks import ceilings, gpu, gpu_works, sass
 from tests.benchmarks.gpu_works import Work
 from tests.gpu.test_sass import CODE
 from tests.gpu.twin import TwinDevice
 from tests.points import Case, array_cases, cases, differing
+from tests.points.files import file_cases
 
 ROOT = Path(__file__).parents[2]
 # The dependencies of the program, and CuPy. A machine with a GPU needs only CuPy of these.
@@ -276,6 +279,20 @@ def test_nothing_is_added_when_no_time_is_left(
     assert "no time left" in capsys.readouterr().out
 
 
+def test_speeds_are_printed_beside_their_aims_and_limits() -> None:
+    """On half of that GPU the limits are half as high, and the aims remain."""
+    limit = {"of": "steps", "aim": 4e11, "most_per_second": 1e12}
+    record = {"rate": 2e13, "limits": {"euler": limit, "other": {**limit, "aim": None}}}
+    speeds = {"euler": {"kernel_steps_per_second": 1e11}}
+    all_samples = {"seconds_of_all": 250.0, "points": 1e10, "points_per_second": 4e8}
+    maps = {gpu.BILLION: {"error": "a fault"}, gpu.SAMPLES: all_samples}
+    figures = {"device": {"double_rate": 1e13}, "kernels": speeds, "maps": maps}
+    _, euler, billion, sampled = gpu_aims.rows(figures, record)
+    assert euler.split()[1:] == ["4.00e+11", "1.00e+11", "25%", "5.00e+11", "20%"]
+    assert "a fault" in billion
+    assert "250 s for all, from 1.00e+10 points" in sampled
+
+
 def test_one_work_is_computed_again_and_again_without_pools(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -304,7 +321,7 @@ def test_a_session_takes_the_main_methods_first_and_reads_machine_code_last(
         log.write_text("tests/a.py::one PASSED\n")
         if what == "speeds" and not main:
             figures.write_text("{}")
-        return int(what == "bits" and main)
+        return 124 if what == "bits" and main else 0
 
     device = SimpleNamespace(facts=Facts(), try_kernel=lambda: None)
     figures = tmp_path / "gpu-nvidia-h200.json"
@@ -313,21 +330,22 @@ def test_a_session_takes_the_main_methods_first_and_reads_machine_code_last(
     monkeypatch.setattr(gpu_session, "find_gpu", lambda: device)
     monkeypatch.setattr(gpu_session, "run", run)
     monkeypatch.setattr(gpu_session, "works", tuple)
-    for name in ("registers_tried", "add_issue"):
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "kernels"))
+    for name in ("registers_tried", "add_issue", "report"):
         monkeypatch.setattr(gpu_session, name, lambda *_, name=name: done.append(name))
     assert gpu_session.main(tmp_path) == 1
     both = ["main bits", "main speeds", "bits", "speeds"]
-    assert done == ["compiling", *both, "registers_tried", "add_issue"]
+    assert done == ["compiling", *both, "registers_tried", "add_issue", "report"]
 
 
 def test_the_main_tests_are_of_the_main_methods() -> None:
     command = [*gpu_session.BITS[2:], "--collect-only", "-k", gpu_session.MAIN_TESTS]
     found = re.findall(r"<Function (\S+)\[(\S+)\]>", without("", *command).stdout)
     names = ("friction_oscillator-exact", "friction_oscillator-euler")
-    names += ("mdr_contact-exact", "mdr_contact-time_stepping")
+    names += ("mdr_contact-exact", "mdr_contact-time_stepping", "lorenz-rk4", "lorenz-rk54")
     assert found == [
         ("test_the_bits_are_those_of_the_cpu", case.name)
-        for case in cases(8)
+        for case in (*cases(8), *file_cases(8))
         if case.name.removesuffix("-variants") in names
     ]
 
@@ -404,16 +422,33 @@ def test_kernels_are_compiled_with_their_limits_of_registers(
     )
 
 
-def test_a_session_without_bits_to_compare_ends_before_it_looks_for_a_gpu(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [(["a case"], r"bits of a case .*python -m tests.gpu_cases"), ([], "CuPy is not installed")],
+)
+def test_a_session_without_bits_to_compare_or_without_cupy_does_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    missing: list[str],
+    message: str,
 ) -> None:
-    monkeypatch.setattr(gpu_session, "not_carried", lambda: ["a case"])
-    monkeypatch.setenv("TRIBOSWEEP_CXX", "no-such-compiler")
-    assert gpu_session.main(tmp_path / "out") == 3
-    message = capsys.readouterr().err
-    assert "a case" in message
-    assert "python -m tests.gpu_cases" in message
-    assert "CuPy" not in message
+    """Even with a compiler: computing the bits would take the time of a GPU."""
+    monkeypatch.setattr(gpu_session, "not_carried", lambda: missing)
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert gpu_session.main(tmp_path) == 3
+    assert re.search(message, capsys.readouterr().err)
+    assert list(tmp_path.iterdir()) == []
+
+
+# A process whose worker ignores interrupts.
+WITH_A_WORKER = """
+import subprocess, sys, time
+ignoring = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
+print(subprocess.Popen([sys.executable, "-c", ignoring]).pid, flush=True)
+time.sleep(60)
+"""
 
 
 @pytest.fixture
@@ -426,13 +461,15 @@ def interrupts_ignored() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interrupts_ignored")
 def test_a_command_that_runs_too_long_is_ended_and_its_output_kept(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    command = [sys.executable, "-c", "print('here'); import time; time.sleep(60)"]
-    began = time.monotonic()
-    assert gpu_session.run("bits", command, log, began + gpu_session.ENDING + 3) == 124
-    assert time.monotonic() - began < 20
-    assert log.read_text().startswith("here\n")
+    log, end = tmp_path / "log", time.monotonic() + gpu_session.ENDING + 3
+    command = [sys.executable, "-c", WITH_A_WORKER]
+    assert gpu_session.run("bits", command, log, end) == 124
+    assert time.monotonic() < end + 5
+    worker, *_ = log.read_text().splitlines()
     assert "KeyboardInterrupt" in log.read_text()  # pytest then reports its failures
+    with suppress(psutil.NoSuchProcess):
+        while psutil.Process(int(worker)).status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < end + 5
 
 
 # A GPU that is lost at its twelfth launch, in every process.
@@ -519,11 +556,8 @@ def test_without_a_gpu_its_tests_are_skipped_or_fail_if_one_is_required() -> Non
         assert "passed" not in done.stdout
 
 
-@pytest.mark.parametrize("module", ["tests.benchmarks.gpu", "tests.gpu_session"])
-def test_without_cupy_nothing_is_measured_and_the_error_says_why(
-    module: str, tmp_path: Path
-) -> None:
-    done = without(MISSING, module, str(tmp_path))
+def test_without_cupy_nothing_is_measured_and_the_error_says_why(tmp_path: Path) -> None:
+    done = without(MISSING, "tests.benchmarks.gpu", str(tmp_path))
     assert done.returncode == 3
     assert "CuPy is not installed. pip install 'cupy-cuda12x" in done.stderr
     assert "Traceback" not in done.stderr
