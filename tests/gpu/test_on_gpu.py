@@ -23,7 +23,9 @@ from sweep.backends.base import Computed, reduced
 from sweep.backends.cupy_device import CupyDevice, CupyMemory, CupyQueue, find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
+from sweep.request import Sweep
 from sweep.work import Column, Points
+from tests.benchmarks.gpu_maps import map_document
 from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, REDUCED, expected, reduced_case
 from tests.points import array_cases, cases, differing, part, sweep_of
 from tests.points.files import file_cases
@@ -202,10 +204,36 @@ def test_the_bits_are_the_same_if_memory_is_short(gpu: CupyDevice) -> None:
         pool.set_limit(size=0)
 
 
+def test_a_stored_map_has_the_bits_of_a_direct_call(
+    gpu: CupyDevice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one call of the backend computes several chunks, each is written to its place.
+
+    This test needs all dependencies of the program.
+    """
+    pytest.importorskip("zarr")
+    import sweep
+
+    compute, calls, chunk, document = GpuBackend.compute, [], 64, map_document(64)
+
+    def counted(self: GpuBackend, sweep: Sweep, points: Points, stop: Any = None) -> Computed:
+        calls.append(points.n_points)
+        return compute(self, sweep, points, stop)
+
+    direct = sweep.run(document, store=None, backend="gpu", chunk_points=64**2)
+    monkeypatch.setattr(GpuBackend, "compute", counted)
+    options: dict[str, Any] = {"backend": "gpu", "workers": 2, "chunk_points": chunk}
+    stored = sweep.run(document, store=tmp_path / "a.zarr", **options)
+    for name, values in direct.data_vars.items():
+        assert values.values.tobytes() == stored[name].values.tobytes()
+    assert sum(calls) == 64**2
+    assert max(calls) > chunk
+
+
 def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: Path) -> None:
     """Each process sees one GPU, gives the bits of this process and reports its GPU.
 
-    Unlike the other tests here, this one needs all dependencies of the program.
+    This test needs all dependencies of the program.
     """
     pytest.importorskip("distributed")
     pytest.importorskip("zarr")
