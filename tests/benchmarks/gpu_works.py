@@ -12,6 +12,7 @@ from sweep.backends.alike import sorting
 from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.points import array_cases, cases, sweep_of
+from tests.points.files import file_case, readable
 
 Values = NDArray[np.float64]
 
@@ -38,6 +39,9 @@ def works(n_random: int = 2**18, n_random_of_arrays: int = 2**12) -> Iterator[Wo
     yield stepping("euler", n, steps)
     yield contacts(side)
     yield springs("time_stepping", 2**16)
+    if readable():
+        yield lorenz(4_147_200, 1000)
+        yield valves(30_720)
     for method, evaluations in (("moreau", 1), ("devogelaere", 2), ("rk54", 6)):
         yield stepping(method, n, steps // evaluations)
     yield springs("time_stepping_2", 2**16)
@@ -143,6 +147,21 @@ def springs(method: str, n: int) -> Work:
     points = Points(n_points=n, columns=_columns(sweep, values))
     done = float(n) * steps * count * cycles
     return Work(f"mdr_contact {method}, {count} springs", sweep, points, done)
+
+
+def lorenz(n: int, steps: int) -> Work:
+    """Lorenz systems of different rho; the published benchmark of MPGOS has 4,147,200."""
+    step = 0.01
+    values = {"rho": np.linspace(0.0, 21.0, n), "step": step, "window_end": steps * step}
+    case = file_case("lorenz", "rk4", values, ("final_x",))
+    return Work("lorenz rk4, final x", case.sweep, case.points, float(n) * steps)
+
+
+def valves(n: int) -> Work:
+    """Valves of different flow to their 1056th maximum; that of MPGOS has 30,720."""
+    values = {"flow": np.linspace(0.2, 10.0, n), "relative_tolerance": 1e-10, "window_end": 1e5}
+    case = file_case("relief_valve", "rk54", values, ("maxima",))
+    return Work("relief_valve rk54, last maxima", case.sweep, case.points)
 
 
 def _grid(
