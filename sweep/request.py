@@ -199,3 +199,4 @@ class Request:
     name: str  # stem of the file; without a file, the name of the model
     refinement: Refinement | None = None
     wear: Wear | None = None
+    wear_table: Mapping[str, object] | None = None  # [wear] as written, which a store keeps

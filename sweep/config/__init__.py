@@ -42,7 +42,9 @@ def load(
     faults += map(document.fault, problems)
     if faults or sweep is None:
         raise ConfigError(document.source, faults)
-    return Request(sweep, options, document.name or sweep.model.name, refinement, wear)
+    name, wear_table = document.name or sweep.model.name, document.tables.get("wear")
+    written = wear_table if is_table(wear_table) else None
+    return Request(sweep, options, name, refinement, wear, written)
 
 
 def checked_options(options: Mapping[str, object]) -> dict[str, Any]:

@@ -35,7 +35,9 @@ def tables_of_store(source: str | Path) -> dict[str, object]:
     """
     from sweep.store import Store
 
-    return tables_of(Store.open(source).sweep, str(source))
+    store = Store.open(source)
+    wear = {"wear": store.wear} if store.wear else {}
+    return {**tables_of(store.sweep, str(source)), **wear}
 
 
 def tables_of(sweep: Sweep, source: str) -> dict[str, object]:

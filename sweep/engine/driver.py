@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from sweep.request import Request
 from sweep.source import kernel_digest
 from sweep.spec import Status
 from sweep.store import Remaining, Store, anything_at, in_stretches, is_in_memory
+from sweep.store.layout import WEAR
 from sweep.work import Points
 
 
@@ -65,6 +67,8 @@ def run_in_store(
     try:
         with store.lock(shard):
             store.refuse_what_has_grown()
+            if request.wear_table:
+                store.keep_wear(request.wear_table)
             if shard is None:  # no other run can be at work
                 store.clean()
             for file in store.rebuild_parameters():
@@ -117,7 +121,8 @@ def compile_kernels(request: Request) -> list[tuple[str, ...]]:
 
 def provenance(request: Request) -> dict[str, object]:
     """What a store was made with, beyond its recipe: the same at any time and on any machine."""
-    return {"kernel_digest": kernel_digest(request.sweep)}
+    wear = {WEAR: json.dumps(request.wear_table)} if request.wear_table else {}
+    return {"kernel_digest": kernel_digest(request.sweep), **wear}
 
 
 def _check_machine(request: Request) -> None:

@@ -8,6 +8,7 @@ damaged. The bytes of a store depend on the sweep alone.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping
@@ -42,7 +43,7 @@ from sweep.store.group import (
     sweep_of,
 )
 from sweep.store.pieces import NODES, PIECES, InFiles
-from sweep.store.place import Files, files_of, is_url, local
+from sweep.store.place import GROUP, Files, files_of, is_url, local
 from sweep.store.reading import open_results, refuse_unreadable
 from sweep.store.receipts import Receipts
 from sweep.work import Chunk
@@ -62,6 +63,7 @@ class Store:
         self.revision = index(self._attributes["revision"])  # of the method that made it
         self.kernel_digest = group.attrs.get("kernel_digest")  # of the code that made it, if known
         self._fingerprint = str(group.attrs["fingerprint"])
+        self.wear: dict[str, object] = json.loads(self._attributes.get(layout.WEAR, "{}"))
         self._accepted: Mapping[str, object] = {}  # another revision and kernel, for receipts
         self._variables = layout.results(sweep)
         self._arrays = {v.name: array_of(group, v.name) for v in self._variables}
@@ -226,6 +228,21 @@ class Store:
         """Note in the receipts that the values of another kernel were accepted, if they were."""
         if self._accepted:
             self.append_receipt({})
+
+    def keep_wear(self, table: Mapping[str, object]) -> None:
+        """Keep [wear] of a sweep file, in place of another, so that the store suffices to resume.
+
+        Raises MachineError if the store cannot be written.
+        """
+        if self.wear != table:
+            self.wear = dict(table)
+            self._attributes[layout.WEAR] = json.dumps(table)
+            with faults.writing(self._files):
+                if (content := self._files.read(GROUP)) is None:
+                    raise faults.gone(self._files)
+                group = json.loads(content)
+                group["attributes"][layout.WEAR] = self._attributes[layout.WEAR]
+                self._files.put(GROUP, [json.dumps(group, indent=2).encode()])
 
     def refuse_what_has_grown(self) -> None:
         """Raise StoreError if the store was extended since it was opened.

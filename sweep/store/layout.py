@@ -28,6 +28,7 @@ from sweep.work import Chunk
 CONVENTIONS = "CF-1.11"
 MISSING_LEVEL = 255
 STRETCH = "stretch"  # attribute of a store whose points are reduced
+WEAR = "wear"  # attribute with [wear] of the sweep file, as JSON; no value depends on it
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import math
+import shutil
+import tomllib
 from contextlib import chdir
 from pathlib import Path
 from statistics import NormalDist
@@ -502,6 +504,26 @@ def test_wear_is_written_anew_only_if_something_changed(run: Run) -> None:
         .time_to_limit.attrs["long_name"]
         .startswith("time until the depth is 0.0005 m")
     )
+
+
+def test_a_store_resumed_without_its_file_has_wear(run: Run) -> None:
+    """[wear] is kept in the store, in its last form; in an old store from the next run."""
+    Path("old.toml").write_text(CONFIG[: CONFIG.index("[wear]")])
+    Path("a.toml").write_text(CONFIG)
+    assert run("run", "old.toml", "-o", "a.zarr")[0] == 0
+    assert run("run", "a.zarr")[0] == 0
+    assert not Path("a_wear.zarr").exists()
+    assert run("run", "a.toml", "-o", "a.zarr", "--set", "wear.years=[1, 2, 5]")[0] == 0
+    Path("a.zarr/status/c/0/0").unlink()
+    shutil.rmtree("a_wear.zarr")
+    assert run("run", "a.zarr")[0] == 0
+    assert open_results("a_wear.zarr").sizes["time"] == 3
+    _, text, _ = run("show", "a.zarr", "--config")
+    assert tomllib.loads(text)["wear"] == {**tomllib.loads(CONFIG)["wear"], "years": [1, 2, 5]}
+    longer = "friction={ values = [0.1, 2.0, 3.0] }"
+    assert run("extend", "a.zarr", "old.toml", "--set", longer)[0] == 0
+    assert run("run", "a.zarr")[0] == 0
+    assert open_results("a_wear.zarr").sizes["friction"] == 3
 
 
 WRONG = [
