@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import re
+import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,6 +41,15 @@ class SweepError(Exception):
 
 class SweepWarning(UserWarning):
     """Something that is allowed, but probably not meant."""
+
+
+def warn(message: str) -> None:
+    """Issue a SweepWarning that points at the line which called this package."""
+    package = __name__.partition(".")[0]
+    frame, level = inspect.currentframe(), 1
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, SweepWarning, stacklevel=level)
 
 
 @contextmanager

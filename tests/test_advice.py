@@ -61,6 +61,12 @@ def test_an_angle_beyond_a_full_turn_is_suspicious(phase: float) -> None:
         load("hanisch_fig4", ["phase={ linspace = [0, 360, 5] }"])
 
 
+def test_a_warning_points_at_the_caller_once_per_axis() -> None:
+    with pytest.warns(SweepWarning, match='"90 deg"') as caught:
+        load("hanisch_fig4", ["phase={ values = [0, 90, 180, 270] }"])
+    assert [each.filename for each in caught] == [__file__]
+
+
 def test_angles_with_a_unit_and_full_turns_are_not_suspicious() -> None:
     """Warnings are errors here."""
     for phase in ('"90 rad"', '"400 deg"', repr(2 * math.pi), repr(-2 * math.pi)):

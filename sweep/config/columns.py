@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from sweep.config.problems import UnreadableError
-from sweep.config.quantities import as_written, number, refuse_outside
+from sweep.config.quantities import as_written, number, refuse_outside, warn_of_turns
 from sweep.spec import Parameter
 from sweep.wording import nearest, shown
 from sweep.work import Values
@@ -32,6 +32,7 @@ def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Val
     if wrong:
         more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
         raise UnreadableError("; ".join(wrong[:3]) + more)
+    warn_of_turns((entry for _, entry in entries), parameter)
     numbers = np.array(values, dtype=np.float64)
     refuse_outside(
         numbers, parameter, lambda i: f"{entries[i][0]}: {shown(entries[i][1])} is out of range"

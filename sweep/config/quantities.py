@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from sweep.config.problems import UnreadableError
-from sweep.errors import SweepWarning
+from sweep.errors import warn
 from sweep.spec import Parameter
 from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
 from sweep.wording import shown
@@ -40,19 +39,26 @@ def number(value: object, parameter: Parameter) -> float:
             amount = math.inf
     else:
         raise UnreadableError(f"{shown(value)} is not a number; {_expected(parameter)}")
-    is_angle = parameter.unit == "rad" and not isinstance(value, str)
-    if is_angle and FULL_TURN < abs(amount) < math.inf:
-        cure = f'write "{value:g} deg" if degrees are meant, or "{value:g} rad"'
-        message = f"{parameter.name} = {value:g} is in rad and more than a full turn; {cure}"
-        warnings.warn(message, SweepWarning, stacklevel=2)
     if not (math.isfinite(amount) or (parameter.infinite and amount == math.inf)):
         raise UnreadableError(f"{shown(value)} is not a finite number; {_expected(parameter)}")
     return amount + 0.0
 
 
+def warn_of_turns(values: Iterable[object], parameter: Parameter) -> None:
+    """Warn of the first of these values that is an angle without a unit beyond a full turn."""
+    if parameter.unit != "rad":
+        return
+    for value in values:
+        if isinstance(value, (int, float)) and FULL_TURN < abs(value) < math.inf:
+            cure = f'write "{value:g} deg" if degrees are meant, or "{value:g} rad"'
+            warn(f"{parameter.name} = {value:g} is in rad and more than a full turn; {cure}")
+            return
+
+
 def amount(value: object, parameter: Parameter) -> float:
     """The value of a parameter as a number in SI units and in its range."""
     quantity = number(value, parameter)
+    warn_of_turns([value], parameter)
     refuse_outside(np.array([quantity]), parameter, lambda _: f"{shown(value)} is out of range")
     return quantity
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from sweep.config.columns import in_range, read_csv
 from sweep.config.draft import Draft, Sample
 from sweep.config.problems import Check, Problem, UnreadableError, finished, in_table, readable
-from sweep.config.quantities import number, refuse_outside
+from sweep.config.quantities import number, refuse_outside, warn_of_turns
 from sweep.config.reduce_table import wants_indices
 from sweep.config.schema import DistributionTable, SampleTable, checked, only_form
 from sweep.config.sweep_file import SAMPLE_KEYS, is_table
@@ -172,6 +172,7 @@ def _arguments(
 def _amount(entry: object, role: Role, parameter: Parameter) -> float:
     """A number that need not be in the parameter's range; UnreadableError if it cannot be used."""
     value = number(entry, PLAIN_NUMBER if role == "plain" else replace(parameter, infinite=False))
+    warn_of_turns([entry], PLAIN_NUMBER if role == "plain" else parameter)
     if role != "number" and not value > 0:
         raise UnreadableError(f"{shown(entry)} is out of range; it has to be above 0")
     return value

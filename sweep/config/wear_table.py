@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 
@@ -13,7 +12,7 @@ from sweep.config.problems import Check, Problem, UnreadableError, in_table, rea
 from sweep.config.quantities import amount, as_written, refuse_outside
 from sweep.config.sample import read_margin
 from sweep.config.schema import WearTable, checked
-from sweep.errors import SweepWarning
+from sweep.errors import warn
 from sweep.request import Sweep, Wear
 from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.spec import Parameter
@@ -210,7 +209,7 @@ def _size(
         message = f"{hole!r} m is less than the radius of the tube, {radius!r} m, which has to fit"
         yield Problem("wear", "hole_radius", message)
     if warning := inclination_warning(size.get("angle", 0.0)):
-        warnings.warn(warning, SweepWarning, stacklevel=2)
+        warn(warning)
     return size
 
 
