@@ -120,12 +120,13 @@ def compute(
         summary = run_in_store(store, request, report, stop, notify, open_backend)
     if request.wear is not None and not summary.stopped and store.is_complete():
         from sweep.analysis.wear_over_years import wear_over_time
-        from sweep.store.derived_stores import is_current
+        from sweep.store.derived_stores import is_current, source_at
 
+        source = source_at(path)
         worn, place = wear_over_time(store.dataset(), request.wear), store_of_wear(path)
         # Not if the results are old and their wear is there.
-        if summary.chunks or not is_current(worn, place):
-            write_derived(worn, place)
+        if summary.chunks or not is_current(worn, place, source):
+            write_derived(worn, place, source)
     return store, summary
 
 

@@ -30,6 +30,9 @@ PART = 2**18  # values computed at once: their intermediate arrays take some 50 
 LOST = ("mean", "standard_deviation", "histogram", "first_order", "total_order")
 STATES = ("within_law", "below_law", "worn_through")
 NEGATIVE = "the wear power is negative, so that no law of wear applies; check that output"
+INCOMPLETE = (
+    "not computed when the wear was; run the sweep again to complete it, then `sweep wear` again"
+)
 STATE = {
     "long_name": "whether the law holds, the power is too low for it, or the tube has less than "
     "that volume",

@@ -128,10 +128,11 @@ def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
     model = model_in(dataset.attrs)
     sentences = dict(model.sentences) if model else {}
     if wear_of(dataset):
-        from sweep.analysis.wear_over_years import NEGATIVE
+        from sweep.analysis.wear_over_years import INCOMPLETE, NEGATIVE
 
         sentence = sentences.get(Status.outside_validity)
         sentences[Status.outside_validity] = f"{sentence}; or {NEGATIVE}" if sentence else NEGATIVE
+        sentences[Status.pending] = INCOMPLETE
     return sentences
 
 

@@ -74,6 +74,7 @@ def wear(
     from sweep.config import load_wear
     from sweep.config.quantities import as_written
     from sweep.store import open_results, write_derived
+    from sweep.store.derived_stores import source_at
     from sweep.summary import contents
 
     table = {
@@ -83,9 +84,10 @@ def wear(
     }
     wear = load_wear(table, "sweep wear", lambda key: f"--{key.replace('_', '-')}")
     with interruptible("stopped by {cause}: nothing was written"):
+        source = source_at(store)
         dataset = open_results(store)
         written = place or store_of_wear(store)
-        write_derived(wear_over_time(dataset, wear), written)
+        write_derived(wear_over_time(dataset, wear), written, source)
         if omitted := left_out(dataset, wear):
             print(f"left out: {listed(omitted)}; wear does not carry them", file=sys.stderr)
         worn = open_results(written)

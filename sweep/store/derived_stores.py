@@ -1,32 +1,51 @@
 """Stores that hold what was computed from the results of another one.
 
 They are whole Datasets, written at once, which no run continues. Their attribute `derived_from`
-holds the attributes of those results, and `derived_by` what they were computed with.
+holds the attributes of those results, and `derived_by` what they were computed with. If the store
+of those results lies in the same folder, `derived_when` names it, and how many chunks were done.
 """
 
 from __future__ import annotations
 
 import json
+import shlex
 import warnings
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
 
 import xarray as xr
 
-from sweep.errors import StoreError
+from sweep.errors import StoreError, SweepError, warn
 from sweep.store.faults import ORIGIN
 from sweep.store.group import as_zarr
-from sweep.store.place import Files, attributes_of, files_of
+from sweep.store.layout import WEAR
+from sweep.store.place import Files, attributes_of, files_of, is_url
 
 BY = "derived_by"
+WHEN = "derived_when"  # an attribute with the name of the store of the results, and its chunks
 NAMES = "variables"  # an attribute with their order, which zarr does not keep
 
 
-def write_derived(dataset: xr.Dataset, path: str | Path) -> None:
+class Source(NamedTuple):
+    """The store that something is computed from, and how many chunks are done before it is read."""
+
+    location: str
+    done_chunks: int
+
+
+def source_at(path: str | Path) -> Source:
+    """The state of the store at a path or URL."""
+    files = files_of(path)
+    names = (name for name in files.list("status") if not name.endswith(".partial"))
+    return Source(str(files), sum(name.startswith("c") for name in names))
+
+
+def write_derived(dataset: xr.Dataset, path: str | Path, source: Source | None = None) -> None:
     """Write what was computed from results to a path or URL, where a derived store is replaced.
 
-    `dataset` has the attributes of the results and `derived_by`. StoreError if something else is
-    there, and if it cannot be written.
+    `dataset` has the attributes of the results and `derived_by`; they were read from `source`.
+    StoreError if something else is there, and if it cannot be written.
     """
     files = files_of(path)
     if files.exists() and not is_derived(files):
@@ -34,7 +53,7 @@ def write_derived(dataset: xr.Dataset, path: str | Path) -> None:
             f"{str(path)!r} exists and was not computed from other results: remove it, or choose "
             "another name"
         )
-    kept = xr.Dataset(dataset.data_vars, dataset.coords, _attributes(dataset))
+    kept = xr.Dataset(dataset.data_vars, dataset.coords, _attributes(dataset, files, source))
     with files.publish() as folder:
         write_zarr(kept, folder)
         files.discard()
@@ -49,6 +68,8 @@ def opened(files: Files) -> xr.Dataset | None:
         as_zarr(files), consolidated=False, chunks={}
     )
     origin = json.loads(str(dataset.attrs[ORIGIN]))
+    if WHEN in dataset.attrs:
+        _warn_if_outdated(files, origin, **json.loads(str(dataset.attrs[WHEN])))
     ordered = {name: dataset.variables[name] for name in str(dataset.attrs[NAMES]).split()}
     coordinates = {name: ordered.pop(name) for name in list(ordered) if name in dataset.coords}
     return xr.Dataset(ordered, coordinates, {**origin, BY: dataset.attrs[BY]})
@@ -67,10 +88,10 @@ def is_derived(files: Files) -> bool:
         return False
 
 
-def is_current(dataset: xr.Dataset, path: str | Path) -> bool:
+def is_current(dataset: xr.Dataset, path: str | Path, source: Source) -> bool:
     """Whether a store there was computed from the same results in the same way."""
     files = files_of(path)
-    return is_derived(files) and attributes_of(files) == _attributes(dataset)
+    return is_derived(files) and attributes_of(files) == _attributes(dataset, files, source)
 
 
 def write_zarr(dataset: xr.Dataset, path: Path) -> None:
@@ -81,9 +102,39 @@ def write_zarr(dataset: xr.Dataset, path: Path) -> None:
         dataset.drop_encoding().to_zarr(path, zarr_format=3, consolidated=True, encoding=encoding)
 
 
-def _attributes(dataset: xr.Dataset) -> dict[str, Any]:
+def _warn_if_outdated(files: Files, origin: Mapping[str, Any], store: str, chunks: int) -> None:
+    """Warn if the store beside it, from which it was computed, has been extended or completed."""
+    try:
+        source = source_at(_beside(files, store))
+        attributes = attributes_of(files_of(source.location))
+    except (SweepError, ValueError):  # which says nothing about what was computed from it
+        return
+    if not attributes or (source.done_chunks, attributes.get("fingerprint")) == (
+        chunks,
+        origin.get("fingerprint"),
+    ):
+        return
+    name = shlex.quote(source.location)
+    cure = f"`sweep run {name}`" if WEAR in attributes else f"`sweep wear {name} ...`"
+    warn(f"{str(files)!r} was made from an earlier state of {source.location!r}: run {cure} again")
+
+
+def _beside(files: Files, name: str) -> str:
+    """The path or URL of a store in the same folder."""
+    location = str(files)
+    if is_url(location):
+        return f"{location.rpartition('/')[0]}/{name}"
+    return str(Path(location).with_name(name))
+
+
+def _attributes(dataset: xr.Dataset, files: Files, source: Source | None) -> dict[str, Any]:
     origin = {key: value for key, value in dataset.attrs.items() if key != BY}
+    name = PurePath(source.location).name if source else ""
+    when: dict[str, str] = {}
+    if source and source.location == _beside(files, name):
+        when = {WHEN: json.dumps({"store": name, "chunks": source.done_chunks})}
     return {
+        **when,
         ORIGIN: json.dumps(origin, sort_keys=True),
         BY: dataset.attrs[BY],
         NAMES: _names(dataset),

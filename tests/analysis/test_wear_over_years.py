@@ -526,6 +526,31 @@ def test_a_store_resumed_without_its_file_has_wear(run: Run) -> None:
     assert open_results("a_wear.zarr").sizes["friction"] == 3
 
 
+def test_wear_of_an_earlier_state_is_pointed_out(run: Run) -> None:
+    Path("a.toml").write_text(CONFIG[: CONFIG.index("[wear]")])
+    law = ("wear", "a.zarr", "--law", "edf_mz", "--years", "1")
+    assert run("run", "a.toml", "-o", "a.zarr", "--set", "run.chunk_points=1")[0] == 0
+    assert run(*law)[0] == 0
+    Path("a.zarr/status/c/0/0").unlink()
+    assert "a.zarr': run `sweep wear" in run("show", "a_wear.zarr")[2]
+    status, out, err = run(*law)
+    assert (status, err) == (0, "")
+    assert "1 of 4 points pending: not computed when the wear was" in out
+    assert run("run", "a.zarr")[0] == 0
+    assert run("plot", "a_wear.zarr")[2].count("made from an earlier state of") == 1
+    assert run(*law)[0] == 0
+    assert run("show", "a_wear.zarr")[2] == ""
+    longer = "friction={ values = [0.1, 2.0, 3.0] }"
+    assert run("extend", "a.zarr", "a.toml", "--set", longer)[0] == 0
+    with pytest.warns(SweepWarning, match="made from an earlier state of .*a.zarr"):
+        open_results("a_wear.zarr")
+    assert run("run", "a.zarr")[0] == 0
+    with pytest.warns(SweepWarning, match="made from an earlier state of .*a.zarr"):
+        open_results("a_wear.zarr")
+    Path("a.zarr").rename("b.zarr")
+    open_results("a_wear.zarr")
+
+
 WRONG = [
     ('law = "archard"', 'law = "archer"', "[wear] law: 'archer' is not a law of wear"),
     ('years = [1, 10]', "", "[wear] years: missing"),
