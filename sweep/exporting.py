@@ -22,6 +22,7 @@ from sweep.store.derived_stores import write_zarr
 from sweep.store.reading import settled
 from sweep.summary import (
     blocks,
+    coded,
     coordinates,
     flag_names,
     labels,
@@ -53,6 +54,7 @@ def export(
     """
     dataset = settled(open_results(results)) if isinstance(results, str | Path) else results
     refuse_no_results(dataset)
+    dataset = coded(dataset)
     path = Path(path)
     formats = FORMATS if formats is None else formats
     write = formats.get(path.suffix.lower())

@@ -102,6 +102,7 @@ def contents(dataset: xr.Dataset) -> Contents:
     Raises SweepError if the Dataset is not the results of a sweep.
     """
     refuse_no_results(dataset)
+    dataset = coded(dataset)
     counts: Counter[Status] = Counter()
     names = [str(name) for name in dataset.data_vars if name != "status"]
     flags = {name: Counter[int]() for name in names if "flag_meanings" in dataset[name].attrs}
@@ -218,6 +219,20 @@ def refuse_no_results(dataset: object) -> None:
             "not the results of a sweep: expected an xarray.Dataset with the variable 'status', "
             f"got {type(dataset).__name__} without it; pass the Dataset that sweep.run returns"
         )
+
+
+def coded(dataset: xr.Dataset) -> xr.Dataset:
+    """The same results, with codes in place of the floats that `Dataset.where` makes of them.
+
+    Points without one of their own have the missing code of a flag, or the status `pending`.
+    """
+    numbers = {
+        name: variable
+        for name, variable in dataset.data_vars.items()
+        if variable.dtype.kind == "f" and (name == "status" or "flag_meanings" in variable.attrs)
+    }
+    codes = {n: v.where(v % 1 == 0, MISSING_FLAG).astype(np.uint8) for n, v in numbers.items()}
+    return dataset.assign(codes) if codes else dataset
 
 
 def state(store: Store, *, damaged: bool = False) -> State:

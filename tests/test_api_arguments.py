@@ -129,6 +129,8 @@ def test_a_comparison_takes_quantities_with_units(results: xr.Dataset) -> None:
     """As traces and files do, to the last bit."""
     errors = sweep.compare(results, "moreau", {"step": "2 ms"})
     xr.testing.assert_identical(errors, sweep.compare(results, "moreau", {"step": 0.002}))
+    whole = results.where(results["status"] == 0)  # whose statuses and flags are floats
+    xr.testing.assert_identical(errors, sweep.compare(whole, "moreau", {"step": "2 ms"}))
     with pytest.raises(SweepError, match="step: '2 kg' has the wrong dimension"):
         sweep.compare(results, "moreau", {"step": "2 kg"})
 

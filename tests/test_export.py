@@ -143,6 +143,19 @@ def test_a_fit_finds_constants_beside_a_csv_file(tmp_path: Path) -> None:
     assert from_csv.constants["delta"] == from_dataset.constants["delta"] == (1e-4, 1e-4)
 
 
+def test_points_that_where_leaves_out_are_pending(store: Store, tmp_path: Path) -> None:
+    """`where` makes floats of status and flags, with NaN where points are left out."""
+    dataset = store.dataset().load()
+    kept = dataset["wear_power"] > dataset["wear_power"].median()
+    written = rows(export(dataset.where(kept), tmp_path / "a.csv"))
+    expected = np.where(kept.values, dataset["status"].values, Status.pending).ravel()
+    assert [int(row["status"]) for row in written] == expected.tolist()
+    assert {row["regime"]: row["regime_name"] for row in written}["255"] == ""
+    counts = sweep.summary.contents(dataset.where(kept)).counts
+    assert counts[Status.pending] == np.count_nonzero(~kept)
+    assert sweep.plot(dataset.where(kept), "regime", tmp_path / "a.png").exists()
+
+
 def test_parquet_holds_the_same_columns(store: Store, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="optional: the extra parquet")
     dataset = store.dataset()

@@ -24,6 +24,7 @@ from sweep.plan.recipes import model_of, table_of
 from sweep.request import Axis, Sweep
 from sweep.spec import Parameter
 from sweep.store import MemoryResults, open_results
+from sweep.summary import coded
 from sweep.wording import listed, nearest, shown
 from sweep.work import Values
 
@@ -64,7 +65,8 @@ def compare(
             'compare(results, "exact")'
         )
     dataset = open_results(results) if isinstance(results, str | Path) else results
-    return _errors(dataset, reference(dataset, method, parameters), parameters)
+    expected = reference(dataset, method, parameters)
+    return _errors(coded(dataset), expected, parameters)
 
 
 def compare_slice(

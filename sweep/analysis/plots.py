@@ -38,6 +38,7 @@ from sweep.analysis.view import View, ViewKeywords, factor, view_of
 from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.store import open_results
+from sweep.summary import coded
 
 if TYPE_CHECKING:
     from sweep.engine.loop import Report
@@ -156,6 +157,7 @@ def labelled(source: Source | Sequence[Source]) -> dict[str, xr.Dataset]:
     datasets: list[Any] = [
         open_results(each) if isinstance(each, str | Path) else each for each in sources
     ]
+    datasets = [coded(each) if isinstance(each, xr.Dataset) else each for each in datasets]
     if len(datasets) == 1:
         return {"": datasets[0]}
     candidates = [

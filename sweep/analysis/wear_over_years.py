@@ -22,7 +22,7 @@ from sweep.errors import SweepError
 from sweep.request import Wear
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import open_results
-from sweep.summary import refuse_no_results
+from sweep.summary import coded, refuse_no_results
 from sweep.theory.wear import YEAR, geometry_of, law_of, time_to_depth
 from sweep.work import Values
 
@@ -70,6 +70,7 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     SweepError if there is no power in W, or none of its statistics can be carried.
     """
     refuse_no_results(dataset)
+    dataset = coded(dataset)
     units = {str(n): str(v.attrs.get("units")) for n, v in dataset.data_vars.items()}
     if fault := power_fault(wear.power, units, is_uncertain=wear.coefficient_at is not None):
         raise SweepError(f"these results have no {wear.power!r} for wear: {fault[1]}")

@@ -347,6 +347,13 @@ def test_results_that_have_no_wear_power() -> None:
     )
 
 
+def test_points_that_where_leaves_out_have_no_wear_and_are_not_ok() -> None:
+    dataset = results(wear_power=watts(POWERS))
+    wear = sweep.wear(dataset.where(dataset["wear_power"] > 0.1), **ARCHARD)
+    assert wear["status"].values.tolist() == [Status.pending] * 4 + [Status.ok] * 2
+    np.testing.assert_array_equal(np.isnan(wear["wear_volume"][:, 0]), wear["status"] != 0)
+
+
 # --- The store of wear, and the command ---
 
 
