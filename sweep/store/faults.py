@@ -260,7 +260,8 @@ def refuse_folder(file: str) -> None:
     """Raise StoreError if this is a folder: its content does not belong to this program."""
     if Path(file).is_dir():
         raise StoreError(
-            f"{file!r} is a folder in the place of a chunk's file: move it elsewhere. {RESUME_HINT}"
+            f"{file!r} is a folder in the place of a file of the store: move it elsewhere. "
+            f"{RESUME_HINT}"
         )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zarr.storage import FsspecStore, LocalStore, WrapperStore
 
 from sweep.errors import StoreError
-from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
+from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, outputs_in, plain
 from sweep.request import STRETCH, LongValues, Sweep
 from sweep.spec import every_parameter
 from sweep.store.creation import REDUCED
@@ -126,8 +126,7 @@ def damaged_metadata(files: Files, names: Iterable[str]) -> Mapping[str, bytes]:
 
     The group's metadata repeats it.
     """
-    group = json.loads(files.read(GROUP) or b"{}")
-    held = group.get("consolidated_metadata", {}).get("metadata", {})
+    held = _held_metadata(files)
     return {
         key: json.dumps(held[name], indent=2).encode()
         for name in names
@@ -162,9 +161,13 @@ def _holds(
     return found is not None and same
 
 
-def refuse_damaged_metadata(files: Files, recipe: Mapping[str, Any]) -> None:
-    """Raise StoreError if the metadata of a constant parameter is missing or damaged."""
-    for key in damaged_metadata(files, recipe["constants"]):
+def refuse_damaged_metadata(files: Files, group: zarr.Group) -> None:
+    """Raise StoreError if the metadata of a parameter with one value is missing or damaged."""
+    attributes = group.attrs.asdict()
+    named = {"status", *json.loads(attributes["recipe"])["outputs"]}
+    results = named | {output.name for output in outputs_in(attributes)}
+    single = (name for name, each in _held_metadata(files).items() if not each.get("shape"))
+    for key in damaged_metadata(files, (name for name in single if name not in results)):
         raise StoreError(
             f"{f'{files}/{key}'!r} is missing or damaged, so the value of this parameter cannot be "
             "read; run its sweep again to rebuild it"
@@ -192,8 +195,14 @@ def _coordinate(group: zarr.Group, name: str) -> LongValues:
     return stored if len(stored) > STRETCH else stored[:]
 
 
+def _held_metadata(files: Files) -> Mapping[str, Any]:
+    """The metadata of the arrays, as that of the group repeats it; {} if it does not."""
+    group = json.loads(files.read(GROUP) or b"{}")
+    return group.get("consolidated_metadata", {}).get("metadata", {})
+
+
 def _content(files: Files, key: str) -> object:
     try:
         return json.loads(files.read(key) or b"")
-    except ValueError:
+    except (ValueError, IsADirectoryError):
         return None

@@ -42,7 +42,7 @@ def open_results(path: str | Path) -> xr.Dataset:
             return derived
         group = open_group(files)
         recipe = recipe_of(group)
-        refuse_damaged_metadata(files, recipe)
+        refuse_damaged_metadata(files, group)
         read_dimensions(group, recipe)
         # The types of xarray.open_dataset are incomplete.
         dataset: xr.Dataset = xr.open_dataset(  # pyright: ignore[reportUnknownMemberType]

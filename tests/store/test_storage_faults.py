@@ -136,7 +136,7 @@ def test_a_folder_in_the_place_of_a_chunks_file_is_damage_that_has_to_be_moved(
     for _ in range(2):
         status, _, err = run("run", "map.toml", "-o", "map.zarr")
         assert status == 2
-        assert f"{str(place)!r} is a folder in the place of a chunk's file: move it" in err
+        assert f"{str(place)!r} is a folder in the place of a file of the store: move it" in err
     place.rename(store.path.parent / "moved")
     assert (store.path.parent / "moved/notes.txt").read_text() == "mine"
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0

@@ -204,25 +204,38 @@ def _limited(folder: Path, memory: int, *command: str) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.parametrize("name", ["mass", "damping"])  # the second is at its default
 @pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_text("{")])
 def test_a_parameter_without_its_metadata_is_refused_until_a_run_rebuilds_it(
-    folder: Path, run: Run, harm: Callable[[Path], None]
+    folder: Path, run: Run, harm: Callable[[Path], None], name: str
 ) -> None:
     whole = tree(folder / "map.zarr")
-    harm(folder / "map.zarr/mass/zarr.json")
+    harm(folder / f"map.zarr/{name}/zarr.json")
     for command in (SHOW, VERIFY):
         status, _, err = run(*command)
         assert status == 2
-        assert f"'{folder}/map.zarr/mass/zarr.json' is missing or damaged" in err
+        assert f"'{folder}/map.zarr/{name}/zarr.json' is missing or damaged" in err
         assert "run its sweep again to rebuild it" in err
     status, out, err = run(*RUN)
     assert status == 0
-    assert f"rebuilt '{folder}/map.zarr/mass/zarr.json' from the metadata of the store" in err
+    assert f"rebuilt '{folder}/map.zarr/{name}/zarr.json' from the metadata of the store" in err
     assert "24 points" in out
     assert tree(folder / "map.zarr") == whole
     for command in (SHOW, VERIFY):
         assert run(*command)[0] == 0
     assert "rebuilt" not in run(*RUN)[2]
+
+
+@pytest.mark.parametrize("key", ["mass/zarr.json", "mass/c"])
+def test_a_folder_in_the_place_of_a_parameters_file_is_named(
+    folder: Path, run: Run, key: str
+) -> None:
+    file = folder / "map.zarr" / key
+    file.unlink()
+    file.mkdir()
+    status, _, err = run(*RUN)
+    assert status == 2
+    assert f"'{file}' is a folder in the place of a file of the store: move it elsewhere" in err
 
 
 def _empty(file: Path) -> None:
