@@ -20,6 +20,7 @@ from sweep.store.creation import REDUCED
 from sweep.store.encoding import Piece, encoded_for
 from sweep.store.faults import (
     damaged_coordinate,
+    gone,
     intact,
     reading,
     refuse_device,
@@ -137,9 +138,12 @@ def damaged_metadata(files: Files, names: Iterable[str]) -> Mapping[str, bytes]:
 def damaged_values(files: Files, values: Mapping[str, NDArray[Any]]) -> Mapping[str, list[Piece]]:
     """The files of these parameters with one value that are missing or damaged, and their content.
 
-    Their metadata must be whole.
+    Their metadata must be whole. MachineError if the store is gone, in whole or in part.
     """
-    group = open_group(files)
+    try:
+        group = open_group(files)
+    except FileNotFoundError as error:  # also zarr's, for a folder without a group
+        raise gone(files) from error
     damaged: dict[str, list[Piece]] = {}
     for name, value in values.items():
         array = array_of(group, name)
@@ -163,7 +167,7 @@ def _holds(
 
 def refuse_damaged_metadata(files: Files, group: zarr.Group) -> None:
     """Raise StoreError if the metadata of a parameter with one value is missing or damaged."""
-    attributes = group.attrs.asdict()
+    attributes: dict[str, Any] = dict(group.attrs)
     named = {"status", *json.loads(attributes["recipe"])["outputs"]}
     results = named | {output.name for output in outputs_in(attributes)}
     single = (name for name, each in _held_metadata(files).items() if not each.get("shape"))

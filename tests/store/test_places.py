@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,26 @@ def test_a_store_that_is_moved_in_a_run_ends_it_and_leaves_no_other(tmp_path: Pa
     assert not store.path.exists()
     (tmp_path / "moved.zarr").rename(store.path)
     assert Store.open(store.path).pending() == others
+
+
+@pytest.mark.parametrize("how", [Path.rename, lambda store, _: (store / "zarr.json").unlink()])
+def test_a_store_that_goes_during_a_run_is_reported_as_gone(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Run,
+    how: Callable[[Path, str], object],
+) -> None:
+    (tmp_path / "map.toml").write_text(CONFIG)
+    computed = driver.run
+
+    def after_it_went(*arguments: Any) -> Summary:
+        how(Path("map.zarr"), "moved.zarr")
+        return computed(*arguments)
+
+    monkeypatch.setattr(driver, "run", after_it_went)
+    status, _, err = run("run", "map.toml", "-o", "map.zarr")
+    assert status == 3
+    assert "map.zarr' was deleted or moved during the run; move it back" in err
 
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--shard", "1/2"), ("--fail-fast",)])
