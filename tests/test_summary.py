@@ -248,6 +248,13 @@ def test_the_rate_of_an_idle_store_is_that_of_the_last_minute_of_writing(tmp_pat
     assert state(store).points_per_second == 300 / 6
 
 
+def test_a_break_between_two_runs_does_not_count_for_the_rate(tmp_path: Path) -> None:
+    store = create(tmp_path / "a.zarr")
+    for each in (receipt(50, 1, 100), receipt(49, 2, 100), receipt(0, 3, 100)):
+        store.append_receipt(each)
+    assert state(store).points_per_second == 300 / 5
+
+
 @pytest.mark.parametrize("seconds", [None, 0.0], ids=["nothing written", "a coarse clock"])
 def test_an_unknown_rate(tmp_path: Path, seconds: float | None) -> None:
     store = create(tmp_path / "a.zarr")

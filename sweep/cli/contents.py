@@ -100,13 +100,18 @@ def print_statuses(
     sentences: Mapping[Status, str],
     causes: Mapping[str, int] | None = None,
     total: int | None = None,
+    cells: int | None = None,
 ) -> None:
     """Print the number of points of each status, with its sentence, or the causes of those outside.
 
-    By default, `total` is their sum.
+    By default, `total` is their sum. Of so many `cells` of reduced points, those pending count.
     """
     from sweep.spec import Status
 
+    if cells is not None and (pending := counts.get(Status.pending)):
+        counts = {status: n for status, n in counts.items() if status is not Status.pending}
+        sentence = sentences.get(Status.pending, "run the sweep again to resume")
+        print(f"{pending:,} of {counted(cells, 'cell')} pending: {sentence}")
     total = sum(counts.values()) if total is None else total
     for status, count in counts.items():
         sentence = f": {sentences[status]}" if status and status in sentences else ""
@@ -138,8 +143,11 @@ def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
 
 def print_summary(dataset: xr.Dataset, summary: Contents) -> None:
     """Print the figures of outputs, and the points of each status."""
+    from sweep.statistics.outputs import POINTS_BY_STATUS
+
     print_outputs(dataset, summary)
-    print_statuses(summary.counts, sentences_of(dataset), summary.causes)
+    cells = dataset["status"].size if POINTS_BY_STATUS in dataset else None
+    print_statuses(summary.counts, sentences_of(dataset), summary.causes, cells=cells)
 
 
 def print_errors(errors: Mapping[str, int], log: str = "") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +77,12 @@ def status(
             print_json(figures)
     else:
         _print_state(store_state)
-        print_statuses(store_state.counts, opened.sweep.model.sentences, store_state.causes)
+        print_statuses(
+            store_state.counts,
+            opened.sweep.model.sentences,
+            store_state.causes,
+            cells=math.prod(opened.sweep.shape) if opened.sweep.reduction else None,
+        )
         print_errors(store_state.errors, opened.log)
         if damaged is not None:
             _print_damage(damaged)

@@ -8,6 +8,7 @@ follows from those of all processes, hosts and shards.
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
 import time
@@ -212,11 +213,21 @@ def _time(receipt: Receipt) -> float:
 
 
 def _rate(receipts: Sequence[Receipt], now: float) -> float | None:
-    """Points per second since the first of these chunks was begun; None without any."""
-    if not receipts:
-        return None
-    began = min(_time(r) - float(r.get("seconds", 0.0)) for r in receipts)
-    span = max(now, *map(_time, receipts)) - began
+    """Points per second since the first of these chunks was begun; None without any.
+
+    Breaks do not count, in which none of the processes had begun or all had written their last.
+    """
+    spans: dict[tuple[object, object], tuple[float, float]] = {}  # by process
+    for receipt in receipts:
+        end, process = _time(receipt), (receipt["host"], receipt["pid"])
+        first, last = spans.get(process, (math.inf, -math.inf))
+        began = end - float(receipt.get("seconds", 0.0))
+        spans[process] = (min(first, began), max(last, end))
+    span, until = 0.0, -math.inf
+    for first, last in sorted(spans.values()):
+        span += max(last - max(first, until), 0.0)
+        until = max(until, last)
+    span += max(now - until, 0.0) if receipts else 0.0
     return sum(int(r["points"]) for r in receipts) / span if span > 0 else None
 
 

@@ -35,6 +35,16 @@ regime = ["share"]
 """
 
 
+def test_what_is_pending_are_cells(run: Run) -> None:
+    Path("a.toml").write_text(FILE)
+    assert run("run", "a.toml", "-o", "a.zarr", "--chunk-points", "128")[0] == 0
+    next(path for path in Path("a.zarr/status/c").iterdir()).unlink()
+    for command in ("status", "show"):
+        out = run(command, "a.zarr")[1]
+        assert "of 5 cells pending: not computed yet" in out
+        assert "points pending" not in out
+
+
 def test_every_command_knows_statistics(run: Run) -> None:
     file, store = "a.toml", "a.zarr"
     Path(file).write_text(FILE)  # `run` works in an empty folder
