@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.errors import MachineError, SweepError
+from sweep.errors import SweepError
 from sweep.store import durable, open_results
 from sweep.store.derived_stores import write_zarr
+from sweep.store.faults import unwritable
 from sweep.store.reading import settled
 from sweep.summary import (
     blocks,
@@ -80,16 +81,14 @@ def export(
 def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     """Write texts by file name into a folder and return the paths; existing files are replaced.
 
-    SweepError if the folder cannot be written to.
+    SweepError if the folder cannot be written to, MachineError if the disk is full or read-only.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             durable.write(str(folder / name), [text.encode()], durable=False)
     except OSError as error:
-        raise SweepError(
-            f"cannot write to {str(folder)!r}: {error}; choose another folder with -o"
-        ) from error
+        raise unwritable(folder, error, "another folder with -o") from error
     return [folder / name for name in texts]
 
 
@@ -106,13 +105,8 @@ def _whole(path: Path) -> Generator[Path]:
             if scratch.is_dir():
                 shutil.rmtree(scratch, ignore_errors=True)
             scratch.unlink(missing_ok=True)
-    except (PermissionError, NotADirectoryError, FileExistsError) as error:
-        raise SweepError(f"cannot write {str(path)!r}: {error}; choose another path") from error
     except OSError as error:
-        raise MachineError(
-            f"cannot write {str(path)!r}: {error}; nothing was written. Free some space, or choose "
-            "a path on another disk"
-        ) from error
+        raise unwritable(path, error) from error
 
 
 def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
@@ -120,7 +114,9 @@ def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
     bare = dataset.drop_encoding()
     free = shutil.disk_usage(path.parent).free
     if bare.nbytes > free:  # on a full disk HDF5 crashes
-        raise OSError(f"the file needs {bare.nbytes:,} bytes, and the disk has {free:,} free")
+        raise OSError(
+            f"the file needs {bare.nbytes:,} bytes, and the disk has {free:,} free; free some space"
+        )
     encoding: dict[str, dict[str, Any]] = {str(name): {"_FillValue": None} for name in bare.coords}
     for name, variable in bare.data_vars.items():
         if variable.chunks:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import errno
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -202,7 +204,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
 def test_a_scratch_file_that_cannot_even_be_looked_for_is_an_error_in_words(tmp_path: Path) -> None:
     """The name is short enough, that of the scratch file is not."""
     dataset = create(tmp_path / "a.zarr").dataset()
-    with pytest.raises(MachineError, match=r"cannot write '.*a\.csv'"):
+    with pytest.raises(SweepError, match=r"cannot write '.*a\.csv'"):
         export(dataset, tmp_path / f"{'a' * 240}.csv")
     assert {path.name for path in tmp_path.iterdir()} == {"a.zarr"}
 
@@ -227,13 +229,30 @@ def test_netcdf_is_refused_beforehand_where_the_disk_is_too_small(tmp_path: Path
     assert {path.name for path in tmp_path.iterdir()} == {"a.zarr"}
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.png"])
+def test_a_read_only_disk_is_named_and_no_scratch_file(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    finish(create(Path("a.zarr")))
+    read_only = OSError(errno.EROFS, os.strerror(errno.EROFS), ".a.be7ead.csv")
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise read_only
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    status, _, err = run("plot" if name == "a.png" else "export", "a.zarr", "-o", name)
+    assert status == MachineError.exit_status
+    assert f"cannot write '{name}': the file system is read-only; mount it for writing" in err
+    assert "be7ead" not in err
+
+
 def test_a_full_disk_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     """The limit on the size of files stands for the full disk: the same error, another number."""
     create(tmp_path / "a.zarr")
     (tmp_path / "a.csv").write_text("old")
     done = in_little_room(1000, "export", "a.zarr", "-o", "a.csv", folder=tmp_path)
     assert done.returncode == MachineError.exit_status
-    assert "cannot write 'a.csv': [Errno 27] File too large" in done.stderr
+    assert "cannot write 'a.csv': the file would be larger than this process may" in done.stderr
     assert "Traceback" not in done.stderr
     assert (tmp_path / "a.csv").read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"a.zarr", "a.csv"}

@@ -15,6 +15,7 @@ from matplotlib.ticker import LogFormatterSciNotation
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
+from sweep.store.faults import unwritable
 from sweep.work import Values
 
 PLAIN = 1e-3, 1e4  # ends of axes whose numbers are all written without powers of ten
@@ -81,16 +82,17 @@ class _PlainNumbers(LogFormatterSciNotation):
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Write a figure in the format that the suffix names; SweepError if it cannot be written."""
+    """Write a figure in the format that the suffix names.
+
+    SweepError if it cannot be written there, MachineError if the disk is full or read-only.
+    """
     path = Path(path)
     refuse_end(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path)
     except OSError as error:
-        raise SweepError(
-            f"the picture cannot be written to {str(path)!r}: {error}; choose another path"
-        ) from error
+        raise unwritable(path, error) from error
     return path
 
 

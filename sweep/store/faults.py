@@ -62,6 +62,20 @@ def _on_disk(path: Path, *, creating: bool) -> Generator[None]:
         raise kind(message) from error
 
 
+def unwritable(path: Path, error: OSError, other: str = "another path") -> SweepError:
+    """The error for a file other than a store's: of the request if the path is to blame."""
+    is_path = error.errno in {*PATH_ERRORS, errno.EISDIR}
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        cure = "a file stands where its folder has to be"
+    elif error.errno is None or (is_path and error.errno not in CURES):
+        cure = error.strerror or str(error)
+    else:
+        cure = _cure(error, path)
+    if "choose another" not in cure:
+        cure += f"{', or' if '; ' in cure else ';'} choose {other}"
+    return (SweepError if is_path else MachineError)(f"cannot write {str(path)!r}: {cure}")
+
+
 @contextmanager
 def reading(path: Path) -> Generator[None]:
     """Within, an OSError becomes a SweepError that names the file; it says nothing about damage.
