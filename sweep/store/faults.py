@@ -187,10 +187,19 @@ def opening(path: object) -> Generator[None]:
         if known_error := machine_error(error) or dask_error(error):
             raise known_error from error
         raise StoreError(
-            f"{str(path)!r} cannot be read as a store ({type(error).__name__}: {error}). If this "
+            f"{str(path)!r} cannot be read as a store ({_damage(error)}). If this "
             "program made it, it is damaged: name another store with -o, and keep this one until "
             "the other is finished"
         ) from error
+
+
+def _damage(error: Exception) -> str:
+    """What an error of zarr says about damage."""
+    if isinstance(error, KeyError):
+        return f"the description of {error.args[0]} is missing"
+    if "checksum" in str(error):
+        return "wrong checksum"
+    return f"{type(error).__name__}: {error}"
 
 
 def dask_error(error: Exception) -> MachineError | None:
@@ -210,10 +219,11 @@ def intact(name: str, *, is_coordinate: bool = False, is_single: bool = False) -
         yield
     except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
         if is_coordinate:
-            store_error = damaged_coordinate(name, f"cannot be read ({error})", is_single=is_single)
+            what = f"cannot be read ({_damage(error)})"
+            store_error = damaged_coordinate(name, what, is_single=is_single)
         else:
             store_error = StoreError(
-                f"{name} has a damaged chunk ({error}). `sweep status --verify` names it; "
+                f"{name} has a damaged chunk ({_damage(error)}). `sweep status --verify` names it; "
                 "then running its sweep computes it again"
             )
         raise machine_error(error) or store_error from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from pathlib import Path
@@ -132,12 +131,12 @@ def test_the_same_shard_twice_is_refused_and_others_are_not(tmp_path: Path) -> N
     with store.lock((2, N)):
         assert not scratch.exists()
         scratch.touch()
-        with pytest.raises(StoreError, match=rf"shard-2-of-3 of .* held by process {os.getpid()}"):
+        with pytest.raises(StoreError, match=r"shard-2-of-3 of .* held by another run in this"):
             compute_shard(path, 2)
         assert compute_shard(path, 1) == 20
         with store.lock((3, N)):
             pass
-        with pytest.raises(StoreError, match=r"shard-2-of-3 is held by process"):
+        with pytest.raises(StoreError, match=r"shard-2-of-3 is held by another run in this"):
             finish(path)
         assert scratch.exists()  # files of a living writer are kept
     assert compute_shard(path, 2) == 20
@@ -150,7 +149,7 @@ def test_a_shard_beside_a_whole_run_is_refused(
     monkeypatch.setattr("sweep.store.lock.MAX_START_SECONDS", 0.1)
     path = tmp_path / "map.zarr"
     store = api.open_store(load(REQUEST), path)
-    with store.lock(), pytest.raises(StoreError, match=rf"is held by process {os.getpid()} on"):
+    with store.lock(), pytest.raises(StoreError, match="is held by another run in this"):
         compute_shard(path, 1)
     assert len(pending(path)) == 60
 

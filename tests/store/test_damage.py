@@ -167,7 +167,7 @@ def test_a_damaged_chunk_is_refused(
     output = OUTPUTS[name].partition("/")[0]
     status, message = read(name, reader, flip_a_bit, OUTPUTS[name])
     assert status == 2
-    assert f"{output} has a damaged chunk" in message
+    assert f"{output} has a damaged chunk (wrong checksum)" in message
     assert "`sweep status --verify` names it" in message
 
 

@@ -41,7 +41,7 @@ def link(tmp_path: Path) -> Path:
 
 def test_a_store_is_held_under_all_of_its_names(link: Path) -> None:
     store = create(link.resolve())
-    with store.lock(), pytest.raises(StoreError, match="is held by process"):
+    with store.lock(), pytest.raises(StoreError, match="is held by another run in this"):
         Store.open(link).lock().__enter__()
     with Store.open(link).lock((1, 2)), pytest.raises(StoreError, match="is held"):
         store.lock().__enter__()
@@ -70,7 +70,7 @@ def test_folders_on_the_way_to_a_store_keep_their_names(link: Path, tmp_path: Pa
     link.symlink_to("home/map.zarr", target_is_directory=True)
     store = create(link)
     assert store.path == tmp_path / "home/map.zarr"
-    with store.lock(), pytest.raises(StoreError, match="is held by process"):
+    with store.lock(), pytest.raises(StoreError, match="is held by another run in this"):
         Store.open(tmp_path / "disk/map.zarr").lock().__enter__()
 
 
@@ -82,7 +82,7 @@ def test_a_store_is_the_same_from_a_folder_within_it(
     (tmp_path / "up.zarr").symlink_to("map.zarr/status/..", target_is_directory=True)
     for name in ("..", "../status/..", tmp_path / "up.zarr"):
         assert Store.open(name).path == store.path
-        with store.lock(), pytest.raises(StoreError, match="is held by process"):
+        with store.lock(), pytest.raises(StoreError, match="is held by another run in this"):
             Store.open(name).lock().__enter__()
 
 

@@ -348,3 +348,10 @@ def test_a_file_system_without_locks_is_unknown_where_mounts_are(
     status, _, err = run(*RUN)
     assert status == 3
     assert "files on this file system cannot be locked; switch locks on" in err
+
+
+def test_an_array_without_its_metadata_is_named(folder: Path, run: Run) -> None:
+    shutil.rmtree(folder / "map.zarr/wear_power")
+    status, _, err = run(*SHOW)
+    assert status == 2
+    assert "(the description of wear_power is missing)" in err
