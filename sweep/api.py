@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import checked_options, load
+from sweep.config.overrides import Changes
 from sweep.config.stored import is_store
 from sweep.engine.crews import OpenBackend, refuse_in_worker_process
 from sweep.engine.driver import open_store, run_in_store
@@ -38,7 +39,7 @@ Source = str | Path | Mapping[str, object]
 
 def run(
     source: Source,
-    overrides: Sequence[str] = (),
+    overrides: Changes = (),
     *,
     store: str | Path | Literal["auto"] | None = "auto",
     report: Report | None = None,
@@ -49,10 +50,10 @@ def run(
     """Compute a sweep: an xarray.Dataset with the sweep's dimensions and `status`.
 
     `source` is a TOML file, the name of a shipped one, a mapping of the same shape, or a store,
-    whose sweep is resumed in that store. `overrides`
-    are "name=value" texts, as of `--set`. Results are kept in `store`, by default
-    results/NAME.zarr: what is finished there is not computed again, and the Dataset is lazy. With
-    store=None the Dataset is in memory and nothing is written.
+    whose sweep is resumed in that store. `overrides` are "name=value" texts, as of `--set`, or a
+    mapping such as {"friction": 0.1}. Results are kept in `store`, by default results/NAME.zarr:
+    what is finished there is not computed again, and the Dataset is lazy. With store=None the
+    Dataset is in memory and nothing is written.
 
     With `progress` a bar is shown on a terminal or in a notebook, and lines elsewhere; None means
     where somebody looks, without a `report`. `report` is called with the progress a few times a
@@ -198,7 +199,7 @@ def store_of_wear(store: str | Path) -> str:
 
 
 def default_store(
-    request: Request, source: Source | None = None, overrides: Sequence[str] = ()
+    request: Request, source: Source | None = None, overrides: Changes = ()
 ) -> str | Path:
     """The default path of the results: of a store's own sweep, that store."""
     if isinstance(source, str | Path) and not overrides and is_store(source):

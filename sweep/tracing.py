@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from operator import index
 from pathlib import Path
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sweep.backends.tracer import Seen, Span, tracer_of
 from sweep.config import load
+from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
 from sweep.plan.chunking import chunk_at
@@ -39,7 +40,7 @@ SLACK = 1e-9  # how far beyond the ends a time may lie by rounding, over the las
 def trace(
     source: str | Path | Mapping[str, object],
     at: Mapping[str, float | str] | None = None,
-    overrides: Sequence[str] = (),
+    overrides: Changes = (),
     *,
     times: ArrayLike | None = None,
     samples: int | None = None,

@@ -46,6 +46,7 @@ def axes(table: str) -> dict[str, object]:
         (lambda: faults(run={"slurm": {"partition": "short"}}), "did you mean 'queue'"),
         (lambda: faults('gravity="3 g"'), '"3 g_n"'),
         (lambda: faults("gravity='9.81'"), "drop the quotes"),
+        (lambda: faults("friction={ values = [.1, 2.] }"), "a digit on both sides of the point"),
         (lambda: faults(**axes("friction = { values = [1, 2, 2, 3] }")), "2.0 occurs twice"),
     ],
 )

@@ -13,6 +13,7 @@ import xarray as xr
 
 import sweep
 from sweep.errors import ConfigError, SweepError
+from sweep.plan.recipes import fingerprint, recipe
 
 BASE: dict[str, Any] = {
     "model": "friction_oscillator",
@@ -74,6 +75,17 @@ def test_whole_numbers_of_numpy_are_accepted() -> None:
 def test_overrides_must_be_texts(overrides: Any) -> None:
     with pytest.raises(ConfigError, match=r"overrides: .* is not text such as \"friction=0\.2\""):
         sweep.run(BASE, overrides, store=None)
+
+
+def test_overrides_by_name_are_those_written_as_texts() -> None:
+    axis = {"values": np.array([1.0, 2.0])}
+    by_name = {"gravity": "1 g_n", "method": "moreau", "step": 1e-3, "mass": axis, "run.workers": 2}
+    texts = ["gravity=1 g_n", "method=moreau", "step=1e-3", "mass={ values=[1, 2] }"]
+    loaded, expected = sweep.load(BASE, by_name), sweep.load(BASE, [*texts, "run.workers=2"])
+    assert fingerprint(recipe(loaded.sweep)) == fingerprint(recipe(expected.sweep))
+    assert loaded.options == expected.options
+    with pytest.raises(ConfigError, match=r"overrides: .*None.* is not text"):
+        sweep.load(BASE, {"mass": None})
 
 
 @pytest.mark.parametrize("refined", [False, True])

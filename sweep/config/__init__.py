@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from sweep.config.assembly import sweep_of
 from sweep.config.grid import at_numbers
-from sweep.config.overrides import overridden
+from sweep.config.overrides import Changes, overridden
 from sweep.config.problems import Check, Problem, finished, in_table
 from sweep.config.reduce_table import reduced
 from sweep.config.refinement import refinement_of
@@ -27,15 +27,15 @@ FORMAT = 1  # of sweep files
 
 def load(
     source: str | Path | Mapping[str, object],
-    overrides: Sequence[str] = (),
+    overrides: Changes = (),
     *,
-    at: Sequence[str] = (),
+    at: Changes = (),
 ) -> Request:
     """The request in a TOML file, a shipped one given by name, or a mapping of the same shape.
 
-    `overrides` are `name=value` texts as of `--set`: the value of a parameter, or a table for its
-    axis; `method=...` and the like; `run.workers=2`. `at` are texts as of `--at`, which give
-    parameters one value each, so that nothing is refined. Raises ConfigError with every fault.
+    `overrides` are `name=value` texts as of `--set`, or a mapping: the value of a parameter, or a
+    table for its axis; `method=...` and the like; `run.workers=2`. `at` are those of `--at`, which
+    give parameters one value each, so that nothing is refined. Raises ConfigError with every fault.
     """
     document, faults = overridden(read(source), overrides, at)
     (sweep, options, refinement, wear), problems = finished(_contents(document, is_point=bool(at)))

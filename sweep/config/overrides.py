@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
@@ -16,6 +17,7 @@ from sweep.config.sweep_file import (
     Table,
     has_several,
     is_table,
+    plain,
 )
 from sweep.errors import Fault
 from sweep.request import POINT
@@ -28,12 +30,13 @@ WHOLE_ENTRIES = {
     "sample": ("a range", "uniform = [least, greatest]"),
 }
 
+BARE_POINT = re.compile(r"(?<![\w.])\.[0-9]|[0-9]\.(?![0-9])")  # .5 or 5.
+
 Flag = Literal["--set", "--at"]
+Changes = Sequence[str] | Mapping[str, object]  # name=value texts, or values by name
 
 
-def overridden(
-    document: Document, overrides: Sequence[str], at: Sequence[str]
-) -> tuple[Document, list[Fault]]:
+def overridden(document: Document, overrides: Changes, at: Changes) -> tuple[Document, list[Fault]]:
     """The document with every change that is correct, and a fault for each one that is not."""
     faults: list[Fault] = []
     changes: dict[Flag, tuple[str, object]] = {
@@ -54,10 +57,25 @@ def overridden(
 
 
 def _several(texts: object) -> Iterable[object]:
-    """The texts; a single one stands for a list of one."""
+    """The texts; a single one stands for a list of one, and values by name for their texts."""
+    if isinstance(texts, Mapping):
+        return [
+            _text(str(key), value) for key, value in cast(Mapping[object, object], texts).items()
+        ]
     if isinstance(texts, Iterable) and not isinstance(texts, str):
         return cast(Iterable[object], texts)
     return [texts]
+
+
+def _text(name: str, value: object) -> object:
+    """The text that gives an entry this value; the entry itself if TOML has no such value."""
+    from sweep.equations.canonical import assignments
+
+    try:
+        (line,) = assignments({"value": plain(value)})
+    except (TypeError, ValueError):
+        return {name: value}
+    return f"{name}={line.partition(' = ')[2]}"
 
 
 def _changed(document: Document, text: str, flag: Flag) -> Document:
@@ -127,6 +145,11 @@ def _value(text: str) -> object:
         if text != "" and text[0] not in "[{\"'" and text.isprintable():
             return text
         parsed = {}
+    if list(parsed) != ["value"] and BARE_POINT.search(text):
+        raise ValueError(
+            f"{shown(text)} is not a TOML value: TOML needs a digit on both sides of the point; "
+            "write 0.5"
+        )
     if list(parsed) != ["value"]:
         raise ValueError(f'{shown(text)} is not a TOML value; write 0.5, "text" or [1, 2]')
     return parsed["value"]
