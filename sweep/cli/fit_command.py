@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,7 @@ from sweep.errors import SweepError
 
 if TYPE_CHECKING:
     from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Piece, Points
+    from sweep.analysis.master_curve.points import Variable
 
 
 @command(
@@ -55,8 +56,9 @@ def fit(
     ] = None,
     whole: Annotated[bool, flag("--whole", "Fit xi in one piece across xi = 1.")] = False,
     tolerance: Annotated[
-        float, option("SHARE", "Tolerance of aaa, as a share of the largest energy.")
-    ] = 1e-6,
+        float | None,
+        option("SHARE", "Tolerance of aaa, as a share of the largest energy. Default: 1e-6."),
+    ] = None,
     x: Annotated[
         str | None, option("COLUMN", "Column of a CSV file with beta or mu.", "--x")
     ] = None,
@@ -92,8 +94,15 @@ def fit(
     if variable is None and (degrees or limits):
         cure = "add --variable beta or --variable xi"
         raise SweepError(f"--degrees and --range need one variable: {cure}")
+    if method == "aaa":
+        _refuse({"--degrees": degrees, "--weights": weights}, "aaa chooses its own curve")
+    else:
+        _refuse({"--tolerance": tolerance}, "only aaa has a tolerance; add --method aaa")
+    if variable == "beta":
+        _refuse({"--whole": whole or None}, "the curve over beta has one piece anyway")
     weights = weights or ("relative" if sigma is None else "sigma")
-    choices = Choices(method, _degrees(degrees), limits, weights, whole, tolerance)
+    tolerances = {} if tolerance is None else {"tolerance": tolerance}
+    choices = Choices(method, _degrees(degrees), limits, weights, whole, **tolerances)
     reading = Reading(x, y, sigma, scale_beta, scale_energy)
     folder = folder or _beside(source)
     with interruptible("stopped by {cause}"):
@@ -117,6 +126,13 @@ def fit(
         for name, why in failures.items():
             print(f"no fit over {name}: {why}")
         print("\n".join(map(str, written)))
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    """SweepError if one of these options is given, which would be ignored."""
+    for name, value in options.items():
+        if value is not None:
+            raise SweepError(f"{name} has no effect here, because {why}: leave it out")
 
 
 def _beside(source: str) -> Path:
@@ -174,7 +190,18 @@ def _print_curve(curve: MasterCurve) -> None:
     print_section(rows, ("relative", "greatest", "at", "rms"))
     coefficients = [row for piece in curve.pieces for row in _coefficients(piece, name)]
     if coefficients:
+        for piece in filter(lambda piece: any(_coefficients(piece, name)), curve.pieces):
+            print(_formula(piece, curve.variable))
         print_section(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
+
+
+def _formula(piece: Piece, variable: Variable) -> str:
+    """What the coefficients of a piece are those of."""
+    x = variable.symbol.partition(" ")[0]  # of "ξ = β/δ"
+    prefactor = {1: f"{x} · ", 0: "", -1: f"1/{x} · "}[piece.power]
+    t = f"√(1 − 1/{x})" if piece.has_core else x
+    where = f"{variable.name} from {piece.low:.4g} to {piece.high:.4g}"
+    return f"{where}: {variable.energy} = {prefactor}above(t)/below(t), t = {t}"
 
 
 def _coefficients(piece: Piece, name: str) -> Iterator[tuple[str, str, str, str]]:

@@ -903,6 +903,13 @@ def test_the_command_on_figure_3(run: Run, tmp_path: Path, store: Path) -> None:
     assert {Path(path).name for path in printed["files"]} == names
 
 
+def test_the_command_says_what_its_coefficients_are_of(run: Run, store: Path) -> None:
+    out = run("fit", str(store), "--at", "delta=1e-4", "-o", "there")[1]
+    assert "xi from 0.1 to 1: W̄δ = ξ · above(t)/below(t), t = ξ\n" in out
+    assert ": W̄δ = 1/ξ · above(t)/below(t), t = √(1 − 1/ξ)\n" in out
+    assert "W̄ = 1/β · above(t)/below(t), t = β" in out
+
+
 def test_files_of_an_earlier_fit_are_removed(run: Run, tmp_path: Path, store: Path) -> None:
     assert run("fit", str(store), "--at", "delta=1e-4", "-o", "there")[0] == 0
     (tmp_path / "there" / "notes.txt").write_text("mine", encoding="utf-8")
@@ -1083,7 +1090,13 @@ GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
         (f"beta,energy\n{GOOD}\n", ["--at", "phse=1"], "did you mean 'phase'?"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase: nan is not a finite number"),
         (f"beta,energy\n{GOOD}\n", ["--at", "phase=9 kg"], "phase: '9 kg' has the wrong dim"),
-        (f"beta,energy\n{GOOD}\n", ["--tolerance", "0"], "tolerance has to be above 0"),
+        (f"beta,energy\n{GOOD}\n", ["--method", "aaa", "--tolerance", "0"],
+         "tolerance has to be above 0"),
+        (f"beta,energy\n{GOOD}\n", ["--tolerance", "1e-8"], "add --method aaa"),
+        (f"beta,energy\n{GOOD}\n", ["--method", "aaa", "--weights", "relative"],
+         "aaa chooses its own curve"),
+        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--whole"],
+         "has one piece anyway: leave it out"),
         (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-200"], "choose another --scale-energy"),
         (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-307"], "choose another --scale-energy"),
         (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e200"], "choose another --scale-energy"),
