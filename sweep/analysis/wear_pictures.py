@@ -17,6 +17,7 @@ from sweep.analysis import kept_axes
 from sweep.analysis.cuts import cut
 from sweep.analysis.figures import draw_legend, single_panel
 from sweep.analysis.labels import in_words, quantity
+from sweep.analysis.panels import MAX_LINES
 from sweep.analysis.plots import draw_slice
 from sweep.analysis.refined import holds_refined_points
 from sweep.analysis.scales import evenly
@@ -29,7 +30,7 @@ from sweep.theory.wear import YEAR
 from sweep.wording import nearest
 from sweep.work import Values
 
-MAX_LINES, MAX_BANDS = 7, 3  # values of an axis that are drawn in one picture
+MAX_BANDS = 3  # values of an axis that are drawn with bands in one picture, without MAX_LINES
 CURVE_POINTS = 200
 SCALES = {  # by unit, from the finest: what the axis shows, and how many of them make one
     "m": (("µm", 1e6), ("mm", 1e3)),

@@ -45,8 +45,8 @@ def test_depth_over_years_for_values_of_the_longest_axis() -> None:
     assert axes.get_ylabel() == "depth of the scar [µm]"
     assert axes.get_xlabel() == "time in service [years]"
     assert axes.get_title(loc="left") == "by_hand: depth of the scar at friction = 0.2"
-    assert sum(label.startswith("speed = ") for label in labels(figure)) == 7
-    assert labels(figure)[-2:] == ["limit 400 µm", "7 of 20 values of speed drawn"]
+    assert sum(label.startswith("speed = ") for label in labels(figure)) == 8
+    assert labels(figure)[-2:] == ["limit 400 µm", "8 of 20 values of speed drawn"]
     depths = worn.wear_depth.isel(friction=2, speed=0).values * 1e6
     curve, dots = axes.lines[0], axes.lines[1]
     np.testing.assert_array_equal(dots.get_ydata(), depths)
@@ -170,9 +170,9 @@ def test_points_without_a_value_have_no_line_and_are_counted() -> None:
     figure = draw_wear(worn)
     names = labels(figure)
     drawn = [float(name.split(" = ")[1]) for name in names if name.startswith("friction = ")]
-    assert len(drawn) == 7
+    assert len(drawn) == 8
     assert not {0.0, 0.3, 0.4, 1.1} & set(drawn)
-    assert "7 of 8 values of friction drawn" in names
+    assert not any(name.endswith("values of friction drawn") for name in names)
     (count,) = (name for name in names if name.startswith("no value: "))
     statuses = {Status(1).name.replace("_", " "): 1, Status(2).name.replace("_", " "): 3}
     assert all(f"{n} {status}" in count for status, n in statuses.items())
