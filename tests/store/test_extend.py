@@ -202,7 +202,7 @@ def test_too_many_chunks_are_refused(tmp_path: Path) -> None:
 
 def test_a_held_store_is_not_extended(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr", grid(2, 2), 2)
-    with store.lock(), pytest.raises(StoreError, match="is held by process"):
+    with store.lock(), pytest.raises(StoreError, match="is held by another run in this process"):
         grow(store, grid(3, 2))
 
 
