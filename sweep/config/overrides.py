@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +9,8 @@ from typing import Literal, cast
 
 from sweep.config.grid import FORMS
 from sweep.config.sweep_file import (
+    BARE_POINT,
+    POINT_CURE,
     SAMPLE_KEYS,
     TABLES,
     TOP_LEVEL_KEYS,
@@ -29,8 +30,6 @@ WHOLE_ENTRIES = {
     "axes": ("an axis", "linspace = [first, last, count]"),
     "sample": ("a range", "uniform = [least, greatest]"),
 }
-
-BARE_POINT = re.compile(r"(?<![\w.])\.[0-9]|[0-9]\.(?![0-9])")  # .5 or 5.
 
 Flag = Literal["--set", "--at"]
 Changes = Sequence[str] | Mapping[str, object]  # name=value texts, or values by name
@@ -146,10 +145,7 @@ def _value(text: str) -> object:
             return text
         parsed = {}
     if list(parsed) != ["value"] and BARE_POINT.search(text):
-        raise ValueError(
-            f"{shown(text)} is not a TOML value: TOML needs a digit on both sides of the point; "
-            "write 0.5"
-        )
+        raise ValueError(f"{shown(text)} is not a TOML value{POINT_CURE}")
     if list(parsed) != ["value"]:
         raise ValueError(f'{shown(text)} is not a TOML value; write 0.5, "text" or [1, 2]')
     return parsed["value"]

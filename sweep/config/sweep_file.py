@@ -33,6 +33,8 @@ SYNTAX_CURES = {  # by the beginning of what tomllib says
     "cannot overwrite a value": "; give each key once",
     "cannot declare": "; give each table once",
 }
+BARE_POINT = re.compile(r"(?<![\w.])\.[0-9]|[0-9]\.(?![0-9])")  # .5 or 5.
+POINT_CURE = "; TOML needs a digit on both sides of the point: write 0.5"
 TOO_DEEP = Fault("", "values are nested too deeply")
 
 
@@ -187,5 +189,7 @@ def _syntax_fault(problem: str, text: str) -> Fault:
         return Fault("end of file", f"this is not TOML: {reason}")
     line = text.split("\n")[int(match[2]) - 1].strip()
     cure = next((cure for start, cure in SYNTAX_CURES.items() if reason.startswith(start)), "")
+    if not re.search("[\"'#]", line) and BARE_POINT.search(line):  # of no text or comment
+        cure = POINT_CURE
     place = f"line {match[2]}, column {match[3]}"
     return Fault(place, f"this is not TOML: {reason} in {shown(line)}{cure}")

@@ -51,6 +51,8 @@ BROKEN_FILES = [
      "model: 3 is not the name of a model or the path of its file, in quotes"),
     ('"friction_oscillator"', "friction_oscillator",
      "line 3, column 9: this is not TOML: invalid value in 'model = friction_oscillator'; put"),
+    ("format = 1", "format = 1.", "line 2, column 11: this is not TOML: expected newline or end of "
+     "document after a statement in 'format = 1.'; TOML needs a digit on both sides"),
     ('"friction_oscillator"', '"nowhere/duffin.toml"',
      "model: there is no file 'nowhere/duffin.toml', and no shipped model of that name; did you "
      "mean 'duffing'?"),
