@@ -46,9 +46,9 @@ STATISTICS = {
 # Dependencies of the program, and theirs: what a machine for computing on GPUs usually has, and the
 # others. It has typing-extensions too, but an older one than pydantic needs.
 ON_THE_MACHINE = (
-    *("click", "cloudpickle", "filelock", "fsspec", "h5py", "jinja2", "matplotlib", "msgpack"),
-    *("numpy", "packaging", "psutil", "pyyaml", "rich", "scipy", "sortedcontainers", "toolz"),
-    *("typer", "urllib3", "xarray"),
+    *("click", "cloudpickle", "contourpy", "filelock", "fsspec", "h5py", "jinja2", "matplotlib"),
+    *("msgpack", "numpy", "packaging", "psutil", "pyyaml", "rich", "scipy", "sortedcontainers"),
+    *("toolz", "typer", "urllib3", "xarray"),
 )
 CARRIED = (
     *("annotated-types", "cffi", "cryptography", "dask", "distributed", "donfig", "flexcache"),
