@@ -18,6 +18,7 @@ def harmonic_balance(xp: Library, parameters: Mapping[str, Array]) -> Motion:
     status = int(outputs["status"][0])
     if status != method.OK:
         return Motion(status)
+    # As in the method, which has no function for it: any change of its text changes its digest.
     amplitude = xp.sqrt(2 * parameters["energy"] / parameters["stiffness"])
     rate = xp.sqrt(parameters["stiffness"] / parameters["mass"])
     oscillator = Oscillator(
