@@ -1,7 +1,7 @@
 """Everything that needs a GPU, in one run of nine minutes at most.
 
-    python -m tests.gpu_cases                 # first, on a machine with a compiler: the CPU's bits
-    python -m tests.gpu_session FOLDER        # on the machine with NumPy, CuPy and pytest
+    python -m tests.gpu_cases                     # on a machine with a compiler: the CPU's bits
+    python -m tests.gpu_session FOLDER [SECONDS]  # on the one with NumPy, CuPy and pytest
 
 First all kernels are compiled. Then, in order of importance: of the main methods, the results
 compared with the CPU and the speeds; the same of all others, and of maps; the speeds with fewer
@@ -40,7 +40,7 @@ from tests.gpu_aims import report
 from tests.gpu_cases import not_carried
 from tests.gpu_compiling import tried
 
-TOTAL = 540  # s: ten minutes, less the time to install packages and to end
+TOTAL = 540.0  # s: ten minutes, less the time to install packages and to end
 LIMITS = {"compiling": 90, "bits": 240, "speeds": 240}  # s
 ENDING = 10  # s, to report after an interrupt
 PROCESSES = 5  # at most, for one part
@@ -58,8 +58,8 @@ BEGUN = re.compile(r"^(tests/\S+::\S+) ", re.MULTILINE)  # a test, as `pytest -v
 OVER = (0, 1, 3, 124)  # other exit statuses: the GPU is lost, or a crash
 
 
-def main(folder: Path) -> int:
-    end = time.monotonic() + TOTAL
+def main(folder: Path, seconds: float = TOTAL) -> int:
+    end = time.monotonic() + seconds
     folder.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("CUPY_CACHE_DIR", str(Path(tempfile.gettempdir()) / "tribosweep-cupy"))
     try:
@@ -179,4 +179,4 @@ def _kernel_seconds(backend: GpuBackend, work: Any) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), *map(float, sys.argv[2:])))

@@ -45,6 +45,7 @@ from sweep.source import kernel_of, kernel_text
 from tests.benchmarks import ceilings, gpu_maps, sass
 from tests.benchmarks.gpu_maps import samples, stored_map, whole_map
 from tests.benchmarks.gpu_works import MAIN, Work, as_they_come, random_part, sdnd104, works
+from tests.gpu.nvrtc import OF_CUPY
 
 RESULTS = Path(__file__).parents[2] / "results" / "benchmarks"
 REPEATS = 5
@@ -175,7 +176,7 @@ def _cubin(text: str, options: tuple[str, ...], device: CupyDevice) -> bytes:
     nvrtc: Any = import_module("cupy").cuda.nvrtc
     major, minor = device.facts.capability
     program = nvrtc.createProgram(text, "kernel.cu", (), ())
-    nvrtc.compileProgram(program, (*options, f"-arch=sm_{major}{minor}"))
+    nvrtc.compileProgram(program, (*options, *OF_CUPY, f"-arch=sm_{major}{minor}"))
     code = bytes(nvrtc.getCUBIN(program))
     return code + bytes(-len(code) % 4)  # CuPy 14.2 takes the last byte for a text's NUL
 

@@ -26,7 +26,6 @@ from sweep.source import Kernel, kernel_text
 from sweep.spec import Method, Model
 from tests.gpu import nvrtc
 
-OF_CUPY = ("--device-as-default-execution-space", "-ftz=true")  # what CuPy adds
 ARCHITECTURES = (75, 80, 90, 100, 120)
 ONE = 90  # the architecture of further parameter sets and variants
 SIZES = "tribosweep_sizes"
@@ -100,13 +99,13 @@ def constant_step(kernel: Kernel) -> bool:
 def compiled(kernel: Kernel, architecture: int) -> nvrtc.Compiled:
     """The text compiled with the options of the backend."""
     text = kernel_text(kernel, "gpu")
-    return nvrtc.compiled(text, architecture, (*options_for(kernel), *OF_CUPY))
+    return nvrtc.compiled(text, architecture, (*options_for(kernel), *nvrtc.OF_CUPY))
 
 
 def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> str:
     """As compiled(), but PTX."""
     text = kernel_text(kernel, "gpu")
-    options = (*options_for(kernel), *OF_CUPY)
+    options = (*options_for(kernel), *nvrtc.OF_CUPY)
     return nvrtc.ptx(text, architecture, options, on_the_way=on_the_way)
 
 

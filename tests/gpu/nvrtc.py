@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, files
 
 PACKAGE = "nvidia-cuda-nvrtc"
+OF_CUPY = ("--device-as-default-execution-space", "-ftz=true")  # options that CuPy adds
 NAME = re.compile(r"^(lib)?nvrtc(64_\d+_0)?\.(so\.\d+|dll)$")
 PROPERTIES = re.compile(
     r"Function properties for (?P<entry>\w+)\n"

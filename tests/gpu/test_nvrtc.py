@@ -20,7 +20,6 @@ from tests.gpu import nvrtc
 from tests.gpu.kernels import (
     ARCHITECTURES,
     MAX_SPILLED,
-    OF_CUPY,
     ONE,
     RECORD,
     SIZES,
@@ -247,7 +246,7 @@ def test_the_steps_per_iteration_of_the_time_loop_are_counted() -> None:
     text, loop = kernel_text(kernel, "gpu"), "for (int64 i = 0; i < run; ++i) {"
     assert text.count(loop) == 1
     unrolled = text.replace(loop, f'_Pragma("unroll {steps}") {loop}')
-    made = nvrtc.compiled(unrolled, 90, (*options_for(kernel), *OF_CUPY))
+    made = nvrtc.compiled(unrolled, 90, (*options_for(kernel), *nvrtc.OF_CUPY))
     (time_loop,) = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
     assert time_loop.counted == steps
     assert time_loop.on_doubles == pytest.approx(27 * steps, rel=0.1)
@@ -258,7 +257,7 @@ def test_the_operations_per_step_are_counted() -> None:
     work = gpu_works.stepping("euler", 64, 100)
     kernel = kernel_of(work.sweep, work.points.variants)
     text = kernel_text(kernel, "gpu")
-    made = nvrtc.compiled(text, 90, (*options_for(kernel), *OF_CUPY))
+    made = nvrtc.compiled(text, 90, (*options_for(kernel), *nvrtc.OF_CUPY))
     time_loops = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
     assert issue(time_loops, 1, 1.0, 1.0)["fraction_of_double_rate"] > 5
 
@@ -272,7 +271,7 @@ def test_only_written_fmas_are_fused() -> None:
 
 def test_the_loop_that_measures_operations_on_doubles_has_hardly_any_others() -> None:
     text = f"#define CHAINS {ceilings.CHAINS}\n{ceilings.DOUBLES}"
-    made = nvrtc.compiled(text, 90, (*OPTIONS, *OF_CUPY))
+    made = nvrtc.compiled(text, 90, (*OPTIONS, *nvrtc.OF_CUPY))
     loop = max(
         sass.loops(sass.listings(made.code)["tribosweep_doubles"]), key=lambda loop: loop.on_doubles
     )
@@ -284,8 +283,8 @@ def test_the_loop_that_measures_operations_on_doubles_has_hardly_any_others() ->
 
 def test_float32_is_rounded_without_an_operation_that_flushes() -> None:
     """CuPy's -ftz=true makes any operation on a float32 turn a subnormal one into 0."""
-    text = nvrtc.ptx(flat_text("rounding_gpu.h"), 90, (*OPTIONS, *OF_CUPY))
+    text = nvrtc.ptx(flat_text("rounding_gpu.h"), 90, (*OPTIONS, *nvrtc.OF_CUPY))
     assert ".entry tribosweep_round" in text
     assert "f32" not in text
     flushing = 'extern "C" __global__ void trial(float* a, double* b) { a[0] = (float)b[0]; }'
-    assert "cvt.rn.ftz.f32.f64" in nvrtc.ptx(flushing, 90, (*OPTIONS, *OF_CUPY))
+    assert "cvt.rn.ftz.f32.f64" in nvrtc.ptx(flushing, 90, (*OPTIONS, *nvrtc.OF_CUPY))
