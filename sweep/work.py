@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from sweep.request import LongValues
     from sweep.statistics.again import Again
 
 Values = NDArray[np.float64]  # (n_values,)
@@ -42,10 +44,21 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A parameter in a chunk: the value of point i is values[(i // repeat) % len(values)]."""
+    """A parameter in a chunk: the value of point i is values[(i // repeat) % len(values)].
 
-    values: Values
+    Random values need not be drawn where a device draws them.
+    """
+
+    source: LongValues
     repeat: int = 1
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @cached_property
+    def values(self) -> Values:
+        """All values, which are drawn now if they are not in memory."""
+        return self.source[:]
 
     def at(self, points: NDArray[np.intp]) -> Values:
         """The values at these points, by index."""

@@ -108,7 +108,7 @@ def parts(method: Method, points: Points) -> Iterator[tuple[slice, Points, Order
         count = block.stop - block.start
         order = chosen.order(_values_of(chosen.names, points, block), count)
         columns = {
-            name: column if len(column.values) == 1 else Column(_values(column, block)[order])
+            name: column if len(column) == 1 else Column(_values(column, block)[order])
             for name, column in points.columns.items()
         }
         yield block, replace(points, n_points=count, columns=columns), order
@@ -127,7 +127,7 @@ class Uploaded:
     def at(self, queue: Queue, first: int, count: int) -> Any:
         """The values at `count` points from `first` on, or the one that all points share."""
         values = queue.array(self.memory, self.length, np.float64, 8 * self.place)
-        repeat, n_values = self.column.repeat, len(self.column.values)
+        repeat, n_values = self.column.repeat, len(self.column)
         if n_values == 1 or (repeat == 1 and (self.start, self.length) == (first, count)):
             return values
         at = queue.library.arange(first, first + count)
@@ -137,7 +137,7 @@ class Uploaded:
 def _varies(points: Points, names: Sequence[str]) -> bool:
     """Whether the points have these parameters, of which one has several values."""
     known = [points.columns[name] for name in names if name in points.columns]
-    return len(known) == len(names) and any(len(column.values) > 1 for column in known)
+    return len(known) == len(names) and any(len(column) > 1 for column in known)
 
 
 def _names(condition: str) -> list[str]:
@@ -167,9 +167,8 @@ def _values_of(names: Sequence[str], points: Points, here: slice) -> dict[str, A
 
 def _values(column: Column, here: slice) -> NDArray[np.float64]:
     """The values at adjacent points, or the one that all points share."""
-    n_values = len(column.values)
-    if n_values == 1:
+    if len(column) == 1:
         return column.values
-    if column.repeat == 1 and here.stop <= n_values:
-        return column.values[here]
+    if column.repeat == 1 and here.stop <= len(column):
+        return column.source[here]
     return column.at(np.arange(here.start, here.stop, dtype=np.intp))

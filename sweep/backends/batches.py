@@ -21,9 +21,10 @@ from sweep.backends.alike import ORDER_BYTES, SORT_BYTES, WARP, Sorting, Uploade
 from sweep.backends.base import Stopped
 from sweep.backends.device import GROUP, Entries, Memory, Program, Queue, request_type
 from sweep.backends.library import ColumnStruct
+from sweep.backends.random_points import draw, random_columns
 from sweep.errors import DeviceError
 from sweep.spec import Output, array_types
-from sweep.work import Points
+from sweep.work import Column, Points
 
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
 GROWTH = 4  # factor of the work in a launch, after one shorter than LAUNCH_SECONDS/GROWTH
@@ -85,6 +86,7 @@ class Work:
     resident: Mapping[str, Memory] | None = None  # of the device, in place of `arrays`
     sorting: Sorting | None = None  # None: points are computed as they come
     rounding: Entries | None = None  # for arrays of float32
+    drawing: Entries | None = None  # for columns of random points
     seconds: float = 0.0  # spent in launches
 
     def run(self, memory: int) -> int:
@@ -170,25 +172,39 @@ class Work:
         request = request_type(len(names), len(self.outputs))()
         request.first, request.points = first, count
         request.status = places["status"]
-        columns = [self.points.columns[name] for name in names]
-        needed = [_needed(each.values, each.repeat, first, count) for each in columns]
-        memory = self.queue.upload(*(values for _, values in needed))
-        kept: list[Memory] = [memory]
-        uploaded: dict[str, Uploaded] = {}
-        place = 0  # of the column in the memory
-        for i, (name, column, (start, values)) in enumerate(
-            zip(names, columns, needed, strict=True)
-        ):
-            address = memory.address + 8 * (place - start)  # where value 0 would be
-            uploaded[name] = Uploaded(column, memory, place, start, len(values))
-            request.columns[i] = ColumnStruct(address, column.repeat, len(column.values))
-            place += len(values)
+        columns = {name: self.points.columns[name] for name in names}
+        uploaded = self._uploaded(columns, first, count)
+        kept = [each.memory for each in uploaded.values()]
+        for i, (name, column) in enumerate(columns.items()):
+            place = uploaded[name].place - uploaded[name].start  # where value 0 would be
+            address = uploaded[name].memory.address + 8 * place
+            request.columns[i] = ColumnStruct(address, column.repeat, len(column))
         for i, output in enumerate(self.outputs):
             request.outputs[i] = places[output.name]
         if self.sorting is not None and count > WARP:  # in one warp no order is of use
             kept.append(self.sorting.order_on_device(self.queue, uploaded, first, count))
             request.order = kept[-1].address
         return request, kept
+
+    def _uploaded(
+        self, columns: Mapping[str, Column], first: int, count: int
+    ) -> dict[str, Uploaded]:
+        """The values that these points need, in one memory, or drawn there."""
+        needed = {name: _needed(column, first, count) for name, column in columns.items()}
+        uploaded: dict[str, Uploaded] = {}
+        if (entries := self.drawing) is not None:
+            for name, drawn in random_columns(columns).items():
+                start, end = needed.pop(name)
+                memory, seconds = draw(self.queue, entries, drawn, start, end - start)
+                self.seconds += seconds
+                uploaded[name] = Uploaded(columns[name], memory, 0, start, end - start)
+        parts = [columns[name].values[start:end] for name, (start, end) in needed.items()]
+        if parts:
+            memory, place = self.queue.upload(*parts), 0
+            for name, (start, end) in needed.items():
+                uploaded[name] = Uploaded(columns[name], memory, place, start, end - start)
+                place += end - start
+        return uploaded
 
     def _rounded(self, rounding: Entries, memory: Memory, count: int) -> Memory:
         """Doubles as float32, with the bits of a CPU."""
@@ -252,11 +268,11 @@ def _within(value: int, maximum: int) -> int:
     return max(min(value, maximum), 1)
 
 
-def _needed(values: NDArray[Any], repeat: int, first: int, count: int) -> tuple[int, NDArray[Any]]:
-    """The values of a column at `count` points from `first` on, and the index of the first one.
+def _needed(column: Column, first: int, count: int) -> tuple[int, int]:
+    """Which values of a column `count` points from `first` on have: from an index to another.
 
-    All values where the points continue from the last value to the first.
+    All where the points continue from the last value to the first.
     """
-    start = first // repeat % len(values)
-    end = start + (first + count - 1) // repeat - first // repeat + 1
-    return (start, values[start:end]) if end <= len(values) else (0, values)
+    start = first // column.repeat % len(column)
+    end = start + (first + count - 1) // column.repeat - first // column.repeat + 1
+    return (start, end) if end <= len(column) else (0, len(column))

@@ -130,7 +130,7 @@ class CupyDevice:
         self._device = cupy.cuda.Device(number)
         self.to_host = cupy.asnumpy
         self._programs: dict[Kernel, CupyProgram] = {}
-        self._rounding: CupyEntries | None = None
+        self._others: dict[str, CupyEntries] = {}  # by text
         self._texts = KernelTexts()
         self._compiling = threading.Lock()
         self._queues: queue.SimpleQueue[CupyQueue] = queue.SimpleQueue()
@@ -201,12 +201,14 @@ class CupyDevice:
                 )
             return self._programs[kernel]
 
-    def rounding(self) -> CupyEntries:
+    def entry(self, text: str, name: str) -> CupyEntries:
+        if text in self._others:
+            return self._others[text]
         with self._compiling, self._here():
-            if self._rounding is None:
-                text, n = flat_text("rounding_gpu.h"), self.facts.multiprocessors
-                self._rounding = CupyEntries(self.library, text, OPTIONS, ["round"], n)
-            return self._rounding
+            if text not in self._others:
+                n = self.facts.multiprocessors
+                self._others[text] = CupyEntries(self.library, text, OPTIONS, [name], n)
+            return self._others[text]
 
     @contextmanager
     def queue(self) -> Generator[CupyQueue]:

@@ -102,8 +102,8 @@ class Device(Protocol):
 
     def load(self, kernel: Kernel) -> Program: ...
 
-    def rounding(self) -> Entries:
-        """The entries of rounding_gpu.h."""
+    def entry(self, text: str, name: str) -> Entries:
+        """A text that is no kernel, with one entry tribosweep_NAME."""
         ...
 
     def queue(self) -> AbstractContextManager[Queue]:

@@ -15,9 +15,10 @@ from sweep.backends.base import Computed, Stopped, reduced
 from sweep.backends.batches import Pace, Work, item_sizes
 from sweep.backends.device import Device, Sizes, request_type
 from sweep.backends.library import check_layout
+from sweep.backends.random_points import drawing_text, random_columns
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.request import Sweep
-from sweep.source import Kernel, kernel_of
+from sweep.source import Kernel, flat_text, kernel_of
 from sweep.spec import array_types, planes
 from sweep.work import Points
 
@@ -85,6 +86,8 @@ class GpuBackend:
         with self._device.queue() as queue:
             alike = sorting(sweep.method, points)
             work = Work(queue, program, points, outputs, {}, pace, stop, sorting=alike)
+            if random_columns(points.columns):
+                work = replace(work, drawing=self._device.entry(drawing_text(), "draw"))
             if sweep.reduction is not None and self._has_room:
                 try:
                     return self._reduced(sweep, work)
@@ -93,7 +96,8 @@ class GpuBackend:
             types = array_types(outputs)
             if sweep.dtype == "float32" and sweep.reduction is None:
                 types |= {each.name: np.float32 for each in outputs if each.kind == "real"}
-                work = replace(work, rounding=self._device.rounding())
+                rounding = self._device.entry(flat_text("rounding_gpu.h"), "round")
+                work = replace(work, rounding=rounding)
             arrays = {n: self._device.host_array(points.n_points, t) for n, t in types.items()}
             computed = self._run(replace(work, arrays=arrays))
         return reduced(sweep, points, computed)

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import SweepError
 from sweep.plan.chunking import work_shape
-from sweep.request import Axis, Sweep
+from sweep.request import Axis, LongValues, Sweep
+from sweep.sampling.drawing import stretch
 from sweep.spec import Variant
-from sweep.work import Chunk, Column, Points, Values
+from sweep.work import Chunk, Column, Points
 
 
 def points(sweep: Sweep, chunk: Chunk) -> Points:
@@ -35,8 +36,7 @@ def points(sweep: Sweep, chunk: Chunk) -> Points:
     for dimension, axis in enumerate(sweep.axes):
         repeat = math.prod(chunk.shape[dimension + 1 :])
         for name, values in axis.columns.items():
-            part = np.ascontiguousarray(values[chunk.slices[dimension]], dtype=np.float64)
-            columns[name] = Column(part, repeat)
+            columns[name] = Column(stretch(values, chunk.slices[dimension]), repeat)
     derived = derived_values(sweep, chunk.slices)
     if faults := derived_faults(sweep, derived):
         raise SweepError("; ".join(f"[derived] {name}: {why}" for name, why in faults.items()))
@@ -144,19 +144,19 @@ def derived_faults(sweep: Sweep, derived: Mapping[str, NDArray[np.float64]]) -> 
     return faults
 
 
-def _columns_of_cell(axes: Sequence[Axis], first: int, count: int) -> dict[str, Values]:
+def _columns_of_cell(axes: Sequence[Axis], first: int, count: int) -> dict[str, LongValues]:
     """The parameters along axes at `count` points of their grid, in C order."""
-    columns: dict[str, Values] = {}
+    columns: dict[str, LongValues] = {}
     for dimension, axis in enumerate(axes):
         repeat = math.prod(other.size for other in axes[dimension + 1 :])
         low, high = first // repeat, -(-(first + count) // repeat)
         for name, values in axis.columns.items():
             if high - low <= axis.size and high <= axis.size:  # a stretch of the axis
-                part = np.asarray(values[low:high], np.float64)
+                part = stretch(values, slice(low, high))
             else:
                 part = np.asarray(values[:], np.float64)[np.arange(low, high) % axis.size]
             if repeat > 1:
-                part = np.repeat(part, repeat)[first - low * repeat :][:count]
+                part = np.repeat(part[:], repeat)[first - low * repeat :][:count]
             columns[name] = part
     return columns
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -25,13 +26,18 @@ LARGEST_UNIT = 1 - 2.0**-53  # the largest double below 1
 LEAST_PROBABILITY = 1e-290  # of the interval of a truncated normal distribution
 
 
+def _themselves(*arguments: float) -> Arguments:
+    return arguments
+
+
 @dataclass(frozen=True)
 class Distribution:
-    """A kind of distribution: its arguments and its quantile function."""
+    """A kind of distribution: its arguments and its quantile function, also in drawing_gpu.h."""
 
     arguments: Mapping[str, Role]
-    quantile: Callable[..., Values]  # of numbers in [0, 1] and the arguments
+    quantile: Callable[..., Values]  # of numbers in [0, 1] and the constants
     unbounded: bool = False  # quantiles at 0 or 1 are infinite, or 0 where the range may exclude it
+    constants: Callable[..., Arguments] = _themselves  # of the arguments
 
 
 @dataclass(frozen=True)
@@ -49,19 +55,32 @@ class Margin:
         are equally frequent in `uniform`, and rounded in other distributions.
         """
         kind = DISTRIBUTIONS[self.form]
-        arguments = self.arguments
         if kind.unbounded:
             unit = np.clip(unit, resolution / 2, LARGEST_UNIT)
-        is_cut = self.whole and self.form in ("uniform", "loguniform")
-        if is_cut:
-            arguments = (arguments[0], arguments[1] + 1)
-        values = kind.quantile(unit, *arguments)
+        values = kind.quantile(unit, *self.constants)
         if self.whole:
-            values = np.floor(values) if is_cut else np.rint(values)
-        ends = dict(zip(kind.arguments, self.arguments, strict=True))
-        if "least" in ends:
-            values = np.clip(values, ends["least"], ends["greatest"])
+            values = np.floor(values) if self.is_cut else np.rint(values)
+        if self.ends is not None:
+            values = np.clip(values, *self.ends)
         return values + 0.0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether fractions are cut off: whole numbers are equally frequent."""
+        return self.whole and self.form in ("uniform", "loguniform")
+
+    @cached_property
+    def constants(self) -> Arguments:
+        """What the quantile function takes."""
+        first, second, *others = self.arguments
+        second += self.is_cut
+        return DISTRIBUTIONS[self.form].constants(first, second, *others)
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Between which values are kept."""
+        own = dict(zip(DISTRIBUTIONS[self.form].arguments, self.arguments, strict=True))
+        return (own["least"], own["greatest"]) if "least" in own else None
 
 
 def fault(form: str, arguments: Arguments) -> str:
@@ -92,8 +111,11 @@ def _uniform(unit: Values, least: float, greatest: float) -> Values:
     return least + (greatest - least) * unit
 
 
-def _loguniform(unit: Values, least: float, greatest: float) -> Values:
-    low, high = elementary.log(np.array([least, greatest])).tolist()
+def _logarithms(least: float, greatest: float) -> Arguments:
+    return (*elementary.log(np.array([least, greatest])).tolist(),)
+
+
+def _loguniform(unit: Values, low: float, high: float) -> Values:
     return elementary.exp(low + (high - low) * unit)
 
 
@@ -105,11 +127,9 @@ def _lognormal(unit: Values, median: float, deviation: float) -> Values:
     return median * elementary.exp(deviation * elementary.normal_quantile(unit))
 
 
-def _truncated_normal(
-    unit: Values, mean: float, deviation: float, least: float, greatest: float
-) -> Values:
+def _truncated_normal(unit: Values, *constants: float) -> Values:
     """Quantiles above the median are those of the mirrored distribution: its tail is precise."""
-    below, inside, above = _shares(mean, deviation, least, greatest)
+    below, inside, above, mean, deviation, least, greatest = constants
     low, high = below + inside * unit, above + inside * (1.0 - unit)
     is_low = low <= 0.5
     tail = np.minimum(np.where(is_low, low, high), 0.5)
@@ -133,6 +153,10 @@ def _shares(mean: float, deviation: float, least: float, greatest: float) -> Arg
     return float(below), float(inside), float(above)
 
 
+def _with_shares(*arguments: float) -> Arguments:
+    return (*_shares(*arguments), *arguments)
+
+
 def _triangular(unit: Values, least: float, mode: float, greatest: float) -> Values:
     width = greatest - least
     left, right = (mode - least) / width, (greatest - mode) / width
@@ -147,7 +171,9 @@ def _weibull(unit: Values, scale: float, shape: float) -> Values:
 
 DISTRIBUTIONS: Mapping[str, Distribution] = {
     "uniform": Distribution({"least": "value", "greatest": "value"}, _uniform),
-    "loguniform": Distribution({"least": "value", "greatest": "value"}, _loguniform),
+    "loguniform": Distribution(
+        {"least": "value", "greatest": "value"}, _loguniform, constants=_logarithms
+    ),
     "normal": Distribution(
         {"mean": "value", "standard deviation": "spread"}, _normal, unbounded=True
     ),
@@ -157,7 +183,7 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
     ),
     "truncated_normal": Distribution(
         {"mean": "number", "standard deviation": "spread", "least": "value", "greatest": "value"},
-        _truncated_normal,
+        _truncated_normal, constants=_with_shares,
     ),
     "triangular": Distribution(
         {"least": "value", "mode": "value", "greatest": "value"}, _triangular

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -79,11 +79,12 @@ class Drawing:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """One column of a drawing."""
+    """A stretch of one column of a drawing, from the point `first` on."""
 
     drawing: Drawing
     name: str
     n_points: int
+    first: int = 0
 
     def __len__(self) -> int:
         return self.n_points
@@ -95,4 +96,12 @@ class Drawn:
 
     def __getitem__(self, part: slice, /) -> Values:
         start, stop, _ = part.indices(self.n_points)
-        return self.drawing.column(self.name, start, max(start, stop))
+        return self.drawing.column(self.name, self.first + start, self.first + max(start, stop))
+
+
+def stretch(values: LongValues, part: slice) -> LongValues:
+    """A stretch of the values; of random points it is drawn when it is read, or by a device."""
+    if isinstance(values, Drawn) and values.drawing.unit.generator is not None:
+        start, stop, _ = part.indices(len(values))
+        return replace(values, n_points=max(stop - start, 0), first=values.first + start)
+    return np.ascontiguousarray(values[part], np.float64)

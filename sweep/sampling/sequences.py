@@ -31,6 +31,21 @@ class Sequence:
 
     resolution: float  # the numbers are multiples of this, or finer
     rows: Callable[[int, int], Rows]  # the points from an index up to, but not including, another
+    generator: Generator | None = None  # of random points, whose numbers a device can make, too
+
+
+@dataclass(frozen=True)
+class Generator:
+    """numpy.random.PCG64, of which each number of a point takes one step."""
+
+    n_dimensions: int
+    seed: int | None
+
+    def at(self, index: int) -> np.random.PCG64:
+        """The generator before the numbers of a point."""
+        bits = np.random.PCG64(self.seed)  # not default_rng, which may change
+        bits.advance(index * self.n_dimensions)
+        return bits
 
 
 def sequence(
@@ -95,13 +110,12 @@ def _interleaved(sequences: list[Sequence]) -> Sequence:
 
 def _random(n_dimensions: int, seed: int | None) -> Sequence:
     """Random numbers, each of which takes one step of a generator that can be advanced."""
+    generator = Generator(n_dimensions, seed)
 
     def rows(start: int, stop: int) -> Rows:
-        bits = np.random.PCG64(seed)  # not default_rng, which may change
-        bits.advance(start * n_dimensions)
-        return np.random.Generator(bits).random((stop - start, n_dimensions))
+        return np.random.Generator(generator.at(start)).random((stop - start, n_dimensions))
 
-    return Sequence(2.0**-53, rows)
+    return Sequence(2.0**-53, rows, generator)
 
 
 def _latin_hypercube(n_points: int, n_dimensions: int, seed: int | None) -> Sequence:

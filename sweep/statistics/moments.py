@@ -16,7 +16,8 @@ from sweep.statistics import tree
 Array = Any  # of NumPy or of a device's array library
 State = Mapping[str, NDArray[Any]]
 
-BLOCK = 2**16  # numbers that are joined at once: they fit into caches, and calls are few
+BLOCK = 2**16  # numbers that NumPy joins at once: they fit into caches, and calls are few
+ALL = 2**62  # a device joins all at once: a call takes as long as for 10^5 numbers
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,10 @@ class Moments:
         """The state of points (cells, points) from `first` on, a multiple of the scramblings."""
         if self.scramblings > 1:
             values, ok = (by_scrambling(array, self.scramblings) for array in (values, ok))
+        block = BLOCK if xp is np else ALL
         parts = [
-            _nodes(xp, values[rows], ok[rows], first // self.scramblings)
-            for rows in _row_blocks(*values.shape)
+            _nodes(xp, values[rows], ok[rows], first // self.scramblings, block)
+            for rows in _row_blocks(values.shape, block)
         ]
         nodes = {key: xp.concatenate([each[key] for each in parts], axis=1) for key in parts[0]}
         return tree.to_arrays(nodes, xp)
@@ -72,9 +74,11 @@ def error_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(squares.reshape(means.shape[:-1]) / (count - 1) / count)
 
 
-def _nodes(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int], Array]:
+def _nodes(
+    xp: Any, values: Array, ok: Array, first: int, block: int
+) -> dict[tuple[int, int], Array]:
     nodes: dict[tuple[int, int], Array] = {}
-    for part in _column_blocks(first, *values.shape):
+    for part in _column_blocks(first, values.shape, block):
         nodes = tree.merged(
             nodes, _block(xp, values[:, part], ok[:, part], first + part.start), tree.moments
         )
@@ -97,14 +101,16 @@ def _counted(xp: Any, node: Array, level: int) -> Array:
     return xp.stack([xp.full_like(total, 2.0**level), total, deviations])
 
 
-def _row_blocks(rows: int, columns: int) -> Iterator[slice]:
-    step = -(-rows // max(round(rows * columns / BLOCK), 1))
+def _row_blocks(shape: tuple[int, int], block: int) -> Iterator[slice]:
+    rows, columns = shape
+    step = -(-rows // max(round(rows * columns / block), 1))
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
-def _column_blocks(first: int, rows: int, columns: int) -> Iterator[slice]:
+def _column_blocks(first: int, shape: tuple[int, int], block: int) -> Iterator[slice]:
     """Stretches that end at multiples of a power of two of the index."""
-    step = 1 << (max(BLOCK // max(rows, 1), 1).bit_length() - 1)
+    rows, columns = shape
+    step = 1 << (max(block // max(rows, 1), 1).bit_length() - 1)
     if columns <= 1.5 * step:
         step = columns
     edges = [0, *range(-(first + 1) % step + 1, columns, step), columns]

@@ -28,7 +28,7 @@ from sweep.backends.library import ColumnStruct
 from sweep.errors import CompileError, LostDeviceError, MachineError
 from sweep.plan.point_columns import points
 from sweep.request import Axis
-from sweep.source import kernel_of
+from sweep.source import flat_text, kernel_of
 from sweep.work import Chunk
 from tests.command import environment, fresh_sweep_command
 from tests.gpu.twin import PRELUDE, TwinDevice, TwinMemory, twin_text
@@ -147,7 +147,8 @@ def test_doubles_are_rounded_as_by_the_cpu() -> None:
     device = TwinDevice()
     doubles, floats = device.upload(values), device.empty(4 * values.size)
     request = device.upload(np.array([doubles.address, floats.address, values.size], np.int64))
-    device.launch(device.rounding(), "tribosweep_round", request, values.size)
+    entries = device.entry(flat_text("rounding_gpu.h"), "round")
+    device.launch(entries, "tribosweep_round", request, values.size)
     rounded = device.array(floats, values.size, np.uint32).get()
     np.testing.assert_array_equal(rounded, expected.view(np.uint32))
 

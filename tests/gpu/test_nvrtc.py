@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from sweep.backends.gpu import OPTIONS, options_for
+from sweep.backends.random_points import drawing_text
 from sweep.models import models
 from sweep.shipped import kernels_folder
 from sweep.source import Kernel, flat_text, kernel_of, kernel_text
@@ -279,6 +280,15 @@ def test_the_loop_that_measures_operations_on_doubles_has_hardly_any_others() ->
     assert loop.on_doubles == ceilings.CHAINS * loop.counted
     assert loop.on_doubles > 0.75 * loop.instructions
     assert loop.writes == 0
+
+
+def test_random_points_are_drawn_in_registers() -> None:
+    made = nvrtc.compiled(drawing_text(), 90, (*OPTIONS, *nvrtc.OF_CUPY))
+    assert made.ok, made.log
+    usage = made.usage["tribosweep_draw"]
+    assert usage.stack == 0
+    assert usage.registers <= 64
+    assert "fma.rn.f64" not in nvrtc.ptx(drawing_text(), 90, (*OPTIONS, *nvrtc.OF_CUPY))
 
 
 def test_float32_is_rounded_without_an_operation_that_flushes() -> None:

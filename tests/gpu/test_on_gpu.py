@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends import Stopped
+from sweep.backends import Stopped, random_points
 from sweep.backends.base import Computed, reduced
 from sweep.backends.cupy_device import CupyDevice, CupyMemory, CupyQueue, find_gpu
 from sweep.backends.gpu import GpuBackend
@@ -28,6 +28,7 @@ from sweep.work import Column, Points
 from tests.benchmarks.gpu_maps import map_document
 from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, REDUCED, expected, reduced_case
 from tests.points import array_cases, cases, differing, part, sweep_of
+from tests.points.drawn import FORMS, WHOLE, column_of
 from tests.points.files import file_cases
 
 pytestmark = pytest.mark.gpu
@@ -121,6 +122,20 @@ def test_an_array_method_gives_the_values_of_the_cpu(name: str, gpu: CupyDevice)
         np.testing.assert_allclose(
             compared(outputs[output]), compared(values), rtol=1e-10, atol=0, err_msg=output
         )
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_random_points_are_those_that_numpy_draws(whole: bool, gpu: CupyDevice) -> None:
+    count, wrong = 1_000_000, list[str]()
+    for form, arguments in WHOLE if whole else FORMS:
+        column = column_of({"x": {form: arguments}}, whole="x" if whole else "")
+        entries = gpu.entry(random_points.drawing_text(), "draw")
+        with gpu.queue() as queue:
+            memory, _ = random_points.draw(queue, entries, column, 5, count)
+            values = gpu.to_host(queue.array(memory, count, np.float64))
+        if values.tobytes() != column[5 : 5 + count].tobytes():
+            wrong.append(f"{form} {arguments}")
+    assert wrong == []
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -21,7 +21,7 @@ from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.device import Memory, Sizes
 from sweep.backends.gpu import check_sizes, options_for
 from sweep.backends.library import load_library
-from sweep.source import Kernel, flat_text, kernel_text
+from sweep.source import Kernel, kernel_text
 from tests.backends.device_arrays import DeviceArray, Library
 
 # The built-in functions of NVRTC that kernels may use. A GPU would choose other functions of CUDA
@@ -168,8 +168,9 @@ class TwinDevice:
     def load(self, kernel: Kernel) -> TwinProgram:
         return _program(kernel, self.text_of(kernel))
 
-    def rounding(self) -> TwinEntries:
-        return _rounding()
+    def entry(self, text: str, name: str) -> TwinEntries:
+        assert f"tribosweep_{name}(" in text
+        return _entry(text)
 
     @contextmanager
     def queue(self) -> Iterator[TwinDevice]:
@@ -227,5 +228,5 @@ def _program(kernel: Kernel, text: str) -> TwinProgram:
 
 
 @functools.cache
-def _rounding() -> TwinEntries:
-    return TwinEntries(launchable(flat_text("rounding_gpu.h")), ())
+def _entry(text: str) -> TwinEntries:
+    return TwinEntries(launchable(text), ())
