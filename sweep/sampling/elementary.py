@@ -16,7 +16,9 @@ import numpy as np
 
 from sweep.work import Values
 
-BLOCK = 2**13  # values computed at once, few enough for intermediate ones to stay in the cache
+# Values computed at once: intermediate ones stay in the cache, and threads do not wait for the
+# interpreter most of the time, as they do between operations on fewer.
+BLOCK = 2**16
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 LOG2_E = 1.44269504088896338700
 

@@ -71,8 +71,8 @@ def pages(record: Record) -> dict[Path, str]:
     ValueError if the tables' are not of one run, KeyError if one is missing.
     """
     where = _conditions(record)
-    short = _table(HEADER, [cells(record, row) for row in rows() if row.in_readme])
-    whole = _table(HEADER, [cells(record, row) for row in rows()])
+    short = table(HEADER, [cells(record, row) for row in rows() if row.in_readme])
+    whole = table(HEADER, [cells(record, row) for row in rows()])
     speeds, sweeps = _sweeps(record)
     more = "[all figures](docs/explanation/speed.md), `make bench` for yours."
     parts = (whole, _filled(OF_PRECISION) + _precision(record), f"{OF_SWEEPS}\n\n{sweeps}")
@@ -121,7 +121,7 @@ def _sweeps(record: Record) -> tuple[str, str]:
         lines.append(f"{name},{figures[name]['value']},{share['value']}")
     shown = [cells(record, Row(SHIPPED, name, False, f"`{name}`")) for name in names]
     header = ("sweep", *HEADER[1::2])
-    return "\n".join([*lines, ""]), _table(header, [(name, *more[::2]) for name, *more in shown])
+    return "\n".join([*lines, ""]), table(header, [(name, *more[::2]) for name, *more in shown])
 
 
 def _precision(record: Record) -> str:
@@ -131,10 +131,10 @@ def _precision(record: Record) -> str:
         match = ERROR.fullmatch(name)
         if match and not match["ours"]:
             error = f"{float(match['error']):.0e}".replace("e-0", "e-")
-            speeds.setdefault(error, {})[match["whose"]] = _short(each["value"])
+            speeds.setdefault(error, {})[match["whose"]] = short(each["value"])
     columns = dict.fromkeys(whose for row in speeds.values() for whose in row)
     lines = [(error, *(row.get(whose, "–") for whose in columns)) for error, row in speeds.items()]
-    return _table(("relative error", *columns), lines)
+    return table(("relative error", *columns), lines)
 
 
 def _conditions(record: Record) -> str:
@@ -156,18 +156,18 @@ def cells(record: Record, row: Row) -> Cells:
     if ratios:
         best = max(ratios, key=lambda name: SCALAR not in name)
         name = best.removeprefix(row.figure + OURS).replace(SCALAR, f"our {SCALAR}")
-        peer = f"{_short(figures[best]['value'])} × {name}"
+        peer = f"{short(figures[best]['value'])} × {name}"
     if row.figure + LIMIT in figures:
         limit = f"{100 * figures[row.figure + LIMIT]['value']:.0f} %"
     unit = speed["unit"].removesuffix("/s")
-    return row.computed, f"{_short(speed['value'])} {unit}", peer, limit
+    return row.computed, f"{short(speed['value'])} {unit}", peer, limit
 
 
 def _figures(record: Record, benchmark: str) -> dict[str, Any]:
     return {each["name"]: each for each in record["benchmarks"][benchmark]["figures"]}
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """Two digits: 0.80, 1.0, 11, 130, 4.4e6."""
     mantissa, power = f"{value:.1e}".split("e")
     exponent = int(power)
@@ -176,7 +176,8 @@ def _short(value: float) -> str:
     return f"{float(f'{mantissa}e{exponent}'):.{max(1 - exponent, 0)}f}"
 
 
-def _table(header: Cells, lines: Iterable[Cells]) -> str:
+def table(header: Cells, lines: Iterable[Cells]) -> str:
+    """A table in Markdown."""
     rule = ("---",) * len(header)
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (header, rule, *lines))
 

@@ -13,7 +13,7 @@ from sweep.cli import main
 from sweep.forecast import Speed, recorded_speeds
 from sweep.request import Request
 from sweep.shipped import shipped_configs
-from tests.benchmarks import tables
+from tests.benchmarks import gpu_tables, tables
 from tests.benchmarks.__main__ import NAMES, RECORD, SPEEDS, chosen
 
 LONGEST_RUN = timedelta(hours=3)  # of all benchmarks
@@ -26,13 +26,22 @@ def record() -> dict[str, Any]:
 
 
 def test_the_pages_have_what_is_recorded(record: dict[str, Any]) -> None:
-    """If not: `python -m tests.benchmarks`, with `speeds` for the tables."""
+    """If not: `python -m tests.benchmarks`, with `speeds` for the tables, or `...gpu_tables`."""
     assert {*NAMES} == record["benchmarks"].keys()
-    pages = tables.pages(record)
+    pages = gpu_tables.pages(record)
     names = {path.name for path in pages}
     assert names > {"README.md", "speed.md", "speeds.csv", "models.md", "compare_methods.md"}
     for page, text in pages.items():
         assert page.read_text(encoding="utf-8") == text
+
+
+def test_each_gpu_has_a_table() -> None:
+    text = tables.SPEED.read_text(encoding="utf-8")
+    for record in gpu_tables.records().values():
+        assert f"{record['device']['name']}; driver" in text
+    assert gpu_tables.records()
+    with pytest.raises(ValueError, match="no lines"):
+        gpu_tables.with_tables(text.replace(gpu_tables.END, ""))
 
 
 def test_sentences_follow_the_record(record: dict[str, Any]) -> None:
