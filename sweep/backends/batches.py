@@ -27,7 +27,7 @@ from sweep.spec import Output, array_types
 from sweep.work import Column, Points
 
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
-GROWTH = 4  # factor of the work in a launch, after one shorter than LAUNCH_SECONDS/GROWTH
+GROWTH = 256  # greatest factor from the work of a launch to that of the next
 WARPS_PER_SCHEDULER = 16  # at most; between one and all of them keep a scheduler busy
 ROUNDED_BYTES = 4  # of an output that is rounded to float32
 MAX_THREADS = 1 << 22  # of a launch: more than a GPU runs at once, while one unit stays short
@@ -37,8 +37,10 @@ MAX_THREADS = 1 << 22  # of a launch: more than a GPU runs at once, while one un
 class Pace:
     """How much work a launch of a kernel is given, learnt from earlier launches.
 
-    The first launch gives each thread one unit of work. A later batch begins with the most units
-    that earlier ones reached, or fewer: a unit is assumed to cost as much as the dearest so far.
+    The first launch gives each thread one unit of work, the next as many as should take half of
+    LAUNCH_SECONDS: launches are few, because each one saves and restores the states. A later batch
+    begins with the most units that earlier ones reached, or fewer: a unit is assumed to cost as
+    much as the dearest so far.
 
     Too few threads to keep the device busy take as long as just enough. How many are enough is
     unknown: from 1/WARPS_PER_SCHEDULER of the threads that run at once up to all of them. A cost is
@@ -67,9 +69,10 @@ class Pace:
         busy_with = max(threads, self.at_once // WARPS_PER_SCHEDULER)
         self.cost = max(self.cost, seconds / (units * busy_with))
         self.most = max(self.most, units)
-        if seconds < LAUNCH_SECONDS / GROWTH:
-            return min(units * GROWTH, 1 << 60)
-        return max(int(units * LAUNCH_SECONDS / seconds), 1) if seconds > LAUNCH_SECONDS else units
+        if seconds > LAUNCH_SECONDS:
+            return max(int(units * LAUNCH_SECONDS / seconds), 1)
+        growth = LAUNCH_SECONDS / 2 / max(seconds, LAUNCH_SECONDS / 2 / GROWTH)
+        return min(units * int(growth), 1 << 60) if growth >= 2 else units
 
 
 @dataclass

@@ -295,11 +295,12 @@ def test_a_batch_begins_with_the_units_that_others_reached() -> None:
     pace = batches.Pace(AT_ONCE)
     units = pace.first(2**20)
     assert units == 1
-    for _ in range(4):
-        units = pace.next(units, 2**20, seconds_of(units, 2**20, 1e-11))
-    assert pace.first(2**20) == 64
-    assert pace.first(2**22) == 64
-    assert pace.first(1) == 64  # few threads take as long as many
+    units = pace.next(units, 2**20, seconds_of(units, 2**20, 1e-11))
+    assert units == batches.GROWTH
+    assert pace.next(units, 2**20, seconds_of(units, 2**20, 1e-11)) == 11776  # half a launch
+    assert pace.first(2**20) == 256
+    assert pace.first(2**22) == 256
+    assert pace.first(1) == 256  # few threads take as long as many
     assert pace.next(1000, 2**20, 10 * MOST) == 100
     assert pace.next(1, 2**20, 1e9) == 1
     assert pace.first(2**20) == 1
