@@ -153,15 +153,18 @@ def issue(
 ) -> Figures:
     """Operations on doubles per step and the fraction of `double_rate` that they use.
 
-    A thread advances `lanes` items at once. Several loops are averaged: springs run one loop in
-    their first cycle and another, which sums their work, in the second. There is no fraction if the
-    steps of a loop are not counted or the rate is unknown.
+    Those of the shortest way through a loop; a thread advances `lanes` items at once. Several
+    loops are averaged: springs run one loop in their first cycle and another, which sums their
+    work, in the second. There is no fraction if the steps of a loop are not counted or the rate is
+    unknown.
     """
     figures: Figures = {
         "items_of_a_thread": lanes,
         "time_loops": [asdict(loop) for loop in time_loops],
     }
-    counted = [loop.on_doubles / (loop.counted * lanes) for loop in time_loops if loop.counted]
+    counted = [
+        loop.fewest_on_doubles / (loop.counted * lanes) for loop in time_loops if loop.counted
+    ]
     if not counted or len(counted) < len(time_loops):
         return figures
     figures["doubles_per_step"] = sum(counted) / len(counted)

@@ -47,6 +47,9 @@ class Loop:
     local_memory: int  # loads and stores
     writes: int  # to memory that is not local
     counted: int | None  # what its counter changes by: the steps of a turn; None: no one counter
+    # By the shortest way through its branches: most turns leave out what is seldom needed.
+    fewest_instructions: int
+    fewest_on_doubles: int
 
 
 def loops(code: Code) -> list[Loop]:
@@ -121,7 +124,9 @@ def _branches(code: Code) -> list[tuple[int, str]]:
 
 def _loop(span: tuple[int, int], spans: list[tuple[int, int]], code: Code) -> Loop:
     first, last = span
-    body = [text for at, text in code if first <= at <= last]
+    inside = [(at, text) for at, text in code if first <= at <= last]
+    body = [text for _, text in inside]
+    fewest_instructions, fewest_on_doubles = _shortest(inside)
     others = [other for other in spans if other != span]
     return Loop(
         first=first,
@@ -133,7 +138,23 @@ def _loop(span: tuple[int, int], spans: list[tuple[int, int]], code: Code) -> Lo
         local_memory=_count(LOCAL, body),
         writes=_count(WRITES, body),
         counted=_counted(body),
+        fewest_instructions=fewest_instructions,
+        fewest_on_doubles=fewest_on_doubles,
     )
+
+
+def _shortest(inside: Code) -> tuple[int, int]:
+    """The fewest instructions of a turn, and which of them are on doubles."""
+    forward = {at: int(to, 16) for at, to in _branches(inside) if int(to, 16) > at}
+    ways: dict[int, tuple[int, int]] = {}  # from an address to the end
+    after = (0, 0)
+    for at, text in reversed(inside):
+        jump = ways.get(forward.get(at, -1))  # none: backward, or out of the loop
+        always = jump is not None and re.match(r"BRA\S* 0x", text) is not None
+        after = jump if always else min(after, jump or after)
+        after = (after[0] + 1, after[1] + bool(ON_DOUBLES.search(text)))
+        ways[at] = after
+    return after
 
 
 def _counted(body: list[str]) -> int | None:

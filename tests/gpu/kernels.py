@@ -36,7 +36,7 @@ RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "kernels.json"
 MAX_SPILLED = {
     "friction_oscillator euler (cycles, all variants)": 2500,
     "friction_oscillator moreau (cycles, all variants)": 1500,
-    "friction_oscillator rk54 (cycles, all variants)": 2000,
+    "friction_oscillator rk54 (cycles, all variants)": 2100,
     "mdr_contact exact": 1400,
     "mdr_contact exact (sphere)": 950,
     "mdr_contact exact (profile)": 1350,

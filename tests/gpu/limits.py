@@ -125,11 +125,11 @@ def _limit(work: Work) -> Limit:
 
 
 def instructions_of_a_step(kernel: Kernel) -> float:
-    """The fewest in a time loop of the machine code, per step or spring."""
+    """The fewest by any way through a time loop of the machine code, per step or spring."""
     code = compiled(kernel, ARCHITECTURE).code
     loops = sass.time_loops(sass.listings(code)["tribosweep_run"])
     lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
-    return min(loop.instructions / (loop.counted * lanes) for loop in loops if loop.counted)
+    return min(loop.fewest_instructions / (loop.counted * lanes) for loop in loops if loop.counted)
 
 
 def sampled(work: Work, warps: int) -> Work:

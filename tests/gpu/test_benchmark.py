@@ -239,7 +239,7 @@ def test_the_fraction_is_the_rate_of_the_steps_over_the_peak_rate() -> None:
 
 def test_the_operations_per_step_of_four_springs_are_the_mean_of_their_loops() -> None:
     (loop,) = sass.time_loops(CODE)
-    twice = sass.Loop(**{**loop.__dict__, "on_doubles": 98})
+    twice = sass.Loop(**{**loop.__dict__, "fewest_on_doubles": 98})
     figures = gpu.issue([loop, twice], 4, 1e12, 0.0)
     assert figures["doubles_per_step"] == (24.5 + 49) / 2 / 4
     assert "fraction_of_double_rate" not in figures  # the rate is unknown

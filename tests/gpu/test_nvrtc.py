@@ -51,7 +51,7 @@ PLACES = [
     for architecture in architectures(kernel)
 ]
 LIMITED = {
-    "friction_oscillator euler (cycles, all variants)": 64,
+    "friction_oscillator euler (cycles, all variants)": 72,
     "friction_oscillator moreau (cycles, all variants)": 64,
     "friction_oscillator rk54 (cycles, all variants)": 96,
     **{f"mdr_contact exact{each}": 96 for each in ("", " (sphere)", " (profile)")},

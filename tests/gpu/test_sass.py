@@ -42,6 +42,24 @@ def test_what_a_turn_takes_is_counted() -> None:
     doubles = sum(word.startswith(("DADD", "DMUL", "DFMA", "DSETP")) for word in words)
     assert (time_loop.instructions, time_loop.on_doubles) == (153, doubles) == (len(body), 49)
     assert (time_loop.counted, time_loop.writes, time_loop.local_memory) == (2, 0, 0)
+    assert (time_loop.fewest_instructions, time_loop.fewest_on_doubles) == (153, 49)
+
+
+def test_the_shortest_way_through_a_loop_is_counted() -> None:
+    lines = [
+        "DADD R2, R2, R4",
+        "@P0 BRA P1, 0x50",  # past what is seldom needed
+        "DMUL R4, R4, R4",
+        "DMUL R6, R6, R6",
+        "BRA 0x60",
+        "MOV R8, R9",
+        "@!P2 BRA 0x100",  # out of the loop
+        "DFMA R2, R2, R4, R6",
+        "@P3 BRA 0x0",
+    ]
+    (loop,) = sass.loops([(16 * i, text) for i, text in enumerate(lines)])
+    assert (loop.instructions, loop.on_doubles) == (9, 4)
+    assert (loop.fewest_instructions, loop.fewest_on_doubles) == (6, 2)
 
 
 def test_a_write_counts_where_it_stands() -> None:

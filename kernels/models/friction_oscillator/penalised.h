@@ -49,18 +49,24 @@ HD Law law_of(Parameters const& p) {
     return law;
 }
 
-// The friction force at a moment with the friction limit `limit`.
+// The friction force at a moment with the friction limit `limit`. A slip that goes on needs no more than
+// its direction, and most steps are such.
 HD real friction_force(Law const& law, Memory& memory, real limit, real y, real v) {
     real speed = abs(v);
     mask goes_on = ~memory.stuck & (v * memory.velocity >= 0.0) & (speed > least_speed);
-    real holding = fma(-law.damping, v, fma(-law.stiffness, y - memory.position, memory.force));
-    mask slips = goes_on | (abs(holding) > limit);
-    real opposing = select(speed > no_speed, times_sign(-limit, v), 0.0);
-    real force = select(slips, opposing, holding);
-    memory.stuck = ~slips;
-    memory.force = select(slips, opposing, memory.force);
-    memory.position = select(slips, y, memory.position);
     memory.velocity = v;
+    real opposing = times_sign(-limit, v), force = opposing;
+    if (any(~goes_on)) {
+        real holding = fma(-law.damping, v, fma(-law.stiffness, y - memory.position, memory.force));
+        memory.stuck = ~(goes_on | (abs(holding) > limit));
+        opposing = select(speed > no_speed, opposing, 0.0);
+        force = select(memory.stuck, holding, opposing);
+        memory.force = select(memory.stuck, memory.force, opposing);
+        memory.position = select(memory.stuck, memory.position, y);
+    } else {
+        memory.force = opposing;
+        memory.position = y;
+    }
     return force;
 }
 
