@@ -15,6 +15,7 @@ using uint8 = unsigned char;
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 
 #define HD __device__ __forceinline__
+#define SWEEP_GPU
 #define SWEEP_WIDTH 1
 #ifndef SWEEP_PACK
 #define SWEEP_PACK 1
@@ -152,6 +153,17 @@ HD vec vec_sqrt(vec a) {
 #endif
 }
 
+constexpr long long sign_bit = (long long)0x8000000000000000ULL;
+
+// A GPU's instructions take the absolute value of an operand at no cost, if it is written as such.
+HD vec vec_abs(vec a) {
+#ifdef SWEEP_GPU
+    return abs(a);
+#else
+    return from_bits(bits_of(a) & ~sign_bit);
+#endif
+}
+
 // a if it is smaller (or greater), otherwise b, as the machine instruction does. g++ recognizes the
 // comparison as that instruction only in some places.
 HD vec vec_least(vec a, vec b) {
@@ -177,6 +189,25 @@ HD vec vec_greatest(vec a, vec b) {
 #endif
 }
 
+// a, or where it is outside -limit to limit the nearer one of them; limit >= 0.
+HD vec vec_clamped(vec a, vec limit) {
+#ifdef SWEEP_GPU  // which has no instruction for the lesser or greater of two doubles
+    return vec_abs(a) > limit ? from_bits(bits_of(limit) ^ (bits_of(a) & sign_bit)) : a;
+#else
+    return vec_greatest(-limit, vec_least(limit, a));
+#endif
+}
+
+// a where it is above 0, otherwise 0. What a GPU has in place of a maximum takes twice as many
+// instructions as a comparison with the least double above 0.
+HD vec vec_positive(vec a) {
+#ifdef SWEEP_GPU
+    return a >= 4.9406564584124654e-324 ? a : 0.0;
+#else
+    return vec_greatest(a, vec{});
+#endif
+}
+
 // The statement for each vector i of a pack, written out, because g++ keeps a pack in registers only if
 // no loop indexes it.
 #define FOR(k, ...)          \
@@ -195,8 +226,6 @@ HD vec vec_greatest(vec a, vec b) {
 #else
 #error "SWEEP_PACK is 1, 2, 3 or 4"
 #endif
-
-constexpr long long sign_bit = (long long)0x8000000000000000ULL;
 
 struct mask {
     vec_mask part[SWEEP_PACK];
@@ -298,7 +327,7 @@ HD real negate_if_odd(real a, real b) {
     return a;
 }
 HD real abs(real a) {
-    EACH(a.part[i] = from_bits(bits_of(a.part[i]) & 0x7fffffffffffffffLL))
+    EACH(a.part[i] = vec_abs(a.part[i]))
     return a;
 }
 HD real least(real a, real b) {
@@ -308,6 +337,14 @@ HD real least(real a, real b) {
 HD real greatest(real a, real b) {
     EACH(b.part[i] = vec_greatest(a.part[i], b.part[i]))
     return b;
+}
+HD real positive(real a) {
+    EACH(a.part[i] = vec_positive(a.part[i]))
+    return a;
+}
+HD real clamped(real a, real limit) {
+    EACH(a.part[i] = vec_clamped(a.part[i], limit.part[i]))
+    return a;
 }
 HD real select(mask m, real a, real b) {
     EACH(b.part[i] = vec_select(m.part[i], a.part[i], b.part[i]))

@@ -131,7 +131,7 @@ EXACT = Method(
     name="exact", kind="kernel", revision=3,
     summary="event-driven closed form, exact to rounding; no step size",
     variants=(NO_SPRING, NO_DAMPING, NO_SHAKING),
-    pack=3,
+    pack=3, registers=80,
     kinds=("stiffness == 0", "damping == 0", "vertical_acceleration == 0"),
     cost=EXACT_COST,
     traced=True,

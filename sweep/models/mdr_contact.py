@@ -218,7 +218,7 @@ METHODS = (
     ),
     Method(
         name="time_stepping_2", kind="kernel", revision=1, parameters=CONTROLS, items="springs",
-        least_chunk=2**12,
+        least_chunk=2**12, registers=96,
         traced=True,
         summary="splits steps where springs enter or leave contact or reach their bound; second "
         "order in the step",

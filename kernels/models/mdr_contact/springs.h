@@ -98,10 +98,8 @@ HD void go_to(Segment& segment, Motion const& then, int64 steps) {
 
 // The bound at a moment, 0 out of contact.
 HD real bound_at(Segment const& segment, Motion const& moment) {
-    return greatest(fma(segment.beta, real(moment.cosine), segment.middle), 0.0);
+    return positive(fma(segment.beta, real(moment.cosine), segment.middle));
 }
-
-HD real clamped(real elongation, real bound) { return greatest(-bound, least(elongation, bound)); }
 
 // Moves on to the next segment or cycle.
 HD void end_segment(Springs& s, Segment const& segment, Steps const& steps) {
