@@ -50,7 +50,7 @@ CONVERTED = 4  # a conversion from or to a double takes the time of so many (16 
 # The speeds aimed at on that GPU, in points or steps per second.
 AIMS = {
     "friction_oscillator exact, wear power of SDND104": 1.2e9,
-    "friction_oscillator euler, one clock": 5.4e11,  # 60 % of its limit
+    "friction_oscillator euler, one clock": 5.4e11,  # 60 % of the limit when it was set
     "mdr_contact exact, sphere": 4e8,
     "mdr_contact time_stepping, 1024 springs": 1.2e12,
     "lorenz rk4, final x": 2.07e11,  # 60 % of its limit
