@@ -150,8 +150,9 @@ def _shortest(inside: Code) -> tuple[int, int]:
     after = (0, 0)
     for at, text in reversed(inside):
         jump = ways.get(forward.get(at, -1))  # none: backward, or out of the loop
-        always = jump is not None and re.match(r"BRA\S* 0x", text) is not None
-        after = jump if always else min(after, jump or after)
+        if jump is not None:
+            always = re.match(r"BRA\S* 0x", text) is not None
+            after = jump if always else min(after, jump)
         after = (after[0] + 1, after[1] + bool(ON_DOUBLES.search(text)))
         ways[at] = after
     return after

@@ -95,9 +95,9 @@ def test_a_step_has_the_operations_of_the_machine_code(name: str) -> None:
     kernel = kernel_of(WORKS[name].sweep, WORKS[name].points.variants)
     loops = sass.time_loops(sass.listings(compiled(kernel, ARCHITECTURE).code)["tribosweep_run"])
     lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
-    counted = [loop for loop in loops if loop.counted]
-    fewest = [loop.fewest_on_doubles / (loop.counted * lanes) for loop in counted]
-    static = [loop.on_doubles / (loop.counted * lanes) for loop in counted]
+    steps = [(loop, loop.counted * lanes) for loop in loops if loop.counted]
+    fewest = [loop.fewest_on_doubles / n for loop, n in steps]
+    static = [loop.on_doubles / n for loop, n in steps]
     assert 0.9 * min(fewest) < KEPT["limits"][name]["on_doubles"] < 1.1 * max(static)
 
 
