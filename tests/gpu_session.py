@@ -55,6 +55,7 @@ MAIN_TESTS = (
     "or mdr_contact-exact or mdr_contact-time_stepping] or lorenz)"
 )
 BEGUN = re.compile(r"^(tests/\S+::\S+) ", re.MULTILINE)  # a test, as `pytest -v` prints it
+ENDED = re.compile(r"^tests/gpu/\S+::(\S+) (PASSED|FAILED|ERROR|SKIPPED)", re.MULTILINE)
 OVER = (0, 1, 3, 124)  # other exit statuses: the GPU is lost, or a crash
 
 
@@ -81,6 +82,7 @@ def main(folder: Path, seconds: float = TOTAL) -> int:
         statuses.append(_speeds(folder, end, option))
     registers_tried(folder / "registers.json", end)
     if figures.exists():
+        add_outcomes(figures, folder / "bits.txt")
         add_issue(figures, device, works(), end)
         report(figures)
     return int(any(statuses))  # not as they are: a caller takes 124 for a timeout
@@ -107,6 +109,13 @@ def compared_bits(log: Path, end: float, command: Sequence[str] = BITS) -> int:
         if statuses[-1] in OVER or begun == before:
             break
     return max(statuses, key=abs)
+
+
+def add_outcomes(figures: Path, log: Path) -> None:
+    """Add to the figures how the comparison of bits ended, by test."""
+    kept = json.loads(figures.read_text(encoding="utf-8"))
+    kept["comparisons"] = dict(ENDED.findall(log.read_text(encoding="utf-8")))
+    figures.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def _speeds(folder: Path, end: float, options: Sequence[str]) -> int:

@@ -30,7 +30,7 @@ LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait
 GROWTH = 256  # greatest factor from the work of a launch to that of the next
 WARPS_PER_SCHEDULER = 16  # at most; between one and all of them keep a scheduler busy
 ROUNDED_BYTES = 4  # of an output that is rounded to float32
-MAX_THREADS = 1 << 22  # of a launch: more than a GPU runs at once, while one unit stays short
+MAX_THREADS = 1 << 24  # of a launch: more than a GPU runs at once, while one unit stays short
 
 
 @dataclass

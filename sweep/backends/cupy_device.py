@@ -30,7 +30,7 @@ from sweep.errors import CompileError, DeviceError, SweepError
 from sweep.source import Kernel, KernelTexts, flat_text
 
 QUEUES = 2  # while one computes, the other copies
-MAX_BATCH_BYTES = 1 << 32  # of a queue: no batch needs more
+MAX_BATCH_BYTES = 1 << 33  # of a queue: no batch needs more
 MAX_BLOCK_THREADS = 256
 SIZES = "tribosweep_sizes"  # the entry that reports the sizes of a kernel
 UNPINNED = ", without pinned memory"  # as its copies are slower, receipts say so

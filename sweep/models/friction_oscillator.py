@@ -131,7 +131,7 @@ EXACT = Method(
     name="exact", kind="kernel", revision=3,
     summary="event-driven closed form, exact to rounding; no step size",
     variants=(NO_SPRING, NO_DAMPING, NO_SHAKING),
-    pack=3, registers=80,
+    pack=3, registers=88,
     kinds=("stiffness == 0", "damping == 0", "vertical_acceleration == 0"),
     cost=EXACT_COST,
     traced=True,
@@ -201,7 +201,13 @@ def _scheme(
 
 SCHEMES = (
     _scheme("euler", "penalised law, symplectic Euler (order 1)", CONSTANT, 3, registers=72),
-    _scheme("devogelaere", "penalised law, De Vogelaere (order 4; 3 with damping)", CONSTANT, 3),
+    _scheme(
+        "devogelaere",
+        "penalised law, De Vogelaere (order 4; 3 with damping)",
+        CONSTANT,
+        3,
+        registers=104,
+    ),
     _scheme("adapt_ordre2", "penalised law, central differences (order 2)", SAME_PERIOD, 2),
     _scheme("rk54", "penalised law, Dormand-Prince 5(4) (order 5)", RELATIVE, 3, registers=96),
     _scheme("rk32", "penalised law, Bogacki-Shampine 3(2) (order 3)", RELATIVE, 2),

@@ -211,7 +211,7 @@ METHODS = (
     ),
     Method(
         name="time_stepping", kind="kernel", revision=1, parameters=CONTROLS, items="springs",
-        least_chunk=2**12, registers=64,
+        least_chunk=2**12,
         traced=True,
         summary="algorithm of the paper: predict, clamp, trapezoid of F du; first order in the "
         "step; nearly in phase the error can exceed the energy and make it negative",

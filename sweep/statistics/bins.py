@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.statistics.counts import by_row
 from sweep.statistics.moments import Array, State
 
 MANTISSA_BITS = 53
@@ -27,8 +28,8 @@ class EqualBins:
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
         finite = ok & xp.isfinite(values)
-        low = xp.where(finite, values, np.inf).min(axis=1)
-        high = xp.where(finite, values, -np.inf).max(axis=1)
+        low = by_row(xp, xp.where(finite, values, np.inf), lambda part: part.min(axis=1))
+        high = by_row(xp, xp.where(finite, values, -np.inf), lambda part: part.max(axis=1))
         exponent = xp.asarray(self._exponent(_host(low), _host(high)))
         start = _place(xp, xp.where(low <= high, low, 0.0), exponent)
         places = _place(xp, xp.where(finite, values, 0.0), exponent[:, None]) - start[:, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from sweep.spec import Status
 from sweep.statistics.moments import Array, State
 
 SHORT = 16  # points of rows that are turned, at most
+PIECE = 2**12  # points of a row that a device reduces at once
 
 STATUSES = tuple(status for status in Status if status is not Status.pending)
 
@@ -29,11 +31,12 @@ class Extremes:
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
         values, ok = _turned(xp, values, ok)
-        if bool(ok.all()):
-            return {"minimum": values.min(axis=1) + 0.0, "maximum": values.max(axis=1) + 0.0}
+        low = high = values
+        if not bool(ok.all()):
+            low, high = xp.where(ok, values, np.inf), xp.where(ok, values, -np.inf)
         return {
-            "minimum": xp.where(ok, values, np.inf).min(axis=1) + 0.0,
-            "maximum": xp.where(ok, values, -np.inf).max(axis=1) + 0.0,
+            "minimum": by_row(xp, low, lambda part: part.min(axis=1)) + 0.0,
+            "maximum": by_row(xp, high, lambda part: part.max(axis=1)) + 0.0,
         }
 
     def merged(self, one: State, other: State) -> State:
@@ -119,11 +122,25 @@ def _turned(xp: Any, *arrays: Array) -> tuple[Array, ...]:
     return tuple(map(xp.asfortranarray, arrays)) if arrays[0].shape[1] <= SHORT else arrays
 
 
+def by_row(xp: Any, array: Array, reduced: Callable[[Array], Array]) -> Array:
+    """Each row of an array reduced, by a function for which order and grouping do not matter.
+
+    A device reduces each row by one of its multiprocessors, so that long rows are cut first.
+    """
+    rows, columns = array.shape
+    whole = columns // PIECE * PIECE
+    if xp is np or whole < columns / 2:
+        return reduced(array)
+    pieces = reduced(array[:, :whole].reshape(-1, PIECE)).reshape(rows, -1)
+    return reduced(xp.concatenate([pieces, array[:, whole:].astype(pieces.dtype)], axis=1))
+
+
 def _number(xp: Any, mask: Array) -> Array:
     """How many are set in each row; sums of truth values would take three times as long."""
     if len(mask) == 1:
         return xp.asarray(xp.count_nonzero(mask)).reshape(1)
-    return mask.view(np.uint8).sum(axis=1, dtype=np.uint32).astype(np.int64)
+    bits = mask.view(np.uint8)
+    return by_row(xp, bits, lambda part: part.sum(axis=1, dtype=np.uint32)).astype(np.int64)
 
 
 def _occurrences(xp: Any, codes: Array, ok: Array, known: Any) -> Array:

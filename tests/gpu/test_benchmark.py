@@ -318,7 +318,7 @@ def test_a_session_takes_the_main_methods_first_and_reads_machine_code_last(
         main = "--main" in command or gpu_session.MAIN_TESTS in command
         done.append(f"main {what}" if main else what)
         assert what == "compiling" or not figures.exists()
-        log.write_text("tests/a.py::one PASSED\n")
+        log.write_text("tests/gpu/a.py::one[a-b] PASSED [ 1%]\ntests/gpu/a.py::two FAILED\n")
         if what == "speeds" and not main:
             figures.write_text("{}")
         return 124 if what == "bits" and main else 0
@@ -336,6 +336,8 @@ def test_a_session_takes_the_main_methods_first_and_reads_machine_code_last(
     assert gpu_session.main(tmp_path) == 1
     both = ["main bits", "main speeds", "bits", "speeds"]
     assert done == ["compiling", *both, "registers_tried", "add_issue", "report"]
+    kept = json.loads(figures.read_text(encoding="utf-8"))
+    assert kept["comparisons"] == {"one[a-b]": "PASSED", "two": "FAILED"}
 
 
 def test_the_main_tests_are_of_the_main_methods() -> None:

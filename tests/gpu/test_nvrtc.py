@@ -51,12 +51,12 @@ PLACES = [
     for architecture in architectures(kernel)
 ]
 LIMITED = {
-    "friction_oscillator exact (cycles, all variants)": 80,
+    "friction_oscillator exact (cycles, all variants)": 88,
     "friction_oscillator euler (cycles, all variants)": 72,
+    "friction_oscillator devogelaere (cycles, all variants)": 104,
     "friction_oscillator moreau (cycles, all variants)": 64,
     "friction_oscillator rk54 (cycles, all variants)": 96,
     **{f"mdr_contact exact{each}": 96 for each in ("", " (sphere)", " (profile)")},
-    **{f"mdr_contact time_stepping{each}": 64 for each in ("", " (sphere)", " (profile)")},
     **{f"mdr_contact time_stepping_2{each}": 96 for each in ("", " (sphere)", " (profile)")},
 }  # registers of a thread
 # Others with one parameter set each, since parameter sets do not affect the steps.
@@ -183,14 +183,14 @@ def _limits(kernel: Kernel) -> list[str]:
 def test_inner_loops_do_without_local_memory(name: str, architecture: int) -> None:
     """No loop writes to other memory, either.
 
-    From sm_100 on the limits cost a load or a store among a hundred instructions.
+    For sm_100 alone the limits cost a load or a store among a hundred instructions.
     """
     code = sass.listings(compiled(KERNELS[name], architecture).code)["tribosweep_run"]
     computing = [loop for loop in sass.loops(code) if loop.on_doubles]
     assert [loop.writes for loop in computing] == [0] * len(computing)
     innermost = [loop for loop in computing if loop.innermost]
     assert innermost
-    share = 0.012 if architecture >= 100 else 0.0
+    share = 0.01 if architecture == 100 else 0.0
     assert all(loop.local_memory <= share * loop.instructions for loop in innermost)
     if "friction" in name and constant_step(KERNELS[name]):  # the steps of all lanes are one loop
         assert len(sass.time_loops(code)) == 1

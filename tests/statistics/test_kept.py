@@ -182,7 +182,7 @@ def test_many_zeros_take_no_third_pass() -> None:
     assert kept.statistics(whole)["power_quantile 0"] == [0.0]
 
 
-@pytest.mark.parametrize(("cells", "size"), [(40, 4), (3, 60), (3, 300)])
+@pytest.mark.parametrize(("cells", "size"), [(40, 4), (3, 60), (3, 300), (2, 9000), (1, 20_000)])
 @pytest.mark.parametrize("ok_share", [0.0, 0.9, 1.0])
 def test_a_devices_array_library_changes_no_bit(ok_share: float, cells: int, size: int) -> None:
     """What CuPy lacks or rejects raises. Short cells are counted in other ways."""
