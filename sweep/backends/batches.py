@@ -162,7 +162,9 @@ class Work:
             for name, memory in stored.items():
                 into = self.arrays[name][first : first + count]
                 if self.rounding is not None and into.dtype == np.float32:
-                    kept.append(memory := self._rounded(self.rounding, memory, count))
+                    rounded = self._rounded(self.rounding, memory, count)
+                    kept += rounded
+                    memory = rounded[0]
                 queue.download(memory, into)
         finally:
             queue.wait()  # memory that copies and launches use must live until here
@@ -176,8 +178,7 @@ class Work:
         request.first, request.points = first, count
         request.status = places["status"]
         columns = {name: self.points.columns[name] for name in names}
-        uploaded = self._uploaded(columns, first, count)
-        kept = [each.memory for each in uploaded.values()]
+        uploaded, kept = self._uploaded(columns, first, count)
         for i, (name, column) in enumerate(columns.items()):
             place = uploaded[name].place - uploaded[name].start  # where value 0 would be
             address = uploaded[name].memory.address + 8 * place
@@ -191,31 +192,33 @@ class Work:
 
     def _uploaded(
         self, columns: Mapping[str, Column], first: int, count: int
-    ) -> dict[str, Uploaded]:
-        """The values that these points need, in one memory, or drawn there."""
+    ) -> tuple[dict[str, Uploaded], list[Memory]]:
+        """The values that these points need, in one memory or drawn there, and all memory."""
         needed = {name: _needed(column, first, count) for name, column in columns.items()}
         uploaded: dict[str, Uploaded] = {}
+        kept: list[Memory] = []
         if (entries := self.drawing) is not None:
             for name, drawn in random_columns(columns).items():
                 start, end = needed.pop(name)
-                memory, seconds = draw(self.queue, entries, drawn, start, end - start)
-                self.seconds += seconds
+                memory, argument = draw(self.queue, entries, drawn, start, end - start)
+                kept += [memory, argument]
                 uploaded[name] = Uploaded(columns[name], memory, 0, start, end - start)
         parts = [columns[name].values[start:end] for name, (start, end) in needed.items()]
         if parts:
             memory, place = self.queue.upload(*parts), 0
+            kept.append(memory)
             for name, (start, end) in needed.items():
                 uploaded[name] = Uploaded(columns[name], memory, place, start, end - start)
                 place += end - start
-        return uploaded
+        return uploaded, kept
 
-    def _rounded(self, rounding: Entries, memory: Memory, count: int) -> Memory:
-        """Doubles as float32, with the bits of a CPU."""
+    def _rounded(self, rounding: Entries, memory: Memory, count: int) -> tuple[Memory, Memory]:
+        """Memory for doubles as float32, with the bits of a CPU, and other that this needs."""
         rounded = self.queue.empty(4 * count)
         addresses = np.array([memory.address, rounded.address, count], np.int64)
         argument = self.queue.upload(addresses)
-        self.seconds += self.queue.launch(rounding, "tribosweep_round", argument, count)
-        return rounded
+        self.queue.start(rounding, "tribosweep_round", argument, count)
+        return rounded, argument
 
     def _items(self, request: Any, groups_at_once: int) -> list[Memory]:
         """Compute all groups of the batch piece by piece, their sums, then the points."""

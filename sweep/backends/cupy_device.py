@@ -30,6 +30,7 @@ from sweep.errors import CompileError, DeviceError, SweepError
 from sweep.source import Kernel, KernelTexts, flat_text
 
 QUEUES = 2  # while one computes, the other copies
+FIRST = -1  # the priority of their streams; 0: that of the others
 MAX_BATCH_BYTES = 1 << 33  # of a queue: no batch needs more
 MAX_BLOCK_THREADS = 256
 SIZES = "tribosweep_sizes"  # the entry that reports the sizes of a kernel
@@ -137,10 +138,10 @@ class CupyDevice:
         self.facts = self._facts()
         self.threads = self.facts.threads
         self.description = f"{self.facts.name}, CUDA {self.facts.cuda}, CuPy {self.facts.cupy}"
-        turns = Turns()
         with self._here():
+            turns = Turns(cupy.cuda.Stream(non_blocking=True))
             for _ in range(QUEUES):
-                stream = cupy.cuda.Stream(non_blocking=True)
+                stream = cupy.cuda.Stream(non_blocking=True, priority=FIRST)
                 self._queues.put(CupyQueue(cupy, stream, turns, self.host_array))
 
     @contextmanager
@@ -320,14 +321,15 @@ class CupyMemory:
 
 @dataclass
 class Turns:
-    """What has the launches of all streams run one after another, while copies run concurrently.
+    """The stream in which the launches of all queues run one after another.
 
-    So the measured time of a launch is its own. Budgets are learnt from it: a launch that shared
-    the device or waited for another would seem expensive.
+    So the measured time of a launch is its own. Budgets are learnt from it: a launch that waited
+    for another would seem expensive. Copies, and the many short operations that sort and reduce
+    points, run beside it: their streams go first, or each would wait for all threads of a launch.
     """
 
+    stream: Any
     lock: threading.Lock = field(default_factory=threading.Lock)
-    last: Any = None  # an event: the end of the last launch
 
 
 @dataclass
@@ -358,21 +360,23 @@ class CupyQueue:
         memory.pointer.memset_async(0, memory.n_bytes, self.stream)
 
     def launch(self, program: Any, entry: str, argument: Any, threads: int) -> float:
-        began, ended = (self.library.cuda.Event(block=True) for _ in range(2))
+        ready, began, ended = (self.library.cuda.Event(block=True) for _ in range(3))
+        ready.record(self.stream)
         try:
-            with self.turns.lock:
-                if self.turns.last is not None:
-                    self.stream.wait_event(self.turns.last)
-                began.record(self.stream)
+            with self.turns.lock, self.turns.stream as stream:
+                stream.wait_event(ready)
+                began.record(stream)
                 program.start(entry, argument.address, threads)
-                ended.record(self.stream)
-                self.turns.last = ended
+                ended.record(stream)
             ended.synchronize()
         except Exception as error:  # of CuPy; only the message says which kind
             if "OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error):
                 raise self._out_of_memory(error) from error
             raise
         return float(self.library.cuda.get_elapsed_time(began, ended)) / 1e3
+
+    def start(self, program: Any, entry: str, argument: Any, threads: int) -> None:
+        program.start(entry, argument.address, threads)
 
     def download(self, memory: Any, into: NDArray[Any]) -> None:
         address = ctypes.c_void_p(into.ctypes.data)

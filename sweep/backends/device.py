@@ -73,6 +73,10 @@ class Queue(Protocol):
         """Run one of the entries, wait for it, and return the seconds it took."""
         ...
 
+    def start(self, program: Entries, entry: str, argument: Memory, threads: int) -> None:
+        """Begin one of the entries, which is short; complete after wait()."""
+        ...
+
     def download(self, memory: Memory, into: NDArray[Any]) -> None:
         """Begin to copy from the start of `memory`; complete after wait()."""
         ...

@@ -45,11 +45,11 @@ class CUDADriverError(RuntimeError):
 class Stream:
     """Work that is done when the stream is synchronized."""
 
-    def __init__(self, *, non_blocking: bool = False) -> None:
-        self.non_blocking = non_blocking
+    def __init__(self, *, non_blocking: bool = False, priority: int = 0) -> None:
+        self.non_blocking, self.priority = non_blocking, priority
         self.pending: list[Callable[[], object]] = []
         self._lock = threading.Lock()
-        self._outer: list[Stream | None] = []
+        self._outer: list[Stream | None] = []  # of the one thread that may enter it at a time
 
     def __enter__(self) -> Stream:
         self._outer.append(getattr(_CURRENT, "stream", None))
@@ -88,7 +88,8 @@ class Event:
         self._happened.set()
 
     def _await(self) -> None:
-        assert self._happened.wait(timeout=60)
+        self._stream.synchronize()
+        assert self._happened.is_set()
 
     def synchronize(self) -> None:
         self._stream.synchronize()

@@ -20,7 +20,7 @@ LIMIT = 30.0  # s, of chunks without the engine
 STORED_SIDE = 2**14  # of a map through the engine, which also writes
 SMALL_SIDE = 2**6  # of the one before it, which imports and loads everything
 BILLION_SIDE, BILLION_LIMIT = 2**15, 60.0  # s
-SAMPLES, SAMPLES_OF_A_CHUNK, SAMPLING_LIMIT = 10**11, 2**24, 20.0  # s
+SAMPLES, SAMPLES_OF_A_CHUNK, SAMPLING_LIMIT = 10**11, 2**24, 115.0  # s
 
 Figures = dict[str, Any]
 

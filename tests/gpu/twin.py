@@ -208,6 +208,9 @@ class TwinDevice:
         program.start(entry, argument.address, threads)
         return time.perf_counter() - began
 
+    def start(self, program: Any, entry: str, argument: Memory, threads: int) -> None:
+        self.launch(program, entry, argument, threads)
+
     def download(self, memory: Memory, into: NDArray[Any]) -> None:
         assert isinstance(memory, TwinMemory)
         into.view(np.uint8)[:] = memory.bytes[: into.nbytes]
