@@ -29,6 +29,9 @@ from sweep.work import Column, Points
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
 GROWTH = 256  # greatest factor from the work of a launch to that of the next
 WARPS_PER_SCHEDULER = 16  # at most; between one and all of them keep a scheduler busy
+SORT_SECONDS = 4e-10  # that a point's sort takes: 3.4 ms for 2^23 on an H100, host included
+LITTLE = 5 * SORT_SECONDS
+MANY_POINTS = 1 << 20  # of a call that fills a GPU
 ROUNDED_BYTES = 4  # of an output that is rounded to float32
 MAX_THREADS = 1 << 24  # of a launch: more than a GPU runs at once, while one unit stays short
 
@@ -52,6 +55,25 @@ class Pace:
     fixed: int | None = None  # units of every launch, for tests
     most: int = 1  # units in a launch so far
     cost: float = 0.0  # greatest so far, in s per unit and thread
+    sorted_point: float = 0.0  # s that one of many points took in launches, sorted; 0: unknown
+    unsorted_point: float = 0.0  # and as it came
+
+    @property
+    def sorts(self) -> bool:
+        """Whether it is worth while to sort points that differ.
+
+        If they take little time sorted, they are tried as they come.
+        """
+        if not self.unsorted_point:
+            return not 0 < self.sorted_point < LITTLE
+        return self.unsorted_point > self.sorted_point + SORT_SECONDS
+
+    def learn(self, n_points: int, seconds: float, *, are_sorted: bool) -> None:
+        """Learn from a call that spent so many seconds in launches."""
+        if n_points >= MANY_POINTS and are_sorted:
+            self.sorted_point = seconds / n_points
+        elif n_points >= MANY_POINTS:
+            self.unsorted_point = seconds / n_points
 
     def first(self, threads: int) -> int:
         """Units of work for the first launch of a batch with `threads`."""

@@ -84,7 +84,7 @@ class GpuBackend:
         program = self._device.load(kernel_of(sweep.of_points, points.variants))
         pace = self._paces.setdefault(program.kernel, Pace(self._device.threads, self._budget))
         with self._device.queue() as queue:
-            alike = sorting(sweep.method, points)
+            alike = sorting(sweep.method, points) if pace.sorts else None
             work = Work(queue, program, points, outputs, {}, pace, stop, sorting=alike)
             if random_columns(points.columns):
                 work = replace(work, drawing=self._device.entry(drawing_text(), "draw"))
@@ -114,6 +114,9 @@ class GpuBackend:
 
     def _run(self, work: Work) -> Computed:
         self.memory = min(self.memory, work.run(self.memory))
+        are_sorted = work.sorting is not None
+        if are_sorted or not work.pace.sorts:
+            work.pace.learn(work.points.n_points, work.seconds, are_sorted=are_sorted)
         return Computed(work.arrays, work.seconds)
 
 

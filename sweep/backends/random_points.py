@@ -112,6 +112,7 @@ def drawing(drawn: Drawn, start: int, count: int, address: int) -> Drawing:
     return request
 
 
+@functools.lru_cache(maxsize=256)
 def _jump(steps: int, increment: int) -> Jump:
     """Over so many numbers: the factor F is FACTOR^steps, the summand (F - 1)/(FACTOR - 1)."""
     factor = pow(FACTOR, steps, MODULUS * (FACTOR - 1))

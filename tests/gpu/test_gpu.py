@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends import Stopped, batches, device, open_backend
+from sweep.backends import Stopped, alike, batches, device, open_backend
 from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend, check_sizes
@@ -288,6 +288,41 @@ def test_no_launch_takes_half_a_second_after_any_others() -> None:
                 launches += 1
                 units = pace.next(units, threads, seconds)
         assert launches < 20 * (11 + 1e6 * 4 * cost * batches.MAX_THREADS / MOST)
+
+
+def test_points_are_sorted_where_that_is_worth_while() -> None:
+    pace = batches.Pace(AT_ONCE)
+    assert pace.sorts
+    pace.learn(batches.MANY_POINTS - 1, 1e-9, are_sorted=True)  # too few to show
+    assert pace.sorts
+    pace.learn(2**23, 2**23 * 3e-9, are_sorted=True)
+    assert pace.sorts  # points take long, so that they are not even tried as they come
+    pace.learn(2**23, 2**23 * 5e-10, are_sorted=True)
+    assert not pace.sorts
+    pace.learn(2**23, 2**23 * 8e-10, are_sorted=False)
+    assert not pace.sorts  # the sort would take longer than it gains
+    pace.learn(2**23, 2**23 * 2e-9, are_sorted=False)
+    assert pace.sorts
+
+
+def test_points_that_take_less_time_than_their_sort_are_computed_as_they_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case, sizes = CASES["friction_oscillator-exact"], list[int]()
+    order = alike.Sorting.order_on_device
+
+    def counted(self: alike.Sorting, *arguments: Any) -> Any:
+        sizes.append(arguments[-1])
+        return order(self, *arguments)
+
+    monkeypatch.setattr(alike.Sorting, "order_on_device", counted)
+    for name, value in {"MANY_POINTS": 1, "LITTLE": 1.0, "SORT_SECONDS": 1.0}.items():
+        monkeypatch.setattr(batches, name, value)
+    backend, expected = GpuBackend(TwinDevice()), on_cpu(case)
+    for _ in range(3):
+        result = dict(backend.compute(case.sweep, case.points).arrays)
+        assert differing(expected, result) == []
+    assert sum(sizes) == case.points.n_points  # in the first call alone
 
 
 def test_a_batch_begins_with_the_units_that_others_reached() -> None:
