@@ -74,7 +74,9 @@ HD double rounded(double x) {
     return x < 0.0 ? -size : size;
 }
 
-HD double power_of_two(int k) { return from_bits((int64)(k + 1023) << 52); }  // k from -1022 to 1023
+HD double power_of_two(int k) {
+    return from_bits((int64)(k + 1023) << 52);
+}  // k from -1022 to 1023
 
 HD double natural_log(double x) {  // of a normal number
     int64 bits = bits_of(x);
@@ -138,18 +140,26 @@ HD double truncated_normal(double unit, double const* c) {
 
 HD double triangular(double unit, double const* c) {
     double width = c[2] - c[0], left = (c[1] - c[0]) / width, right = (c[2] - c[1]) / width;
-    return unit < left ? c[0] + width * root(unit * left) : c[2] - width * root((1.0 - unit) * right);
+    return unit < left ? c[0] + width * root(unit * left)
+                       : c[2] - width * root((1.0 - unit) * right);
 }
 
 HD double quantile(int64 form, double unit, double const* c) {
     switch (form) {
-        case 0: return c[0] + (c[1] - c[0]) * unit;
-        case 1: return exponential(c[0] + (c[1] - c[0]) * unit);
-        case 2: return c[0] + c[1] * normal_quantile(unit);
-        case 3: return c[0] * exponential(c[1] * normal_quantile(unit));
-        case 4: return truncated_normal(unit, c);
-        case 5: return triangular(unit, c);
-        default: return c[0] * exponential(natural_log(-log_of_rest(unit)) / c[1]);
+        case 0:
+            return c[0] + (c[1] - c[0]) * unit;
+        case 1:
+            return exponential(c[0] + (c[1] - c[0]) * unit);
+        case 2:
+            return c[0] + c[1] * normal_quantile(unit);
+        case 3:
+            return c[0] * exponential(c[1] * normal_quantile(unit));
+        case 4:
+            return truncated_normal(unit, c);
+        case 5:
+            return triangular(unit, c);
+        default:
+            return c[0] * exponential(natural_log(-log_of_rest(unit)) / c[1]);
     }
 }
 

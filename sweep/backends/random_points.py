@@ -15,7 +15,7 @@ import numpy as np
 from sweep.backends.device import Entries, Memory, Queue
 from sweep.sampling import elementary
 from sweep.sampling.distributions import DISTRIBUTIONS, LARGEST_UNIT
-from sweep.sampling.drawing import Drawn
+from sweep.sampling.stretches import Drawn
 from sweep.source import flat_text
 from sweep.work import Column
 

@@ -16,8 +16,9 @@ from sweep.config.schema import DistributionTable, SampleTable, checked, only_fo
 from sweep.config.sweep_file import SAMPLE_KEYS, is_table
 from sweep.request import FOR_INDICES, POINT, Axis, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, fault
-from sweep.sampling.drawing import Drawn, columns_of
+from sweep.sampling.drawing import columns_of
 from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
+from sweep.sampling.stretches import Drawn
 from sweep.spec import Parameter
 from sweep.wording import listed, nearest, shown
 from sweep.work import Values

@@ -19,7 +19,7 @@ from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import SweepError
 from sweep.plan.chunking import work_shape
 from sweep.request import Axis, LongValues, Sweep
-from sweep.sampling.drawing import stretch
+from sweep.sampling.stretches import stretch
 from sweep.spec import Variant
 from sweep.work import Chunk, Column, Points
 

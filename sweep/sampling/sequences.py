@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.sampling.stretches import BLOCK
+
 METHODS = ("sobol", "random", "latin_hypercube")
 # A point of a Latin hypercube depends on all others, of which scipy keeps several copies.
 MAX_LATIN_HYPERCUBE_POINTS = 10**7
 MAX_DIMENSIONS = 21_201  # for which scipy has direction numbers of Sobol's sequence
-BLOCK = 2**18  # points drawn at a time
 BITS, MORE_BITS = 30, 64  # of Sobol's sequence: scipy's default, and for more than 2**30 points
 MAX_SKIPPING_BITS = 32  # up to which scipy can skip points without drawing them
 

@@ -26,8 +26,8 @@ from sweep.plan.point_columns import points
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.request import Sweep
 from sweep.sampling import drawing, sequences
-from sweep.sampling.drawing import Drawn
 from sweep.sampling.sequences import MORE_BITS, sequence
+from sweep.sampling.stretches import Drawn
 from sweep.spec import Status
 from sweep.store import Store, group
 from tests.command import CHECKOUT, environment

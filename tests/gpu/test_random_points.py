@@ -12,7 +12,7 @@ from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.plan.point_columns import points
 from sweep.sampling.distributions import DISTRIBUTIONS
-from sweep.sampling.drawing import Drawn, stretch
+from sweep.sampling.stretches import Drawn, stretch
 from sweep.work import Chunk
 from tests.gpu.twin import TwinDevice
 from tests.points import differing
