@@ -25,7 +25,7 @@ from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.request import Sweep
-from sweep.sampling import drawing, sequences
+from sweep.sampling import sequences, stretches
 from sweep.sampling.sequences import MORE_BITS, sequence
 from sweep.sampling.stretches import Drawn
 from sweep.spec import Status
@@ -123,7 +123,7 @@ def test_describing_a_long_sample_draws_nothing(monkeypatch: pytest.MonkeyPatch)
     def refuse(*_: object) -> None:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(drawing.Drawing, "column", refuse)
+    monkeypatch.setattr(stretches.Drawing, "column", refuse)
     planned = long_sweep(points=10**11)
     assert planned.n_points == 10**11
     assert fingerprint(recipe(planned)) != fingerprint(recipe(long_sweep(points=10**11 - 1)))
