@@ -20,6 +20,10 @@ static int64 counts[kinds];
 extern "C" int64* tribosweep_counts() { return counts; }
 static int counted = SWEEP_PACK;  // vectors that an operation is carried out for
 inline void count(Kind kind) { counts[kind] += counted; }
+// With AVX-512 masks have registers of their own, and most are joined by the comparisons themselves.
+inline void count_of_masks() {
+    if (SWEEP_WIDTH < 8) count(logic);
+}
 
 #define LANES(statement) \
     for (int i = 0; i < lanes; ++i) statement;
@@ -65,17 +69,17 @@ inline real& operator-=(real& a, real b) { return a = a - b; }
 inline real& operator*=(real& a, real b) { return a = a * b; }
 
 inline mask operator&(mask a, mask b) {
-    count(logic);
+    count_of_masks();
     LANES(a.on[i] = a.on[i] & b.on[i])
     return a;
 }
 inline mask operator|(mask a, mask b) {
-    count(logic);
+    count_of_masks();
     LANES(a.on[i] = a.on[i] | b.on[i])
     return a;
 }
 inline mask operator~(mask a) {
-    count(logic);
+    count_of_masks();
     LANES(a.on[i] = !a.on[i])
     return a;
 }
@@ -120,6 +124,19 @@ inline real greatest(real a, real b) {
     count(choice);
     LANES(b.at[i] = a.at[i] > b.at[i] ? a.at[i] : b.at[i])
     return b;
+}
+inline real positive(real a) {
+    count(choice);
+    LANES(a.at[i] = a.at[i] > 0.0 ? a.at[i] : 0.0)
+    return a;
+}
+inline real clamped(real a, real limit) {
+    count(choice);
+    count(choice);
+    LANES(a.at[i] = a.at[i] > limit.at[i]    ? limit.at[i]
+                    : a.at[i] < -limit.at[i] ? -limit.at[i]
+                                             : a.at[i])
+    return a;
 }
 inline bool any(mask m) {
     count(logic);
