@@ -21,7 +21,7 @@ struct Jump {  // over some numbers of the generator: s becomes factor s + summa
 struct Drawing {
     double* values;  // of the points that are drawn
     int64 count;
-    int64 threads;           // of the launch: each draws every so manieth point
+    int64 threads;           // of the launch: each draws every threads-th point
     int64 form;              // of the distribution, in the order of DISTRIBUTIONS
     int64 whole;             // 1: whole numbers that are cut, 2: that are rounded
     int64 bounded;           // whether values are kept between `least` and `greatest`
@@ -49,6 +49,7 @@ HD Word jumped(Word s, Jump const& jump) {
     return sum;
 }
 
+// The number of a state, of which the upper 53 bits are those of a double.
 HD double unit_number(Word s) {
     uint64 folded = s.high ^ s.low;
     int turns = (int)(s.high >> 58);

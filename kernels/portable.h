@@ -189,7 +189,7 @@ HD vec vec_greatest(vec a, vec b) {
 #endif
 }
 
-// a, or where it is outside -limit to limit the nearer one of them; limit >= 0.
+// a, or where it is outside -limit to limit the nearer one of them. For limit < 0 a GPU gives other bits.
 HD vec vec_clamped(vec a, vec limit) {
 #ifdef SWEEP_GPU  // which has no instruction for the lesser or greater of two doubles
     return vec_abs(a) > limit ? from_bits(bits_of(limit) ^ (bits_of(a) & sign_bit)) : a;

@@ -6,8 +6,8 @@ NAME is how the work's name begins (`gpu_works.py`); POINTS random ones of its p
 or all for 0, REPEATS times, and each time the bits must be those of the first. With `plain` each
 allocation is one of CUDA, not a piece of CuPy's pool, so that a sanitizer sees where it ends.
 
-What takes the time of the three main kernels, from two launches after the budget has grown, of which
-one may be a short first one of its call:
+What takes the time of the three main kernels, from two launches after the budget has grown, of
+which one may be a short first one of its call:
 
     for name in "friction_oscillator exact" "friction_oscillator euler" "mdr_contact exact"; do
         ncu --set full --clock-control none -k regex:tribosweep_run -s 8 -c 2 \

@@ -55,7 +55,7 @@ class Pace:
     fixed: int | None = None  # units of every launch, for tests
     most: int = 1  # units in a launch so far
     cost: float = 0.0  # greatest so far, in s per unit and thread
-    sorted_point: float = 0.0  # s that one of many points took in launches, sorted; 0: unknown
+    sorted_point: float = 0.0  # least s that one of many points took, sorted; 0: unknown
     unsorted_point: float = 0.0  # and as it came
 
     @property
@@ -70,10 +70,13 @@ class Pace:
 
     def learn(self, n_points: int, seconds: float, *, are_sorted: bool) -> None:
         """Learn from a call that spent so many seconds in launches."""
-        if n_points >= MANY_POINTS and are_sorted:
-            self.sorted_point = seconds / n_points
-        elif n_points >= MANY_POINTS:
-            self.unsorted_point = seconds / n_points
+        if n_points < MANY_POINTS:
+            return
+        point = seconds / n_points
+        if are_sorted:
+            self.sorted_point = min(point, self.sorted_point or point)
+        else:
+            self.unsorted_point = min(point, self.unsorted_point or point)
 
     def first(self, threads: int) -> int:
         """Units of work for the first launch of a batch with `threads`."""

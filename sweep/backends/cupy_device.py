@@ -323,9 +323,9 @@ class CupyMemory:
 class Turns:
     """The stream in which the launches of all queues run one after another.
 
-    So the measured time of a launch is its own. Budgets are learnt from it: a launch that waited
-    for another would seem expensive. Copies, and the many short operations that sort and reduce
-    points, run beside it: their streams go first, or each would wait for all threads of a launch.
+    So no launch waits for another while it is measured. Budgets are learnt from its time, to which
+    what runs beside it adds a little: copies, and the many short operations that draw, sort and
+    reduce points. Their streams go first, or each would wait for all threads of a launch.
     """
 
     stream: Any
@@ -362,21 +362,29 @@ class CupyQueue:
     def launch(self, program: Any, entry: str, argument: Any, threads: int) -> float:
         ready, began, ended = (self.library.cuda.Event(block=True) for _ in range(3))
         ready.record(self.stream)
-        try:
-            with self.turns.lock, self.turns.stream as stream:
-                stream.wait_event(ready)
-                began.record(stream)
-                program.start(entry, argument.address, threads)
-                ended.record(stream)
+        with self._has_memory(), self.turns.lock, self.turns.stream as stream:
+            stream.wait_event(ready)
+            began.record(stream)
+            program.start(entry, argument.address, threads)
+            ended.record(stream)
+        self.stream.wait_event(ended)  # so that wait() waits for launches, too
+        with self._has_memory():
             ended.synchronize()
+        return float(self.library.cuda.get_elapsed_time(began, ended)) / 1e3
+
+    def start(self, program: Any, entry: str, argument: Any, threads: int) -> None:
+        with self._has_memory():
+            program.start(entry, argument.address, threads)
+
+    @contextmanager
+    def _has_memory(self) -> Generator[None]:
+        """A context in which CUDA's errors of memory, for threads' stacks, become MemoryError."""
+        try:
+            yield
         except Exception as error:  # of CuPy; only the message says which kind
             if "OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error):
                 raise self._out_of_memory(error) from error
             raise
-        return float(self.library.cuda.get_elapsed_time(began, ended)) / 1e3
-
-    def start(self, program: Any, entry: str, argument: Any, threads: int) -> None:
-        program.start(entry, argument.address, threads)
 
     def download(self, memory: Any, into: NDArray[Any]) -> None:
         address = ctypes.c_void_p(into.ctypes.data)

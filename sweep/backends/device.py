@@ -37,7 +37,7 @@ class Memory(Protocol):
 
 
 class Entries(Protocol):
-    """Entries of a text that is compiled for a device and loaded there, for Queue.launch()."""
+    """Entries of a text that is compiled for a device and loaded there, for a queue to run."""
 
     def start(self, entry: str, address: int, threads: int) -> None: ...
 

@@ -36,7 +36,7 @@ class Word(ctypes.Structure):
 
 
 class Jump(ctypes.Structure):
-    """Over some numbers of the generator, whose state is multiplied and added to."""
+    """Skips numbers of the generator: its state s becomes factor s + summand, modulo 2^128."""
 
     _fields_ = [("factor", Word), ("summand", Word)]
 

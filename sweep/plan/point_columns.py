@@ -23,6 +23,8 @@ from sweep.sampling.stretches import stretch
 from sweep.spec import Variant
 from sweep.work import Chunk, Column, Points
 
+FEW = 16  # values of a column that show in most cases that it has several
+
 
 def points(sweep: Sweep, chunk: Chunk) -> Points:
     """All parameters of the sweep at the points of a chunk of its grid, in C order."""
@@ -63,7 +65,7 @@ def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ..
     for axis, step in zip(sweep.axes, chunk_shape, strict=True):
         parts = (
             {
-                name: Column(values[start : start + step])
+                name: Column(stretch(values, slice(start, start + step)))
                 for name, values in axis.columns.items()
                 if name in relevant
             }
@@ -84,7 +86,7 @@ def variants_of(sweep: Sweep, block: Chunk) -> tuple[str, ...]:
     columns = {n: column for n, column in _constant_columns(sweep).items() if n in relevant}
     for axis, part in zip(sweep.axes, block.slices, strict=True):
         along = relevant & axis.columns.keys()
-        columns |= {name: Column(np.asarray(axis.columns[name][part])) for name in along}
+        columns |= {name: Column(stretch(axis.columns[name], part)) for name in along}
     return tuple(variant.name for variant in variants if _holds(variant, columns))
 
 
@@ -184,8 +186,15 @@ def _variants(sweep: Sweep) -> list[Variant]:
 
 
 def _holds(variant: Variant, columns: Mapping[str, Column]) -> bool:
-    held = (columns[name].values for name in variant.parameters if name in columns)
     return all(
-        bool(np.all(values == (values[0] if variant.value is None else variant.value)))
-        for values in held
+        _has_one_value(columns[name], variant.value)
+        for name in variant.parameters
+        if name in columns
     )
+
+
+def _has_one_value(column: Column, value: float | None) -> bool:
+    """Whether all values are this one, or else equal. A few are read first: others may be drawn."""
+    first = column.source[:FEW]
+    value = first[0] if value is None else value
+    return bool(np.all(first == value)) and bool(np.all(column.values == value))

@@ -60,8 +60,11 @@ class Stream:
         _CURRENT.stream = self._outer.pop()
 
     def synchronize(self) -> None:
+        self._work_off()
+
+    def _work_off(self, until: Event | None = None) -> None:
         with self._lock:
-            while self.pending:
+            while self.pending and not (until and until.done):
                 self.pending.pop(0)()
 
     def wait_event(self, event: Event) -> None:
@@ -87,9 +90,14 @@ class Event:
         self.seconds = time.perf_counter()
         self._happened.set()
 
+    @property
+    def done(self) -> bool:
+        return self._happened.is_set()
+
     def _await(self) -> None:
-        self._stream.synchronize()
-        assert self._happened.is_set()
+        if not self.done:
+            self._stream._work_off(until=self)
+        assert self.done
 
     def synchronize(self) -> None:
         self._stream.synchronize()

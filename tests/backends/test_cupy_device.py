@@ -31,10 +31,12 @@ from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.store import MemoryResults, Store
+from sweep.work import Chunk
 from tests.backends import cupy_twin
 from tests.backends.cupy_twin import MULTIPROCESSORS, THREADS_OF_ONE, Gpu, install
 from tests.engine.test_worker_faults import REQUEST
 from tests.gpu.test_gpu import CASES, FEW, REAL_CUPY, ROOT
+from tests.gpu.test_random_points import SAMPLED
 from tests.points import differing
 
 BUDGET = 5
@@ -122,6 +124,16 @@ def test_the_pool_frees_its_memory_if_there_is_none_for_stacks(gpu: Gpu) -> None
     gpu.is_full = True
     result = backend.compute(CASES[name].sweep, CASES[name].points)
     assert differing(on_cpu(name), dict(result.arrays)) == []
+
+
+def test_the_pool_frees_its_memory_if_there_is_none_for_what_draws(gpu: Gpu) -> None:
+    chunk = Chunk((0, 0), (0, 0), (1, 3000))
+    request, backend = load(SAMPLED).sweep, GpuBackend(find_gpu())
+    backend.prepare(request, points(request, chunk))
+    gpu.is_full = True
+    result = backend.compute(request, points(request, chunk)).arrays
+    expected = CpuBackend().compute(request, points(request, chunk)).arrays
+    assert differing(dict(expected), dict(result)) == []
 
 
 @pytest.mark.usefixtures("gpu")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,16 +12,16 @@ from sweep.backends import random_points
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
-from sweep.plan.point_columns import points
+from sweep.plan.point_columns import points, variant_sets
 from sweep.sampling.distributions import DISTRIBUTIONS
-from sweep.sampling.stretches import Drawn, stretch
+from sweep.sampling.stretches import Drawing, Drawn, stretch
 from sweep.work import Chunk
 from tests.gpu.twin import TwinDevice
 from tests.points import differing
 from tests.points.drawn import FORMS, WHOLE, column_of
 
 N_POINTS = 300_000  # more than threads, so that some draw several
-REQUEST = {
+SAMPLED: dict[str, Any] = {
     "model": "friction_oscillator",
     "outputs": ["wear_power"],
     "parameters": {"mass": 1, "angular_frequency": 6, "window_start": 4, "window_end": 12},
@@ -83,7 +85,7 @@ def test_a_reduced_sample_is_that_of_the_cpu(
     start: int, cells: int, first: int, count: int
 ) -> None:
     """In several cells, whose points are alike, and batches; no value is drawn on the host."""
-    sweep, chunk = load(REQUEST).sweep, Chunk((0, 0), (start, first), (cells, count))
+    sweep, chunk = load(SAMPLED).sweep, Chunk((0, 0), (start, first), (cells, count))
     twin = TwinDevice(memory=400_000)
     on_twin = points(sweep, chunk)
     names = {*random_points.random_columns(on_twin.columns)}
@@ -93,3 +95,19 @@ def test_a_reduced_sample_is_that_of_the_cpu(
     assert [entry for entry, _ in twin.launches].count("tribosweep_draw") >= 2
     expected = CpuBackend().compute(sweep, points(sweep, chunk)).arrays
     assert differing(dict(expected), dict(result)) == []
+
+
+def test_variants_are_known_from_a_few_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of a sample would otherwise be drawn before a run, and each chunk on the host."""
+    column, drawn = Drawing.column, list[int]()
+
+    def counted(self: Drawing, name: str, start: int, stop: int) -> NDArray[np.float64]:
+        drawn.append(stop - start)
+        return column(self, name, start, stop)
+
+    monkeypatch.setattr(Drawing, "column", counted)
+    sample = {**SAMPLED["sample"], "stiffness": {"uniform": [1, 9]}}
+    sweep = load({**SAMPLED, "sample": sample}).sweep
+    assert variant_sets(sweep, (1,)) == [("no_damping", "no_shaking")]
+    assert points(sweep, Chunk((0, 0), (0, 0), (1, 2**20))).variants == ("no_damping", "no_shaking")
+    assert 0 < sum(drawn) < 10_000
