@@ -1,17 +1,18 @@
 r"""One of the works that are measured on a GPU, alone, for profilers, sanitizers and repeats.
 
-    python -m tests.gpu_one NAME [POINTS [REPEATS [plain]]]
+    python -m tests.gpu_one NAME [POINTS [REPEATS [whole] [plain]]]
 
 NAME is how the work's name begins (`gpu_works.py`); POINTS random ones of its points are computed,
-or all for 0, REPEATS times, and each time the bits must be those of the first. With `plain` each
-allocation is one of CUDA, not a piece of CuPy's pool, so that a sanitizer sees where it ends.
+or all for 0, REPEATS times, and each time the bits must be those of the first. With `whole` each
+call has one launch: under a profiler all of them seem long, and would be short ones. With `plain`
+each allocation is one of CUDA, not a piece of CuPy's pool, so that a sanitizer sees where it ends.
 
-What takes the time of the three main kernels, from two launches after the budget has grown, of
-which one may be a short first one of its call:
+What takes the time of the three main kernels, from the third call (before the first one there is a
+launch without points):
 
     for name in "friction_oscillator exact" "friction_oscillator euler" "mdr_contact exact"; do
-        ncu --set full --clock-control none -k regex:tribosweep_run -s 8 -c 2 \
-            -o "$OUT/${name// /-}" python3 -m tests.gpu_one "$name" 0 20
+        ncu --set full --clock-control none -k regex:tribosweep_run -s 3 -c 1 \
+            -o "$OUT/${name// /-}" python3 -m tests.gpu_one "$name" 0 4 whole
     done
 
 Memory that is read out of bounds or before it is written, on 64 points; both exit with 9 if any is:
@@ -34,17 +35,19 @@ from sweep.backends.cupy_device import find_gpu
 from sweep.backends.gpu import GpuBackend
 from tests.benchmarks.gpu_works import random_part, works
 
+WHOLE = 1 << 60  # units of work: more than a point needs
 
-def main(name: str, points: str = "0", repeats: str = "1", plain: str = "") -> int:
+
+def main(name: str, points: str = "0", repeats: str = "1", *options: str) -> int:
     """Compute the work; 1 if a repeat gives other bits."""
     work = next(each for each in works() if each.name.startswith(name))
     if int(points):
         work = random_part(work, int(points), 1)
     device = find_gpu()
-    if plain:
+    if "plain" in options:
         device.library.cuda.set_allocator(None)
         device.library.cuda.set_pinned_memory_allocator(None)
-    backend = GpuBackend(device)
+    backend = GpuBackend(device, WHOLE if "whole" in options else None)
     distinct = {
         tuple(
             values.tobytes() for values in backend.compute(work.sweep, work.points).arrays.values()

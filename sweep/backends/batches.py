@@ -27,6 +27,7 @@ from sweep.spec import Output, array_types
 from sweep.work import Column, Points
 
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
+LEAST_SHARE = 1 / 256  # of work in the time of a launch, since times differ from launch to launch
 GROWTH = 256  # greatest factor from the work of a launch to that of the next
 WARPS_PER_SCHEDULER = 16  # at most; between one and all of them keep a scheduler busy
 SORT_SECONDS = 4e-10  # that a point's sort takes: 3.4 ms for 2^23 on an H100, host included
@@ -40,10 +41,11 @@ MAX_THREADS = 1 << 24  # of a launch: more than a GPU runs at once, while one un
 class Pace:
     """How much work a launch of a kernel is given, learnt from earlier launches.
 
-    The first launch gives each thread one unit of work, the next as many as should take half of
-    LAUNCH_SECONDS: launches are few, because each one saves and restores the states. A later batch
-    begins with the most units that earlier ones reached, or fewer: a unit is assumed to cost as
-    much as the dearest so far.
+    The first launch is an empty one: starting points and saving states may take as long as a
+    thousand units, which is no cost of a unit. The second gives each thread one unit of work, the
+    next as many as should take half of LAUNCH_SECONDS: launches are few, because each one saves and
+    restores the states. A later batch begins with the most units that earlier ones reached, or
+    fewer: a unit is assumed to cost as much as the dearest so far.
 
     Too few threads to keep the device busy take as long as just enough. How many are enough is
     unknown: from 1/WARPS_PER_SCHEDULER of the threads that run at once up to all of them. A cost is
@@ -54,6 +56,7 @@ class Pace:
     at_once: int  # threads that run at once on the device
     fixed: int | None = None  # units of every launch, for tests
     most: int = 1  # units in a launch so far
+    empty: float | None = None  # s per thread of a launch without work; None: unknown
     cost: float = 0.0  # greatest so far, in s per unit and thread
     sorted_point: float = 0.0  # least s that one of many points took, sorted; 0: unknown
     unsorted_point: float = 0.0  # and as it came
@@ -82,6 +85,8 @@ class Pace:
         """Units of work for the first launch of a batch with `threads`."""
         if self.fixed:
             return self.fixed
+        if self.empty is None:
+            return 0
         if not self.cost:
             return 1
         fits = LAUNCH_SECONDS / 2 / (self.cost * max(threads, self.at_once))
@@ -91,8 +96,12 @@ class Pace:
         """Units of work for the launch after one of `units` and `threads` that took `seconds`."""
         if self.fixed:
             return self.fixed
-        busy_with = max(threads, self.at_once // WARPS_PER_SCHEDULER)
-        self.cost = max(self.cost, seconds / (units * busy_with))
+        if not units:
+            self.empty = seconds / max(threads, self.at_once)
+            return 1
+        longest = seconds / max(threads, self.at_once // WARPS_PER_SCHEDULER)  # of a thread
+        work = max(longest - (self.empty or 0.0), longest * LEAST_SHARE)
+        self.cost = max(self.cost, work / units)
         self.most = max(self.most, units)
         if seconds > LAUNCH_SECONDS:
             return max(int(units * LAUNCH_SECONDS / seconds), 1)
@@ -278,7 +287,7 @@ class Work:
             seconds = self._launch("tribosweep_run", request, threads)
             queue.download(unfinished, remaining)
             queue.wait()
-            request.resuming = 1
+            request.resuming = int(request.resuming or units > 0)
             units = pace.next(units, threads, seconds)
         return [unfinished, under_way, states]
 

@@ -242,7 +242,7 @@ def test_a_run_on_a_lost_gpu_keeps_its_finished_chunks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.zarr"
-    install(monkeypatch, Gpu(fails_from=9))  # the first chunk takes 8 launches
+    install(monkeypatch, Gpu(fails_from=10))  # the first chunk takes 9 launches
     options = {"chunk_points": 16, "workers": 1}
     with pytest.raises(LostDeviceError, match="Finished chunks are kept"):
         sweep.run({**SHORT, "run": options}, store=path, backend="gpu")

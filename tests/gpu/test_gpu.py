@@ -331,6 +331,8 @@ def test_a_batch_begins_with_the_units_that_others_reached() -> None:
     """Otherwise every chunk would need a dozen launches to reach its pace."""
     pace = batches.Pace(AT_ONCE)
     units = pace.first(2**20)
+    assert units == 0
+    units = pace.next(units, 2**20, 0.0)
     assert units == 1
     units = pace.next(units, 2**20, seconds_of(units, 2**20, 1e-11))
     assert units == batches.GROWTH
@@ -341,6 +343,21 @@ def test_a_batch_begins_with_the_units_that_others_reached() -> None:
     assert pace.next(1000, 2**20, 10 * MOST) == 100
     assert pace.next(1, 2**20, 1e9) == 1
     assert pace.first(2**20) == 1
+
+
+def test_what_an_empty_launch_takes_is_no_cost_of_units() -> None:
+    """Starting a million points and saving their states takes 1.1 ms, one Euler step 1.2 µs."""
+    pace, threads, empty, need = batches.Pace(AT_ONCE), 2**20, 1.1e-3, 20_000
+    counts = []
+    for _ in range(2):  # batches
+        units, done, launches = pace.first(threads), 0, 0
+        while done < need:
+            done += units
+            launches += 1
+            units = pace.next(units, threads, empty + seconds_of(units, threads, 1.2e-12))
+        counts.append(launches)
+    assert counts == [5, 1]
+    assert pace.first(threads) * 1.2e-6 < MOST
 
 
 def test_a_launch_has_a_largest_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
