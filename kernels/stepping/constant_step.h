@@ -33,6 +33,8 @@ template <class Motion> struct ConstantStep {
         mask going, asked, valid, stable, few;
     };
 
+    static constexpr int plain_steps = Motion::plain_steps;
+
     // Derived from the parameters.
     struct Setup {
         typename Motion::Law law;
@@ -162,20 +164,59 @@ template <class Motion> struct ConstantStep {
     // A phase that all lanes share is rotated only once.
     using Number = typename Either<variant::shared_clock, double, real>::Type;
 
-    HD static void steps_alike(State& s, Setup const& o, Parameters const& p, int64 run) {
+    HD static bool may_be_plain(typename Motion::State const& motion) {
+        if constexpr (plain_steps > 0) return !any(~Motion::may_be_plain(motion));
+        return false;
+    }
+
+    // A few steps, if all of them are plain; otherwise none, and false.
+    template <class Wave>
+    HD static bool plainly(typename Motion::State& motion, typename Motion::Sums& sums, Wave& wave,
+                           typename Motion::Law const& law,
+                           typename Motion::Constants const& constants) {
+        if (!may_be_plain(motion)) return false;
+        typename Motion::State then = motion;
+        typename Motion::Sums sums_then = sums;
+        Wave wave_then = wave;
+        auto plain = Motion::plain(then);
+#pragma unroll
+        for (int i = 0; i < plain_steps; ++i) {
+            auto done = Motion::step(then, law, wave_then, constants, plain);
+            Motion::add(sums_then, done, Whole{}, Everywhere{});
+            wave_then.step_on();
+        }
+        if (any(~plain.holds)) return false;
+        motion = then;
+        sums = sums_then;
+        wave = wave_then;
+        return true;
+    }
+
+    // Up to `run` steps, at least one: plain ones until one is not, then any until they may be plain again.
+    // Their number.
+    HD static int64 steps_alike(State& s, Setup const& o, Parameters const& p, int64 run) {
         auto wave = wave_of<Number>(s, p, o.h);
         auto constants = Motion::constants(p, o.h);
         typename Motion::State motion = s.motion;
         typename Motion::Sums sums = s.sums;
-        for (int64 i = 0; i < run; ++i) {
-            auto done = Motion::step(motion, o.law, wave, constants);
-            Motion::add(sums, done, Whole{}, Everywhere{});
-            wave.step_on();
-        }
+        int left = (int)run;
+        if constexpr (plain_steps > 0)
+            while (left >= plain_steps && plainly(motion, sums, wave, o.law, constants))
+                left -= plain_steps;
+        do {
+            int some = plain_steps > 0 && left > plain_steps ? plain_steps : left;
+            for (int i = 0; i < some; ++i) {
+                auto done = Motion::step(motion, o.law, wave, constants);
+                Motion::add(sums, done, Whole{}, Everywhere{});
+                wave.step_on();
+            }
+            left -= some;
+        } while (left > 0 && !may_be_plain(motion));
         s.motion = motion;
         s.sums = sums;
         s.phase_sine = wave.start_sine;
         s.phase_cosine = wave.start_cosine;
+        return run - left;
     }
 
     // Times in the sums are in steps.
@@ -210,7 +251,7 @@ template <class Motion> struct ConstantStep {
             if (any(last))
                 step_to_end(s, o, p);
             else
-                steps_alike(s, o, p, run = alike(s, o, budget - used));
+                run = steps_alike(s, o, p, alike(s, o, budget - used));
             s.steps += run;
             used += run;
         }

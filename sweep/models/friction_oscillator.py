@@ -200,16 +200,16 @@ def _scheme(
 
 
 SCHEMES = (
-    _scheme("euler", "penalised law, symplectic Euler (order 1)", CONSTANT, 3, registers=72),
+    _scheme("euler", "penalised law, symplectic Euler (order 1)", CONSTANT, 3, registers=88),
     _scheme(
         "devogelaere",
         "penalised law, De Vogelaere (order 4; 3 with damping)",
         CONSTANT,
         3,
-        registers=104,
+        registers=112,
     ),
     _scheme("adapt_ordre2", "penalised law, central differences (order 2)", SAME_PERIOD, 2),
-    _scheme("rk54", "penalised law, Dormand-Prince 5(4) (order 5)", RELATIVE, 3, registers=96),
+    _scheme("rk54", "penalised law, Dormand-Prince 5(4) (order 5)", RELATIVE, 3, registers=120),
     _scheme("rk32", "penalised law, Bogacki-Shampine 3(2) (order 3)", RELATIVE, 2),
 )
 MOREAU = Method(

@@ -26,6 +26,7 @@ LOCAL = re.compile(r"\b(LDL|STL)\b")
 WRITES = re.compile(r"\b(ST|STG|STS|RED|REDG|ATOM|ATOMG)\b")
 # A register, and what is added to it in place; the high half of one of 64 bits has ".X".
 COUNTS = re.compile(r"\bU?(?:IADD3?|VIADD)(?:\.64)? (U?R\d+)(?:, U?P[\dT])*, \1, (-?0x[0-9a-f]+)\b")
+WORD = 1 << 32  # a negative number of 32 bits is listed as one that is smaller by so much
 COMPARES = re.compile(r"\bU?ISETP\b.*")
 
 TIMEOUT = 30.0  # s, for what takes one
@@ -69,9 +70,12 @@ def time_loops(code: Code) -> list[Loop]:
     """The loops in which a time-stepping method spends its time.
 
     They compute on doubles, contain no loop, and are inside the loop over the budget. Other loops,
-    such as those that square a matrix beforehand, are not.
+    such as those that square a matrix beforehand, are not. Where one takes more steps in a turn
+    than another, the latter takes those that are left.
     """
-    return [loop for loop in loops(code) if loop.innermost and loop.depth and loop.on_doubles]
+    inside = [loop for loop in loops(code) if loop.innermost and loop.depth and loop.on_doubles]
+    most = max((loop.counted or 0 for loop in inside), default=0)
+    return [loop for loop in inside if (loop.counted or most) == most]
 
 
 def writes(code: Code) -> int:
@@ -162,7 +166,11 @@ def _counted(body: list[str]) -> int | None:
     """The increment of the register that is both incremented and compared."""
     steps = {match[1]: int(match[2], 16) for text in body if (match := COUNTS.search(text))}
     compared = " ".join(match[0] for text in body if (match := COMPARES.search(text)))
-    changes = [abs(by) for name, by in steps.items() if re.search(rf"\b{name}\b", compared)]
+    changes = [
+        min(by % WORD, -by % WORD)
+        for name, by in steps.items()
+        if re.search(rf"\b{name}\b", compared)
+    ]
     return changes[0] if len(changes) == 1 else None
 
 

@@ -129,6 +129,7 @@ INTEGERS(32, u32, i32)
 INTEGERS(64, u64, i64)
 static inline u64 mul_hi_s64(u64 a, u64 b) { return (u64)((__int128)(i64)a * (i64)b >> 64); }
 static inline u64 mul_hi_u64(u64 a, u64 b) { return (u64)((unsigned __int128)a * b >> 64); }
+static inline u64 mul_wide_u16(u64 a, u64 b) { return (u64)(u16)a * (u16)b; }
 static inline u64 mul_wide_u32(u64 a, u64 b) { return (u64)(u32)a * (u32)b; }
 static inline u64 mul_wide_s32(u64 a, u64 b) { return (u64)((i64)(i32)a * (i32)b); }
 

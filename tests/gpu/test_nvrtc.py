@@ -52,10 +52,10 @@ PLACES = [
 ]
 LIMITED = {
     "friction_oscillator exact (cycles, all variants)": 88,
-    "friction_oscillator euler (cycles, all variants)": 72,
-    "friction_oscillator devogelaere (cycles, all variants)": 104,
+    "friction_oscillator euler (cycles, all variants)": 88,
+    "friction_oscillator devogelaere (cycles, all variants)": 112,
     "friction_oscillator moreau (cycles, all variants)": 64,
-    "friction_oscillator rk54 (cycles, all variants)": 96,
+    "friction_oscillator rk54 (cycles, all variants)": 120,
     **{f"mdr_contact exact{each}": 96 for each in ("", " (sphere)", " (profile)")},
     **{f"mdr_contact time_stepping_2{each}": 96 for each in ("", " (sphere)", " (profile)")},
 }  # registers of a thread
@@ -246,7 +246,7 @@ def test_the_steps_per_iteration_of_the_time_loop_are_counted() -> None:
     """As many steps as the loop is unrolled by, with that many times the work."""
     steps = 3
     kernel = KERNELS["friction_oscillator moreau (cycles, all variants)"]
-    text, loop = kernel_text(kernel, "gpu"), "for (int64 i = 0; i < run; ++i) {"
+    text, loop = kernel_text(kernel, "gpu"), "for (int i = 0; i < some; ++i) {"
     assert text.count(loop) == 1
     unrolled = text.replace(loop, f'_Pragma("unroll {steps}") {loop}')
     made = nvrtc.compiled(unrolled, 90, (*options_for(kernel), *nvrtc.OF_CUPY))

@@ -80,6 +80,7 @@ def test_a_write_counts_where_it_stands() -> None:
         ("IADD3 R8, P4, PT, R8, -0x4, RZ", "ISETP.NE.U32.AND P0, PT, R8, RZ, PT", 4),
         ("UIADD3 UR4, UP0, UR4, 0x2, URZ", "UISETP.NE.U32.AND UP0, UPT, UR4, UR6, UPT", 2),
         ("VIADD R0, R0, 0x8", "ISETP.NE.AND P1, PT, R0, 0x1c, PT", 8),
+        ("VIADD R0, R0, 0xfffffff0", "ISETP.GE.AND P1, PT, R0, 0x10, PT", 16),
         ("IADD.64 R4, R4, 0x3", "ISETP.NE.S64.AND P1, PT, R4, R6, PT", 3),
         ("IADD3 R9, R9, R8, RZ", "ISETP.GE.AND P0, PT, R9, R4, PT", None),
         ("IADD3 R9, R9, 0x1, RZ", "ISETP.GE.AND P0, PT, R90, R4, PT", None),

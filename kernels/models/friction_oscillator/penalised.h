@@ -51,32 +51,51 @@ HD Law law_of(Parameters const& p) {
 
 // The friction force at a moment with the friction limit `limit`. A slip that goes on needs no more than
 // its direction, and most steps are such.
-HD real friction_force(Law const& law, Memory& memory, real limit, real y, real v) {
-    real speed = abs(v);
-    mask goes_on = ~memory.stuck & (v * memory.velocity >= 0.0) & (speed > least_speed);
-    memory.velocity = v;
-    real opposing = times_sign(-limit, v), force = opposing;
-    if (any(~goes_on)) {
-        real holding = fma(-law.damping, v, fma(-law.stiffness, y - memory.position, memory.force));
-        memory.stuck = ~(goes_on | (abs(holding) > limit));
-        opposing = select(speed > no_speed, opposing, 0.0);
-        force = select(memory.stuck, holding, opposing);
-        memory.force = select(memory.stuck, memory.force, opposing);
-        memory.position = select(memory.stuck, memory.position, y);
-    } else {
-        memory.force = opposing;
-        memory.position = y;
+struct Friction {
+    HD real force(Law const& law, Memory& memory, real limit, real y, real v) const {
+        real speed = abs(v);
+        mask goes_on = ~memory.stuck & (v * memory.velocity >= 0.0) & (speed > least_speed);
+        memory.velocity = v;
+        real opposing = times_sign(-limit, v), force = opposing;
+        if (any(~goes_on)) {
+            real holding =
+                fma(-law.damping, v, fma(-law.stiffness, y - memory.position, memory.force));
+            memory.stuck = ~(goes_on | (abs(holding) > limit));
+            opposing = select(speed > no_speed, opposing, 0.0);
+            force = select(memory.stuck, holding, opposing);
+            memory.force = select(memory.stuck, memory.force, opposing);
+            memory.position = select(memory.stuck, memory.position, y);
+        } else {
+            memory.force = opposing;
+            memory.position = y;
+        }
+        return force;
     }
-    return force;
-}
+};
+
+// The same bits for a slip that goes on, in the direction of an earlier velocity above `least_speed`: the
+// product of two such velocities has their signs. Where it does not go on, `holds` becomes false, and all
+// that was computed is wrong.
+struct SlipOn {
+    real direction;
+    mask holds = true;
+
+    HD real force(Law const&, Memory& memory, real limit, real y, real v) {
+        holds = holds & (times_sign(v, direction) > least_speed);
+        real opposing = times_sign(-limit, direction);
+        memory = {false, opposing, y, v};
+        return opposing;
+    }
+};
 
 // f(t, y, v) of y'' = f - (c/m) v; `Wave` gives the sine and cosine of the phase at a node of the step.
-template <class Wave> struct Force {
+template <class Wave, class AnyFriction> struct Force {
     static constexpr bool damped = !variant::no_damping;
 
     Law const& law;
     Memory& memory;
     Wave const& wave;
+    AnyFriction& friction;
     real damping;
 
     template <int node> HD real force(real y, real v) {
@@ -84,15 +103,17 @@ template <class Wave> struct Force {
         real limit = law.shaking.limit;
         if constexpr (!variant::no_shaking)
             limit = limit_at(law.shaking, sine, wave.template cosine<node>());
-        real f = friction_force(law, memory, limit, y, v);
+        real f = friction.force(law, memory, limit, y, v);
         f = fma(-law.shaking.amplitude, real(sine), f);
         if constexpr (!variant::no_spring) f = fma(-law.spring, y, f);
         return f;
     }
 };
 
-template <class Wave> HD Force<Wave> force_of(Law const& law, Memory& memory, Wave const& wave) {
-    return {law, memory, wave, law.damper};
+template <class Wave, class AnyFriction>
+HD Force<Wave, AnyFriction> force_of(Law const& law, Memory& memory, Wave const& wave,
+                                     AnyFriction& friction) {
+    return {law, memory, wave, friction, law.damper};
 }
 
 // The mass under this law, advanced by a scheme.
@@ -125,21 +146,23 @@ template <class AnyScheme> struct Motion : Shaken {
     HD static State start(Law const& law, Wave const& wave, Constants const& constants) {
         State s;
         s.memory = at_rest();
-        auto rhs = force_of(law, s.memory, wave);
+        Friction friction;
+        auto rhs = force_of(law, s.memory, wave, friction);
         s.scheme = Scheme::start(rhs, 0.0, 0.0, constants);
         s.rate = 0.0;
         return s;
     }
 
     // An interval counts if the mass is not stuck at its beginning.
-    template <class Wave>
-    HD static auto step(State& s, Law const& law, Wave const& wave, Constants const& constants) {
+    template <class Wave, class AnyFriction>
+    HD static auto step(State& s, Law const& law, Wave const& wave, Constants const& constants,
+                        AnyFriction& friction) {
         mask slipped = ~s.memory.stuck;
         real speed_before = abs(s.scheme.v), rate_before = s.rate;
         // Fewer numbers to carry from step to step.
         if constexpr (Scheme::ends_with_evaluation) s.memory.velocity = s.scheme.v;
         if constexpr (variant::no_shaking) rate_before = speed_before;
-        auto rhs = force_of(law, s.memory, wave);
+        auto rhs = force_of(law, s.memory, wave, friction);
         auto change = Scheme::step(s.scheme, rhs, constants);
         real speed = abs(s.scheme.v);
         s.rate = speed;
@@ -149,6 +172,27 @@ template <class AnyScheme> struct Motion : Shaken {
         Interval interval{rate_before + s.rate, speed_before + speed};
         Sample sample{s.scheme.v, s.memory.velocity, s.memory.stuck, rests(s, law, wave)};
         return Step<decltype(change)>{interval, slipped, sample, change};
+    }
+
+    template <class Wave>
+    HD static auto step(State& s, Law const& law, Wave const& wave, Constants const& constants) {
+        Friction friction;
+        return step(s, law, wave, constants, friction);
+    }
+
+    // Masses under one clock turn round at about the same time. Others would hardly ever slip on together.
+    static constexpr int plain_steps = variant::shared_clock ? 16 : 0;
+    HD static mask may_be_plain(State const& s) {
+        return ~s.memory.stuck & (abs(heading(s)) > least_speed);
+    }
+    HD static SlipOn plain(State& s) {
+        s.memory.stuck = false;
+        return {heading(s)};
+    }
+    // The velocity at which friction was evaluated last.
+    HD static real heading(State const& s) {
+        if constexpr (Scheme::ends_with_evaluation) return s.scheme.v;
+        return s.memory.velocity;
     }
 
     // Sets what a step ignores, so that it is not carried from step to step.

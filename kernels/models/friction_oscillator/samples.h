@@ -107,6 +107,7 @@ HD Outputs outputs_of(stepping::Results<Sums> const& r, Parameters const& p) {
 struct Shaken {
     using Sums = friction_oscillator::Sums;
     using Window = friction_oscillator::Window;
+    static constexpr int plain_steps = 0;
 
     HD static real frequency(Parameters const& p) { return p.angular_frequency; }
     HD static Window window(Parameters const& p) { return window_of(p); }
