@@ -35,6 +35,10 @@ template <class Motion> struct ConstantStep {
 
     static constexpr int plain_steps = Motion::plain_steps;
 
+    // A phase that all lanes share is rotated only once.
+    using Number = typename Either<variant::shared_clock, double, real>::Type;
+    using Wave = TurningWave<Motion, Number>;
+
     // Derived from the parameters.
     struct Setup {
         typename Motion::Law law;
@@ -161,61 +165,86 @@ template <class Motion> struct ConstantStep {
         s.phase_cosine = wave.start_cosine;
     }
 
-    // A phase that all lanes share is rotated only once.
-    using Number = typename Either<variant::shared_clock, double, real>::Type;
+    // What steps that all lanes take alike advance.
+    struct Moving {
+        typename Motion::State motion;
+        typename Motion::Sums sums;
+        Wave wave;
+    };
 
-    HD static bool may_be_plain(typename Motion::State const& motion) {
-        if constexpr (plain_steps > 0) return !any(~Motion::may_be_plain(motion));
-        return false;
+    template <class... Plain>
+    HD static void take(Moving& m, Setup const& o, typename Motion::Constants const& constants,
+                        Plain&... plain) {
+        auto done = Motion::step(m.motion, o.law, m.wave, constants, plain...);
+        Motion::add(m.sums, done, Whole{}, Everywhere{});
+        m.wave.step_on();
     }
 
-    // A few steps, if all of them are plain; otherwise none, and false.
-    template <class Wave>
-    HD static bool plainly(typename Motion::State& motion, typename Motion::Sums& sums, Wave& wave,
-                           typename Motion::Law const& law,
-                           typename Motion::Constants const& constants) {
-        if (!may_be_plain(motion)) return false;
-        typename Motion::State then = motion;
-        typename Motion::Sums sums_then = sums;
-        Wave wave_then = wave;
-        auto plain = Motion::plain(then);
-#pragma unroll
-        for (int i = 0; i < plain_steps; ++i) {
-            auto done = Motion::step(then, law, wave_then, constants, plain);
-            Motion::add(sums_then, done, Whole{}, Everywhere{});
-            wave_then.step_on();
+    // After tries in vain, there are none for up to three times as many steps.
+    struct Tries {
+        int vain = 0, pause = 0;
+
+        HD void count(bool done) {
+            vain = done ? 0 : vain < 4 ? vain + 1 : 4;
+            pause = done ? 0 : vain - 1;
         }
+    };
+
+    HD static bool may_be_plain(Moving const& m) { return !any(~Motion::may_be_plain(m.motion)); }
+
+    // A few steps, if all of them are plain; otherwise none, and false.
+    HD static bool take_plain(Moving& m, Setup const& o,
+                              typename Motion::Constants const& constants) {
+        Moving then = m;
+        auto plain = Motion::plain(then.motion);
+#pragma unroll
+        for (int i = 0; i < plain_steps; ++i) take(then, o, constants, plain);
         if (any(~plain.holds)) return false;
-        motion = then;
-        sums = sums_then;
-        wave = wave_then;
+        m = then;
         return true;
     }
 
-    // Up to `run` steps, at least one: plain ones until one is not, then any until they may be plain again.
-    // Their number.
-    HD static int64 steps_alike(State& s, Setup const& o, Parameters const& p, int64 run) {
-        auto wave = wave_of<Number>(s, p, o.h);
-        auto constants = Motion::constants(p, o.h);
-        typename Motion::State motion = s.motion;
-        typename Motion::Sums sums = s.sums;
-        int left = (int)run;
-        if constexpr (plain_steps > 0)
-            while (left >= plain_steps && plainly(motion, sums, wave, o.law, constants))
+    // Plain steps until one is not, then any until they may be plain again; `left` are still to be taken.
+    HD static void try_plain(Moving& m, Setup const& o, typename Motion::Constants const& constants,
+                             Tries& tries, int& left) {
+        if (tries.pause == 0) {
+            while (left >= plain_steps && may_be_plain(m) && take_plain(m, o, constants))
                 left -= plain_steps;
-        do {
-            int some = plain_steps > 0 && left > plain_steps ? plain_steps : left;
-            for (int i = 0; i < some; ++i) {
-                auto done = Motion::step(motion, o.law, wave, constants);
-                Motion::add(sums, done, Whole{}, Everywhere{});
-                wave.step_on();
-            }
+            tries.count(left < plain_steps);
+        }
+        while (left > 0) {
+            int some = left < plain_steps ? left : plain_steps;
+            for (int i = 0; i < some; ++i) take(m, o, constants);
             left -= some;
-        } while (left > 0 && !may_be_plain(motion));
-        s.motion = motion;
-        s.sums = sums;
-        s.phase_sine = wave.start_sine;
-        s.phase_cosine = wave.start_cosine;
+            if (tries.pause > 0)
+                --tries.pause;
+            else if (may_be_plain(m))
+                return;
+        }
+    }
+
+    // At least one step, and `run` at most: their number. Plain ones are tried if steps are so short that few
+    // tries are in vain; all lanes then have the same frequency and step.
+    HD static int64 steps_alike(State& s, Setup const& o, Parameters const& p, Wave const& wave,
+                                Tries& tries, int64 run) {
+        auto constants = Motion::constants(p, o.h);
+        Moving m{s.motion, s.sums, wave};
+        m.wave.start_sine = number<Number>(s.phase_sine);
+        m.wave.start_cosine = number<Number>(s.phase_cosine);
+        int left = (int)run;
+        bool tried = false;
+        if constexpr (plain_steps > 0) {
+            tried = lane(Motion::frequency(p) * o.h, 0) < Motion::plain_angle;
+            if (tried) try_plain(m, o, constants, tries, left);
+        }
+        if (!tried) {
+            for (int i = 0; i < left; ++i) take(m, o, constants);
+            left = 0;
+        }
+        s.motion = m.motion;
+        s.sums = m.sums;
+        s.phase_sine = m.wave.start_sine;
+        s.phase_cosine = m.wave.start_cosine;
         return run - left;
     }
 
@@ -240,6 +269,8 @@ template <class Motion> struct ConstantStep {
 
     HD static int64 advance(State& s, Parameters const& p, int64 budget) {
         Setup o = setup_of(p);
+        Wave wave = wave_of<Number>(s, p, o.h);  // how far it turns in a step
+        Tries tries;
         int64 used = 0;
         while (used < budget && running(s)) {
             mind_blocks(s, o);
@@ -251,7 +282,7 @@ template <class Motion> struct ConstantStep {
             if (any(last))
                 step_to_end(s, o, p);
             else
-                run = steps_alike(s, o, p, alike(s, o, budget - used));
+                run = steps_alike(s, o, p, wave, tries, alike(s, o, budget - used));
             s.steps += run;
             used += run;
         }

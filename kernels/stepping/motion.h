@@ -7,8 +7,10 @@
 //   step(state, law, wave, k)       one step; returns `interval`, `counts` and `sample` for the sums, and
 //                                   `change` for the scheme's step control if it has one
 //   plain_steps                     in steps of constant length, so many at once are tried as plain ones, in
-//                                   which nothing happens that changes the motion's law; 0: there are none
-//   may_be_plain(state)             whether that is worth while
+//                                   which nothing happens that changes the motion's law; 0: there are none.
+//                                   All lanes then have the same frequency and step
+//   plain_angle                     the phase in a step from which on tries are too often in vain
+//   may_be_plain(state)             whether a try is worth while
 //   plain(state)                    a further argument of such steps; its `holds` becomes false if one is not
 //   nodes, fraction(i)              moments of a step at which it looks at the wave, see schemes/scheme.h
 //   choose(mask, a, b)              a state in some lanes, another one in the rest

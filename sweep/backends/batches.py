@@ -56,7 +56,7 @@ class Pace:
     at_once: int  # threads that run at once on the device
     fixed: int | None = None  # units of every launch, for tests
     most: int = 1  # units in a launch so far
-    empty: float | None = None  # s per thread of a launch without work; None: unknown
+    empty: float | None = None  # least s per thread of a launch without work; None: unknown
     cost: float = 0.0  # greatest so far, in s per unit and thread
     sorted_point: float = 0.0  # least s that one of many points took, sorted; 0: unknown
     unsorted_point: float = 0.0  # and as it came
@@ -96,8 +96,10 @@ class Pace:
         """Units of work for the launch after one of `units` and `threads` that took `seconds`."""
         if self.fixed:
             return self.fixed
+        if units <= 1:
+            least = seconds / max(threads, self.at_once)
+            self.empty = least if self.empty is None else min(self.empty, least)
         if not units:
-            self.empty = seconds / max(threads, self.at_once)
             return 1
         longest = seconds / max(threads, self.at_once // WARPS_PER_SCHEDULER)  # of a thread
         work = max(longest - (self.empty or 0.0), longest * LEAST_SHARE)

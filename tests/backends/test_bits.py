@@ -18,7 +18,7 @@ from sweep.backends.array_blocks import compute_arrays
 from sweep.backends.compiler import zig
 from sweep.backends.cpu import Target
 from sweep.spec import Output, Status
-from sweep.work import Points
+from sweep.work import Column, Points
 from tests.backends.same_bits import (
     N_FEW,
     at,
@@ -27,7 +27,16 @@ from tests.backends.same_bits import (
     output_faults,
     target_faults,
 )
-from tests.points import Case, array_cases, bits_of, case_of, differing, methods, part
+from tests.points import (
+    Case,
+    array_cases,
+    bits_of,
+    case_of,
+    differing,
+    methods,
+    part,
+    sweep_of,
+)
 
 N = 600
 KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods("kernel")}
@@ -133,6 +142,29 @@ def test_bits_depend_on_no_variant(name: str) -> None:
     model, method = KERNELS[name]
     case = case_of(model, method, 200, [variant.name for variant in method.variants])
     assert differing(computed(case, replace(case.points, variants=())), computed(case)) == []
+
+
+def test_slow_slips_have_the_same_bits_when_steps_are_tried_together() -> None:
+    """Slips slower than 1e-6 m/s may end without turning; without a common clock none is tried."""
+    values = {
+        "mass": np.array([1.0]),
+        "gravity": np.array([10.0]),
+        "friction": np.linspace(0.0, 2.8e-5, 512),
+        "base_acceleration": np.array([2.8e-4]),
+        "vertical_acceleration": np.array([7.7]),
+        "angular_frequency": np.array([2 * np.pi]),
+        "window_start": np.array([0.5]),
+        "window_end": np.array([2.5]),
+        "step": np.array([1 / 1155]),
+        "tangential_stiffness": np.array([642.0]),
+        "tangential_damping": np.array([0.66]),
+    }
+    sweep = sweep_of(values, "friction_oscillator", "devogelaere", ("wear_power", "slip_phases"))
+    columns = {p.name: Column(values.get(p.name, np.array([p.default]))) for p in sweep.parameters}
+    variants = ("no_spring", "no_damping", "shared_clock")
+    together = Points(n_points=512, columns=columns, variants=variants)
+    apart, target = replace(together, variants=()), Target(width=1, pack=1)
+    assert differing(bits_of(sweep, apart, target), bits_of(sweep, together, target)) == []
 
 
 def _variant_sets() -> Iterator[tuple[str, str, list[str]]]:

@@ -71,7 +71,7 @@ def time_loops(code: Code) -> list[Loop]:
 
     They compute on doubles, contain no loop, and are inside the loop over the budget. Other loops,
     such as those that square a matrix beforehand, are not. Where one takes more steps in a turn
-    than another, the latter takes those that are left.
+    than another, the latter takes those that are left, or cannot be tried together.
     """
     inside = [loop for loop in loops(code) if loop.innermost and loop.depth and loop.on_doubles]
     most = max((loop.counted or 0 for loop in inside), default=0)

@@ -91,9 +91,10 @@ QUICK = ("friction_oscillator euler, one clock", "friction_oscillator moreau, on
     ],
 )
 def test_a_step_has_the_operations_of_the_machine_code(name: str) -> None:
-    """Besides the time loop there are some 100 operations in 64 steps, and ptxas changes little.
+    """There is little besides the time loop, and ptxas changes little.
 
-    Of steps that are tried together, a tenth is repeated one by one.
+    Where several steps are tried at once, a tenth of them is repeated one by one, and what comes
+    between loops of short steps counts more.
     """
     kernel = kernel_of(WORKS[name].sweep, WORKS[name].points.variants)
     loops = sass.time_loops(sass.listings(compiled(kernel, ARCHITECTURE).code)["tribosweep_run"])
@@ -101,7 +102,9 @@ def test_a_step_has_the_operations_of_the_machine_code(name: str) -> None:
     steps = [(loop, loop.counted * lanes) for loop in loops if loop.counted]
     fewest = [loop.fewest_on_doubles / n for loop, n in steps]
     static = [loop.on_doubles / n for loop, n in steps]
-    assert 0.9 * min(fewest) < KEPT["limits"][name]["on_doubles"] < 1.15 * max(static) + 100 / 64
+    tried = any(loop.counted == 16 for loop in loops)
+    most = 1.15 * max(static) + 100 / 64 if tried else 1.1 * max(static)
+    assert 0.9 * min(fewest) < KEPT["limits"][name]["on_doubles"] < most
 
 
 def test_the_record_is_of_these_kernels() -> None:

@@ -192,8 +192,10 @@ def test_inner_loops_do_without_local_memory(name: str, architecture: int) -> No
     assert innermost
     share = 0.01 if architecture == 100 else 0.0
     assert all(loop.local_memory <= share * loop.instructions for loop in innermost)
-    if "friction" in name and constant_step(KERNELS[name]):  # the steps of all lanes are one loop
-        assert len(sass.time_loops(code)) == 1
+    if "friction" in name and constant_step(KERNELS[name]):
+        # The steps of all lanes are one loop; those tried together and those repeated are two more.
+        tried = "shared_clock" in KERNELS[name].variants and "moreau" not in name
+        assert len(sass.time_loops(code)) <= (3 if tried else 1)
     # Results and states are written, but not by the functions called, whose code follows the end.
     done = max(at for at, text in code if "EXIT" in text)
     assert 0 < sass.writes(code) == sass.writes([(at, text) for at, text in code if at <= done])
@@ -246,7 +248,7 @@ def test_the_steps_per_iteration_of_the_time_loop_are_counted() -> None:
     """As many steps as the loop is unrolled by, with that many times the work."""
     steps = 3
     kernel = KERNELS["friction_oscillator moreau (cycles, all variants)"]
-    text, loop = kernel_text(kernel, "gpu"), "for (int i = 0; i < some; ++i) {"
+    text, loop = kernel_text(kernel, "gpu"), "for (int i = 0; i < left; ++i) take"
     assert text.count(loop) == 1
     unrolled = text.replace(loop, f'_Pragma("unroll {steps}") {loop}')
     made = nvrtc.compiled(unrolled, 90, (*options_for(kernel), *nvrtc.OF_CUPY))

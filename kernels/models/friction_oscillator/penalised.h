@@ -182,6 +182,7 @@ template <class AnyScheme> struct Motion : Shaken {
 
     // Masses under one clock turn round at about the same time. Others would hardly ever slip on together.
     static constexpr int plain_steps = variant::shared_clock ? 16 : 0;
+    static constexpr double plain_angle = two_pi / (nodes > 1 ? 500 : 1000);
     HD static mask may_be_plain(State const& s) {
         return ~s.memory.stuck & (abs(heading(s)) > least_speed);
     }
