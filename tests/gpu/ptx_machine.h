@@ -114,6 +114,8 @@ COMPARISONS(b64, u64)
     static inline u64 rem_s##width(u64 a, u64 b) { return (i)b == -1 ? 0 : (u)((i)a % (i)b); } \
     static inline u64 min_s##width(u64 a, u64 b) { return (i)a < (i)b ? (u)a : (u)b; }         \
     static inline u64 max_s##width(u64 a, u64 b) { return (i)a < (i)b ? (u)b : (u)a; }         \
+    static inline u64 min_u##width(u64 a, u64 b) { return (u)a < (u)b ? (u)a : (u)b; }         \
+    static inline u64 max_u##width(u64 a, u64 b) { return (u)a < (u)b ? (u)b : (u)a; }         \
     static inline u64 neg_s##width(u64 a) { return (u)(0 - a); }                               \
     static inline u64 not_b##width(u64 a) { return (u)~a; }                                    \
     static inline u64 and_b##width(u64 a, u64 b) { return (u)(a & b); }                        \
@@ -129,7 +131,6 @@ INTEGERS(32, u32, i32)
 INTEGERS(64, u64, i64)
 static inline u64 mul_hi_s64(u64 a, u64 b) { return (u64)((__int128)(i64)a * (i64)b >> 64); }
 static inline u64 mul_hi_u64(u64 a, u64 b) { return (u64)((unsigned __int128)a * b >> 64); }
-static inline u64 mul_wide_u16(u64 a, u64 b) { return (u64)(u16)a * (u16)b; }
 static inline u64 mul_wide_u32(u64 a, u64 b) { return (u64)(u32)a * (u32)b; }
 static inline u64 mul_wide_s32(u64 a, u64 b) { return (u64)((i64)(i32)a * (i32)b); }
 
