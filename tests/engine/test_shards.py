@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from sweep import api
+from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import load
+from sweep.engine.crews import OpenBackend
 from sweep.engine.ledger import failed_arrays, of_shard
 from sweep.errors import StoreError
 from sweep.plan import chunking
@@ -33,10 +35,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return tree(path)
 
 
-def compute_shard(path: Path, i: int, n: int = N) -> int:
+def compute_shard(
+    path: Path, i: int, n: int = N, open_backend: OpenBackend = open_backend_by_name
+) -> int:
     """Compute shard i of n in this process; the number of chunks."""
     request = api.with_options(load(REQUEST), shard=(i, n))
-    return api.run_in_store(api.open_store(request, path), request).chunks
+    return api.compute(request, path, open_backend=open_backend)[1].chunks
 
 
 def pending(path: Path) -> set[tuple[int, ...]]:
@@ -74,16 +78,23 @@ def test_shards_one_by_one_make_the_store_of_one_run(
 SHARD = """
 import sys, time
 from pathlib import Path
+from tests.engine.slow import Slow
 from tests.engine.test_shards import compute_shard
+slow = Slow(Path(sys.argv[4]), float(sys.argv[5]))
 while not Path(sys.argv[3]).exists():
     time.sleep(0.001)
-print(compute_shard(Path(sys.argv[1]), int(sys.argv[2])), flush=True)
+print(compute_shard(Path(sys.argv[1]), int(sys.argv[2]), open_backend=slow), flush=True)
 """
 
 
-def start_shard(path: Path, i: int) -> Forked:
-    """A process that computes the shard as soon as the file `go` exists."""
-    command = ["-c", SHARD, str(path), str(i), str(path.with_name("go"))]
+def start_shard(path: Path, i: int, seconds: float = 0.0) -> Forked:
+    """A process that computes the shard as soon as the file `go` exists.
+
+    A chunk takes at least `seconds`.
+    """
+    notes = path.with_name("notes")
+    notes.mkdir(exist_ok=True)
+    command = ["-c", SHARD, str(path), str(i), str(path.with_name("go")), str(notes), str(seconds)]
     return Forked(command, cwd=ROOT, env=environment(), stdout=PIPE)
 
 
@@ -107,7 +118,7 @@ def test_a_killed_shard_resumes_and_leaves_no_files(
 ) -> None:
     path = tmp_path / "map.zarr"
     compute_shard(path, 1)
-    running = start_shard(path, 2)
+    running = start_shard(path, 2, seconds=0.1)  # 20 chunks, two at a time
     path.with_name("go").touch()
     while len(pending(path)) == 40:
         assert running.poll() is None
