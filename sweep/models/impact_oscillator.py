@@ -61,13 +61,13 @@ OBSERVABLES = (
 
 EXACT = Method(
     name="exact", kind="kernel", revision=1,
-    summary="closed form: two sinusoids that join at the stop, exact to rounding", pack=2,
+    summary="closed form: two sinusoids that join at the stop, exact to rounding", pack=1,
     traced=True,
 )  # fmt: skip
 
 NEWMARK = Method(
     name="newmark", kind="kernel", revision=1,
-    summary="Newmark, average acceleration; period by shooting; second order in the step", pack=2,
+    summary="Newmark, average acceleration; period by shooting; second order in the step", pack=3,
     cost=("steps_per_period",),
     traced=True,
     parameters=(

@@ -203,7 +203,7 @@ CONTROLS = (
 
 METHODS = (
     Method(
-        name="exact", kind="kernel", revision=3, pack=2, registers=96,
+        name="exact", kind="kernel", revision=3, registers=96,
         kinds=("profile_exponent == 1", "profile_exponent == 2", "delta > 1",
                "normal_amplitude > indentation"),
         cost=("beta", "friction*normal_amplitude/tangential_amplitude"),

@@ -28,7 +28,7 @@ from sweep.store import MemoryResults
 from tests.benchmarks.record import Figure
 
 CHUNK_POINTS = 2**19
-EULER_CHUNK = 3072  # points, of about 0.3 s
+EULER_CHUNK = 15_360  # points, of about 0.3 s
 WORKERS = (1, 2)
 MOST = 0.10  # with two outputs
 MOST_OF_EULER = 0.05  # in chunks of 0.2 s or more
