@@ -63,6 +63,17 @@ class Kernel:
         """The parameters of the kernel's columns, in order."""
         return parameters_of(self.model, self.parameter_set, self.method)
 
+    @property
+    def pack(self) -> int:
+        """SIMD vectors in flight on a CPU."""
+        if not self.model.text:
+            return self.method.pack
+        from sweep.equations.model import pack_of
+        from sweep.equations.system_file import system_of_text
+
+        outputs = [output.name for output in self.outputs]
+        return pack_of(self.method.name, system_of_text(self.model.text), outputs)
+
 
 def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
     """The kernel that computes `sweep`, with the given compile-time variants."""

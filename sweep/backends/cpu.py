@@ -125,7 +125,7 @@ class CpuBackend:
         with suppress(CompileError):  # which is reported where it is compiled
             if {"-O0", "-O1"} & {*self._compiler.command}:  # kernels soon rather than fast
                 return 1
-        return kernel.method.pack
+        return kernel.pack
 
     def _load(self, kernel: Kernel, text: str, flags: tuple[str, ...]) -> Library:
         """The kernel compiled here or, without a compiler, one in the cache."""

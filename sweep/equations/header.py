@@ -94,8 +94,8 @@ def _numbers(writer: Writer) -> Iterable[str]:
     kinks, floors = kinks_and_floors(writer)
     counts = {
         "states": len(writer.states),
-        "events": len(writer.events) if writer.acting else 0,
-        "observed": 0 if writer.acting else len(writer.events),
+        "events": len(writer.events) if writer.system.acting else 0,
+        "observed": 0 if writer.system.acting else len(writer.events),
         "integrals": len(writer.sums.integrands),
         "extremes": len(writer.sums.extremes),
         "counts": len(writer.sums.counts),

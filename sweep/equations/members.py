@@ -35,8 +35,7 @@ class Writer:
         named = {rule.event for rule in rules}
         # Beside events that act, the others take their turn in the order of the file. Where none
         # acts, they are only looked for if an output or the log of a trace needs them.
-        self.acting = any(event.acts or event.at_entry for event in system.events)
-        self.events = [e for e in system.events if self.acting or traced or e.name in named]
+        self.events = [e for e in system.events if system.acting or traced or e.name in named]
         self.definitions = {each.name: each.value for each in system.definitions}
         self.states = [state.name for state in system.states]
         self.modes = [mode.name for mode in system.modes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 
@@ -67,7 +68,7 @@ SUMMARIES = {
 MAX_STIFF_STATES = 16  # rodas4 keeps a matrix of their number squared
 PACKED_STATES = 4  # at most: with more, several vectors of points do not fit the registers
 PACKED_VALUES = 1024  # kept at most: with more, they would not fit a thread's stack
-# Without events and with: the fastest for most of the shipped models.
+# If outputs need no events, and if they do: the fastest for most of the shipped models.
 PACKS = {"rk4": (3, 2), "rk54": (3, 2), "dop853": (2, 2), "rodas4": (2, 2)}
 
 SENTENCES = sentences(
@@ -132,7 +133,6 @@ def _output(rule: Rule) -> Output:
 
 
 def _method(name: str, system: System) -> Method:
-    packs = len(system.states) <= PACKED_STATES and system.values_kept <= PACKED_VALUES
     controls = (STEP,) if name == "rk4" else CONTROLS
     return Method(
         name=name,
@@ -140,10 +140,17 @@ def _method(name: str, system: System) -> Method:
         revision=REVISION,
         summary=SUMMARIES[name],
         parameters=_in_unit((*controls, MAXIMUM_EVENTS), system.time_unit),
-        pack=PACKS[name][bool(system.events)] if packs else 1,
         least_chunk=2**10,
         traced=True,
     )
+
+
+def pack_of(method: str, system: System, outputs: Collection[str]) -> int:
+    """How many vectors of points a processor computes at a time."""
+    if len(system.states) > PACKED_STATES or system.values_kept > PACKED_VALUES:
+        return 1
+    named = any(rule.event for rule in system.outputs if rule.name in outputs)
+    return PACKS[method][system.acting or named]
 
 
 def _observables(system: System) -> tuple[Observable, ...]:

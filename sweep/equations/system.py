@@ -152,6 +152,11 @@ class System:
         return tuple(mode.name for mode in self.modes if mode.name)
 
     @property
+    def acting(self) -> bool:
+        """Whether an event acts on the motion."""
+        return any(event.acts or event.at_entry for event in self.events)
+
+    @property
     def values_kept(self) -> int:
         """How many values of a point the outputs keep that have several."""
         return sum(output.keep or 0 for output in self.outputs)

@@ -81,7 +81,7 @@ class _Counting(CpuBackend):
 
     def library(self, kernel: Kernel) -> Library:
         if kernel not in self._libraries:
-            flags = Target(width=self._width, pack=kernel.method.pack).flags
+            flags = Target(width=self._width, pack=kernel.pack).flags
             path = compile_library(_counting(kernel_text(kernel)), find_compiler(), flags)
             library = ctypes.CDLL(str(path))
             library.tribosweep_counts.restype = ctypes.POINTER(ctypes.c_int64 * len(KINDS))

@@ -11,6 +11,7 @@ import pytest
 
 import sweep
 from sweep.equations.line_units import unit_faults
+from sweep.equations.model import pack_of
 from sweep.equations.system import System, Test
 from sweep.equations.system_file import read_system
 from sweep.shipped import configs_folder
@@ -34,6 +35,13 @@ def cases() -> list[object]:
         for i, test in enumerate(shipped(name).tests)
         if test.status == "ok"
     ]
+
+
+def test_outputs_that_need_events_leave_room_for_them_in_registers() -> None:
+    lorenz = shipped("lorenz")
+    assert pack_of("rk54", lorenz, ["final_x", "rms_x"]) > pack_of("rk54", lorenz, ["reversals"])
+    ball = shipped("bouncing_ball")  # whose impacts change the motion, whatever is asked for
+    assert pack_of("rk54", ball, []) == pack_of("rk54", lorenz, ["reversals"])
 
 
 def test_every_shipped_model_has_a_solver_and_tests() -> None:

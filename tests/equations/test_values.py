@@ -23,6 +23,7 @@ from sweep.equations.model import PACKED_VALUES, model_of_text
 from sweep.equations.rules import MAX_KEPT
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
+from sweep.source import kernel_of
 from sweep.store import Store
 from sweep.summary import contents, state
 from tests.equations.examples import model
@@ -102,7 +103,7 @@ def small_stacks() -> Iterator[None]:
 def test_as_many_values_as_are_allowed_fit_the_stack_of_a_thread(kept: int, tmp_path: Path) -> None:
     text = CLOCK.replace("keep = 4", f"keep = {kept}")
     asked = load(request((4099.0,), model=model(text), method="rk54", parameters={}))
-    target = Target(pack=asked.sweep.method.pack)  # which is 1 in tests otherwise
+    target = Target(pack=kernel_of(asked.sweep).pack)  # which is 1 in tests otherwise
     with ThreadPoolExecutor(1) as thread:  # starts its threads with that stack
         computed = thread.submit(
             api.compute, asked, tmp_path / "a.zarr", open_backend=lambda _: CpuBackend(target)
