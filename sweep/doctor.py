@@ -14,7 +14,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
 from sweep import __version__
-from sweep.backends.cache import cache_folder
+from sweep.backends.cache import cache_folder, remove
 from sweep.backends.compiler import compile_library, find_compiler, processor_name
 from sweep.backends.cupy_device import count_gpus, find_gpu
 from sweep.backends.visible import KERNEL_MODULE, has_cupy, install_cupy, visible_gpus
@@ -116,7 +116,7 @@ def _trial_kernel() -> tuple[str, str]:
         return "compiles", f"does not load: {error}; {cure}"
     finally:
         with suppress(OSError):  # Windows: it is loaded, and a small file stays in the cache
-            library.unlink()
+            remove(library)
     if list(values) != list(range(N_VALUES)):
         problem = "it computes wrong numbers; set TRIBOSWEEP_CXX to another compiler"
         return "compiles and runs", problem

@@ -1,7 +1,8 @@
 """Compiled kernels by content: the same text, compiler, flags and processor compile once.
 
 Any number of processes may start at once: one compiles, into a scratch folder of its own, and
-renames the complete result into place; the others wait for it.
+renames the complete result into place; the others wait for it. Loading a damaged library kills the
+process, so each file has its digest beside it, and one that does not agree is made anew.
 """
 
 from __future__ import annotations
@@ -51,19 +52,19 @@ def digest(*parts: str) -> str:
 
 
 def cached(name: str, make: Callable[[Path], None]) -> Path:
-    """The file `name` of the cache, made by make(scratch path) unless a trusted one exists.
+    """The file `name` of the cache, made by make(scratch path) unless an intact one exists.
 
     MachineError as of `cache_folder`, or if the cache cannot be written.
     """
     final = cache_folder() / name
-    if is_trusted(final):
+    if is_intact(final):
         return final
     try:
         with (
             _lock(final.with_suffix(".lock")),
             tempfile.TemporaryDirectory(prefix="scratch-", dir=final.parent) as scratch,
         ):
-            if not is_trusted(final):
+            if not is_intact(final):
                 file = Path(scratch) / name
                 make(file)
                 _put(file, final)
@@ -90,28 +91,48 @@ def _lock(path: Path) -> Generator[None]:
             path.unlink(missing_ok=True)
 
 
-def is_trusted(file: Path) -> bool:
-    """Whether a file of the cache exists that no other user can have written.
+def is_intact(file: Path) -> bool:
+    """Whether a file of the cache is as it was made, and no other user can have written it.
+
+    Its digest covers its name, too: a copy of another library is not taken for it.
+    """
+    try:
+        return _is_trusted(file) and _digest_beside(file).read_text("ascii") == _digest_of(file)
+    except (OSError, UnicodeDecodeError):  # it cannot be read, or has no digest
+        return False
+
+
+def remove(file: Path) -> None:
+    """Remove a file from the cache, with its digest."""
+    for each in (file, _digest_beside(file)):
+        each.unlink(missing_ok=True)
+
+
+def _is_trusted(file: Path) -> bool:
+    """Whether this is a file that no other user can have written.
 
     Another user may have put it there before the folder was made private.
     """
-    try:
-        state = file.lstat()
-    except FileNotFoundError:
-        return False
+    state = file.lstat()
     return stat.S_ISREG(state.st_mode) and _is_private(state)
+
+
+def _digest_beside(file: Path) -> Path:
+    return file.with_name(f"{file.name}.sha256")
+
+
+def _digest_of(file: Path) -> str:
+    return hashlib.sha256(file.name.encode() + file.read_bytes()).hexdigest()
 
 
 def _put(made: Path, final: Path) -> None:
     made.chmod(0o700)  # whatever the umask
-    with made.open("rb+") as library:
-        # Otherwise a power failure may leave the name without the content, and loading half a
-        # library kills the process.
-        os.fsync(library.fileno())
+    _digest_beside(made).write_text(_digest_of(made), "ascii")
     try:
         made.replace(final)
+        _digest_beside(made).replace(_digest_beside(final))
     except OSError:  # Windows: another process made it first and has it loaded
-        if not final.exists():
+        if not is_intact(final):
             raise
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.backends.cache import cache_folder, cached, digest, is_trusted
+from sweep.backends.cache import cache_folder, cached, digest, is_intact
 from sweep.errors import CompileError
 from sweep.wording import install
 
@@ -143,12 +143,12 @@ def is_compiling() -> bool:
 
 
 def compiled_library(text: str, extra_flags: Sequence[str] = ()) -> Path | None:
-    """A library of `text` for this processor from the cache, made by any compiler; None if none.
+    """An intact library of `text` for this processor from the cache, by any compiler; None if none.
 
     For machines without a compiler. The libraries of all compilers give the same bits.
     """
     libraries = cache_folder().glob(f"{_content(text, extra_flags)}-*{SUFFIX}")
-    return min(filter(is_trusted, libraries), default=None)
+    return min(filter(is_intact, libraries), default=None)
 
 
 def _content(text: str, extra_flags: Sequence[str]) -> str:

@@ -20,15 +20,14 @@ from sweep.backends.base import Computed, reduced
 from sweep.backends.compiler import (
     Compiler,
     NoCompilerError,
+    compile_library,
     compiled_library,
     find_compiler,
     processor_name,
 )
 from sweep.backends.library import (
     ColumnStruct,
-    ForeignLibraryError,
     check_layout,
-    compile_and_load,
     integer_of,
     load_library,
     request_struct,
@@ -39,13 +38,6 @@ from sweep.request import Sweep
 from sweep.source import Kernel, KernelTexts, kernel_of
 from sweep.spec import planes
 from sweep.work import Points
-
-ENTRIES = (
-    "tribosweep_state_bytes",
-    "tribosweep_lanes",
-    "tribosweep_request_bytes",
-    "tribosweep_run",
-)
 
 
 @dataclass(frozen=True)
@@ -135,13 +127,12 @@ class CpuBackend:
             for cached_flags in (flags, replace(self._target, pack=1).flags):
                 path = compiled_library(text, cached_flags)
                 if path is not None:
-                    with suppress(ForeignLibraryError):
-                        return Library(load_library(path, ENTRIES), kernel)
+                    return Library(load_library(path), kernel)
             raise NoCompilerError(
                 f"{error}; or run `sweep compile` on a machine with a compiler, the same processor "
                 "and the same kernel cache"
             ) from None
-        return Library(compile_and_load(text, compiler, flags, ENTRIES), kernel)
+        return Library(load_library(compile_library(text, compiler, flags)), kernel)
 
 
 class Library:

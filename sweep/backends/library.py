@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from sweep.backends.base import Stopped
-from sweep.backends.compiler import Compiler, compile_library
 from sweep.errors import CompileError, MachineError
 
 SLICE_SECONDS = 0.1  # how long a call into a kernel should last, so that a stop takes effect soon
@@ -28,10 +27,6 @@ class ColumnStruct(ctypes.Structure):
     """The Column of block_cpu.h and block_gpu.h."""
 
     _fields_ = fields_of("address values", "int64 repeat count")
-
-
-class ForeignLibraryError(Exception):
-    """A file in the cache that lacks the entries of a kernel: another library, or a damaged one."""
 
 
 def request_struct(n_columns: int, n_outputs: int, *rows: str) -> type[Any]:
@@ -52,37 +47,14 @@ def check_layout(kernel_bytes: int, struct: type[ctypes.Structure], files: str) 
         )
 
 
-def compile_and_load(
-    text: str, compiler: Compiler, flags: Sequence[str], entries: Sequence[str]
-) -> ctypes.CDLL:
-    """The library of a kernel's text; MachineError if this process may not load it.
-
-    A foreign file that the cache has under its name is removed, and the text compiled again.
-    """
-    path = compile_library(text, compiler, flags)
-    try:
-        return load_library(path, entries)
-    except ForeignLibraryError:
-        path.unlink(missing_ok=True)
-        return load_library(compile_library(text, compiler, flags), entries)
-
-
-def load_library(path: Path, entries: Sequence[str] = ()) -> ctypes.CDLL:
-    """A shared library that has these entries.
-
-    MachineError if this process may not load it, ForeignLibraryError if it lacks an entry.
-    """
-    content = path.read_bytes()  # not by loading it: a library stays loaded under its name
-    for entry in entries:
-        if entry.encode() not in content:
-            raise ForeignLibraryError(f"{str(path)!r} has no {entry}")
+def load_library(path: Path) -> ctypes.CDLL:
+    """A shared library of the cache; MachineError if this process may not load it."""
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
         raise MachineError(
-            f"the compiled kernel {str(path)!r} cannot be loaded ({error}). If the file is "
-            "damaged, remove that file; otherwise set TRIBOSWEEP_CACHE_DIR to a folder from which "
-            "programs may be run"
+            f"the compiled kernel {str(path)!r} cannot be loaded ({error}): set "
+            "TRIBOSWEEP_CACHE_DIR to a folder from which programs may be run"
         ) from error
 
 

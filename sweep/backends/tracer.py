@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.arrays import array_motion
-from sweep.backends.compiler import find_compiler
+from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.cpu import Target
 from sweep.backends.library import (
     check_layout,
-    compile_and_load,
     fields_of,
     integer_of,
+    load_library,
     run_in_slices,
 )
 from sweep.errors import SweepError
@@ -26,7 +26,6 @@ from sweep.work import Values
 
 MAX_STATES = 10**8  # items times moments
 MAX_EVENTS = 10**4  # that a trace has
-ENTRIES = ("tribosweep_trace", "tribosweep_span", "tribosweep_trace_bytes")
 
 
 class Trace(ctypes.Structure):
@@ -110,7 +109,7 @@ class Tracer:
         else:
             struct, header, flags = Trace, "entry_trace.h", Target(width=1, pack=1).flags
         text = kernel_text(kernel, "trace")
-        self._library = compile_and_load(text, find_compiler(), flags, ENTRIES)
+        self._library = load_library(compile_library(text, find_compiler(), flags))
         self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)
         check_layout(self._integer("trace_bytes"), struct, f"{header} and tracer.py")
 

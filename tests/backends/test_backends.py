@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +24,7 @@ from sweep import api
 from sweep.backends import Computed, Stopped, cache, open_backend
 from sweep.backends.array_blocks import empty_arrays
 from sweep.backends.compiler import Compiler, compile_library, compiled_library, find_compiler
-from sweep.backends.cpu import ENTRIES, CpuBackend, Library, Target, request_type
+from sweep.backends.cpu import CpuBackend, Library, Target, request_type
 from sweep.backends.library import SLICE_SECONDS, ColumnStruct, load_library
 from sweep.config import load
 from sweep.errors import CompileError, MachineError, SweepError
@@ -53,6 +55,14 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(folder))
     return folder
+
+
+def libraries_in(folder: Path) -> set[Path]:
+    """The files in a cache, except for the digests, of which each has one."""
+    digests = set(folder.glob("*.sha256"))
+    files = set(folder.iterdir()) - digests
+    assert digests == {file.with_name(f"{file.name}.sha256") for file in files}
+    return files
 
 
 def answer_of(library: Path) -> int:
@@ -225,7 +235,7 @@ def test_the_same_text_is_compiled_once_and_other_texts_separately(kernels: Path
     ]
     assert len({first, *others}) == 4
     assert [answer_of(library) for library in (first, *others)] == [42, 43, 42, 42]
-    assert set(kernels.iterdir()) == {first, *others}
+    assert libraries_in(kernels) == {first, *others}
 
 
 RACER = """
@@ -266,7 +276,7 @@ def race(text: str, processes: int = 8) -> list[str]:
 
 def test_eight_processes_leave_one_library_and_no_scratch_files(kernels: Path) -> None:
     paths = race(ANSWER)
-    (library,) = kernels.iterdir()
+    (library,) = libraries_in(kernels)
     assert paths == [str(library)] * 8
     assert answer_of(library) == 42
 
@@ -298,7 +308,7 @@ def test_threads_that_need_the_same_kernel_all_get_it(kernels: Path) -> None:
         racer.start()
     for racer in racers:
         racer.join()
-    (library,) = kernels.iterdir()
+    (library,) = libraries_in(kernels)
     assert libraries == [library] * 6
 
 
@@ -361,6 +371,8 @@ def test_a_library_that_others_could_have_written_is_compiled_anew(
     else:
         shutil.copy(planted, library)
         library.chmod(0o770)
+    digest = hashlib.sha256(library.name.encode() + planted.read_bytes()).hexdigest()
+    library.with_name(f"{library.name}.sha256").write_text(digest)
     if plant == "another user's":
         if os.geteuid() != 0:
             # The other two plants need no privilege.
@@ -374,33 +386,75 @@ def test_a_library_that_others_could_have_written_is_compiled_anew(
     assert (state.st_uid, state.st_mode & 0o777) == (os.getuid(), 0o700)
 
 
+def _cut(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def _flip_a_bit(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def _empty(file: Path) -> None:
+    os.truncate(file, 0)
+
+
+def _replace_by_another(file: Path) -> None:
+    """Together with its digest, as if the folder had been sorted by hand."""
+    other = compile_library(ANSWER, find_compiler())
+    for path in (other, other.with_name(f"{other.name}.sha256")):
+        shutil.copy(path, file.with_name(path.name.replace(other.name, file.name)))
+
+
+def _lose_the_digest(file: Path) -> None:
+    """As versions that wrote none have left it."""
+    file.with_name(f"{file.name}.sha256").unlink()
+
+
+def _spoil_the_digest(file: Path) -> None:
+    file.with_name(f"{file.name}.sha256").write_bytes(b"\xff")
+
+
+DAMAGES = (_cut, _flip_a_bit, _empty, _replace_by_another, _lose_the_digest, _spoil_the_digest)
+
+
 @on_posix
-@pytest.mark.parametrize("content", ["another library", "nothing", "another processor"])
-def test_a_library_that_lacks_the_kernels_entries_is_compiled_anew(
-    kernels: Path, content: str
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_library_is_compiled_anew(
+    kernels: Path, damage: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a compiler; without one the error says what to do."""
+    """With a compiler; without one the error says what to do. Loading it kills the process."""
     exact = case_of(impact_oscillator.MODEL, impact_oscillator.EXACT, 5)
-    kernel = kernel_of(exact.sweep)
     quick = Target(width=1, pack=1)
-    name = compile_library(kernel_text(kernel), find_compiler(), quick.flags).name
-    contents = {
-        "another library": compile_library(ANSWER, find_compiler()).read_bytes(),
-        "nothing": b"",
-        "another processor": b"\x7fELF\x01" + bytes(1000),
-    }
-    for folder, cure in (("with", None), ("without", "sweep compile")):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("TRIBOSWEEP_CACHE_DIR", str(kernels / folder))
-            library = cache.cache_folder() / name
-            library.write_bytes(contents[content])
-            if cure is None:
-                arrays = CpuBackend(quick).compute(exact.sweep, exact.points).arrays
-                assert (arrays["status"] == 0).any()
-                continue
-            without_compiler(patch)
-            with pytest.raises(CompileError, match=cure):
-                CpuBackend(quick).compute(exact.sweep, exact.points)
+    text, chosen = kernel_text(kernel_of(exact.sweep)), find_compiler()
+    library = compile_library(text, chosen, quick.flags)
+    whole = library.read_bytes()
+    damage(library)
+    with pytest.MonkeyPatch.context() as patch:
+        without_compiler(patch)
+        with pytest.raises(CompileError, match="sweep compile"):
+            CpuBackend(quick).compute(exact.sweep, exact.points)
+    arrays = CpuBackend(quick).compute(exact.sweep, exact.points).arrays
+    assert (arrays["status"] == 0).any()
+    assert library.read_bytes() == whole
+    without_compiler(monkeypatch)
+    again = CpuBackend(quick).compute(exact.sweep, exact.points).arrays
+    assert differing(arrays, again) == []
+
+
+@pytest.mark.parametrize("damage", [_cut, _flip_a_bit, _empty])
+def test_whatever_the_cache_keeps_is_checked(kernels: Path, damage: Callable[[Path], None]) -> None:
+    """Modules of explorers, for example."""
+    content = bytes(range(256))
+
+    def make(path: Path) -> None:
+        path.write_bytes(content)
+
+    module = cache.cached("a.wasm", make)
+    damage(module)
+    assert cache.cached("a.wasm", make).read_bytes() == content
+    assert {path.name for path in kernels.iterdir()} == {"a.wasm", "a.wasm.sha256"}
 
 
 @on_posix
@@ -455,11 +509,11 @@ def test_the_cache_follows_xdg_unless_the_variable_is_set(
 def test_a_library_that_cannot_be_loaded_is_a_machine_error_naming_the_file(
     tmp_path: Path,
 ) -> None:
-    """For example a library of another system."""
+    """For example in a folder from which nothing may be run."""
     library = tmp_path / "kernel.so"
-    library.write_bytes(b"MZ" + bytes(1000) + "\0".join(ENTRIES).encode())
-    with pytest.raises(MachineError, match=rf"{library}' cannot be loaded .*remove that file"):
-        load_library(library, ENTRIES)
+    library.write_bytes(b"MZ" + bytes(1000))
+    with pytest.raises(MachineError, match=rf"{library}' cannot be loaded .*TRIBOSWEEP_CACHE_DIR"):
+        load_library(library)
 
 
 # The CPU backend.
@@ -584,7 +638,7 @@ def test_a_library_of_another_layout_is_refused() -> None:
     longer = dataclasses.replace(kernel, outputs=(*kernel.outputs, kernel.outputs[0]))
     path = compile_library(kernel_text(kernel), backend._compiler)
     with pytest.raises(CompileError, match=r"cpu\.py differ in layout"):
-        Library(load_library(path, ENTRIES), longer)
+        Library(load_library(path), longer)
 
 
 def test_a_stop_before_the_first_slice_computes_nothing() -> None:
@@ -600,7 +654,7 @@ def test_no_call_of_a_kernel_takes_much_longer_than_a_slice() -> None:
     endless_points = dataclasses.replace(points(endless, Chunk((), (), ())), variants=())
     kernel, stop = kernel_of(endless, endless_points.variants), threading.Event()
     path = compile_library(kernel_text(kernel), find_compiler(), Target(pack=1).flags)
-    loaded = load_library(path, ENTRIES)
+    loaded = load_library(path)
     durations: list[float] = []
 
     def timed(request: Any) -> None:
@@ -608,7 +662,8 @@ def test_no_call_of_a_kernel_takes_much_longer_than_a_slice() -> None:
         loaded.tribosweep_run(request)
         durations.append(time.perf_counter() - began)
 
-    entries: Any = SimpleNamespace(**{name: getattr(loaded, name) for name in ENTRIES})
+    sizes = ("tribosweep_state_bytes", "tribosweep_lanes", "tribosweep_request_bytes")
+    entries: Any = SimpleNamespace(**{name: getattr(loaded, name) for name in sizes})
     entries.tribosweep_run = timed
     timer = threading.Timer(0.5, stop.set)
     timer.start()
