@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sweep.errors import SweepError
 from sweep.store import durable, open_results
 from sweep.store.derived_stores import write_zarr
-from sweep.store.faults import unwritable
+from sweep.store.faults import making, unwritable
 from sweep.store.reading import settled
 from sweep.summary import (
     blocks,
@@ -96,8 +96,7 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
 def _whole(path: Path) -> Generator[Path]:
     """A scratch file beside `path`, renamed to it at the end, or removed after an error."""
     scratch = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with making(path):
         try:
             yield scratch
             scratch.replace(path)
@@ -105,8 +104,6 @@ def _whole(path: Path) -> Generator[Path]:
             if scratch.is_dir():
                 shutil.rmtree(scratch, ignore_errors=True)
             scratch.unlink(missing_ok=True)
-    except OSError as error:
-        raise unwritable(path, error) from error
 
 
 def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:

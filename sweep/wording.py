@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import metadata
+from pathlib import Path
+from stat import S_ISBLK, S_ISCHR, S_ISFIFO, S_ISSOCK
 
 SYNONYMS = {
     "logspace": "geomspace",
@@ -22,6 +24,8 @@ SYNONYMS = {
 }  # names that other programs have for what ours are; NumPy and SLURM
 
 UNREADABLE = "reading is not permitted; change its permissions or those of the folders above it"
+
+SPECIAL = {S_ISFIFO: "a FIFO", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -47,6 +51,18 @@ def escaped(text: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """`a, b, c`, or `none` if there are no names."""
     return ", ".join(names) or "none"
+
+
+def special(path: Path) -> str:
+    """What a path is that is neither a file nor a folder, such as "a FIFO"; "" if it is either.
+
+    Opening, reading or writing it may never end. Also "" if nothing can be found there.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return ""
+    return next((name for is_kind, name in SPECIAL.items() if is_kind(mode)), "")
 
 
 def install(extra: str) -> str:

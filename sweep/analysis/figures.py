@@ -15,7 +15,7 @@ from matplotlib.ticker import LogFormatterSciNotation
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
-from sweep.store.faults import unwritable
+from sweep.store.faults import making
 from sweep.work import Values
 
 PLAIN = 1e-3, 1e4  # ends of axes whose numbers are all written without powers of ten
@@ -88,11 +88,8 @@ def save(figure: Figure, path: str | Path) -> Path:
     """
     path = Path(path)
     refuse_end(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with making(path):
         figure.savefig(path)
-    except OSError as error:
-        raise unwritable(path, error) from error
     return path
 
 

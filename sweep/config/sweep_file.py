@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path, PurePath
-from typing import TypeGuard, cast
+from typing import BinaryIO, TypeGuard, cast
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from sweep.config.problems import Problem
 from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
 from sweep.shipped import shipped_configs
-from sweep.wording import UNREADABLE, key_text, nearest, shown
+from sweep.wording import UNREADABLE, key_text, nearest, shown, special
 
 Table = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
@@ -27,6 +28,8 @@ TABLES = ("parameters", "axes", "sample", "derived", "reduce", "refine", "wear",
 SAMPLE_KEYS = ("method", "points", "seed", "scramblings", "file", "columns")
 MODEL_KEYS = ("states", "derivatives", "modes")  # that a model file has and a sweep file has not
 MAX_FILE_BYTES = 2**26
+# Files that the process has open already, as those of a shell's `<(command)`.
+DESCRIPTOR = re.compile(r"/dev/stdin|(?:/dev/fd|/proc/self/fd)/(\d+)")
 MAPPING_NAME = "the sweep given"  # how messages refer to a mapping
 SYNTAX_CURES = {  # by the beginning of what tomllib says
     "invalid value": "; put text in quotes",
@@ -151,7 +154,7 @@ def _path(source: str | Path) -> Path:
 
 def _text(path: Path, source: str, kind: str, shipped: Iterable[str]) -> str:
     try:
-        with path.open("rb") as file:  # a pipe is fine; a device may have no end
+        with _opened(path) as file:
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) <= MAX_FILE_BYTES:
             return content.decode("utf-8-sig")
@@ -169,6 +172,17 @@ def _text(path: Path, source: str, kind: str, shipped: Iterable[str]) -> str:
     except (OSError, ValueError) as error:
         message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
     raise ConfigError(source, [Fault("", message)])
+
+
+def _opened(path: Path) -> BinaryIO:
+    """The file, or the pipe that a shell has opened; OSError for what may have no end."""
+    kind, descriptor = special(path), DESCRIPTOR.fullmatch(str(path))
+    if not kind:
+        return path.open("rb")
+    if descriptor and kind != "a device":  # by its number: opening a FIFO again may never end
+        return os.fdopen(os.dup(int(descriptor[1] or 0)), "rb")
+    cure = "give a file, or a pipe as in `command | sweep run /dev/stdin`"
+    raise OSError(f"it is {kind}, and reading it may never end; {cure}")
 
 
 def _nearest_file(path: Path, source: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from sweep.analysis.kept_axes import check_names
 from sweep.config import load
 from sweep.config.stored import is_store
-from sweep.errors import MachineError, SweepError
+from sweep.errors import SweepError
 from sweep.explore.page_contents import contents
 from sweep.explore.preview import fitting
 from sweep.explore.subject import Subject
@@ -24,6 +24,7 @@ from sweep.plan.recipes import model_in
 from sweep.request import Sweep
 from sweep.store import Store, open_results
 from sweep.store.derived_stores import BY
+from sweep.store.faults import making
 from sweep.store.reading import settled
 
 DEFAULT_SIZE = 250
@@ -69,13 +70,8 @@ def explore(
         )
     page |= fitting(subject, room)
     target = Path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+    with making(target):
         target.write_bytes(_document(page).encode())
-    except OSError as error:
-        raise MachineError(
-            f"{str(target)!r} cannot be written ({error.strerror}); choose another path with -o"
-        ) from error
     return target
 
 

@@ -9,7 +9,6 @@ from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 import psutil
@@ -17,7 +16,7 @@ from fsspec.registry import known_implementations
 
 from sweep.errors import MachineError, StoreError, SweepError, machine_error
 from sweep.store.place import is_url
-from sweep.wording import UNREADABLE, install
+from sweep.wording import UNREADABLE, install, special
 
 CURES = {
     errno.ENOSPC: "the disk is full; free some space",
@@ -62,6 +61,21 @@ def _on_disk(path: Path, *, creating: bool) -> Generator[None]:
         raise kind(message) from error
 
 
+@contextmanager
+def making(path: Path) -> Generator[None]:
+    """Within, a file other than a store's is written, whose folder is made.
+
+    SweepError if the path is to blame or is that of a FIFO or a device, else MachineError.
+    """
+    if kind := special(path):
+        raise SweepError(f"cannot write {str(path)!r}: it is {kind}; choose another path")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
 def unwritable(path: Path, error: OSError, other: str = "another path") -> SweepError:
     """The error for a file other than a store's: of the request if the path is to blame."""
     is_path = error.errno in {*PATH_ERRORS, errno.EISDIR}
@@ -97,8 +111,7 @@ def reading(path: Path) -> Generator[None]:
 
 def refuse_device(file: Path) -> None:
     """Raise ValueError if there is a pipe or a device, from which reading might not end."""
-    mode = file.stat().st_mode
-    if not (S_ISREG(mode) or S_ISDIR(mode)):
+    if special(file):
         raise ValueError(f"{str(file)!r} is not a regular file")
 
 

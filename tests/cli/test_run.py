@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import pty
 import re
 import shlex
 import signal
+import stat
 import subprocess
 import sys
+import termios
+import threading
 import time
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -394,31 +400,90 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 def test_a_signal_before_anything_is_computed_ends_at_once(
     tmp_path: Path, signal_number: signal.Signals
 ) -> None:
-    """A FIFO without a writer acts as a disk that does not respond."""
-    fifo = tmp_path / "never.toml"
-    os.mkfifo(fifo)
-    with running(["run", fifo.name], tmp_path) as waiting:
-        writing = opened_by_a_reader(fifo)
+    """A pipe whose writer is slow acts as a disk that does not respond."""
+    command = [*MODULE, "run", "/dev/stdin"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdin=PIPE, stderr=PIPE
+    ) as waiting:
+        assert waiting.stdin is not None
+        waiting.stdin.write(b"#")
+        waiting.stdin.flush()
+        wait_for(lambda: not unread(waiting.stdin))
         time.sleep(0.3)  # a signal just before read() would have no effect in CPython
         reader = psutil.Process(waiting.pid)
         wait_for(lambda: reader.status() == psutil.STATUS_SLEEPING)
         waiting.send_signal(signal_number)
-        _, message = waiting.communicate(timeout=20)
-        os.close(writing)
+        assert waiting.stderr is not None
+        message = waiting.stderr.read().decode()
     assert waiting.returncode == 128 + signal_number
     assert "nothing was computed" in message
     assert "Traceback" not in message
 
 
-def opened_by_a_reader(fifo: Path, seconds: float = 30.0) -> int:
-    """The writing end of a FIFO, as soon as it has a reader."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:  # ENXIO: nobody reads
-            assert time.monotonic() < end
-            time.sleep(0.01)
+def unread(pipe: Any) -> int:
+    """How many bytes wait in a pipe for its reader."""
+    count = array("i", [0])
+    fcntl.ioctl(pipe.fileno(), termios.FIONREAD, count)
+    return count[0]
+
+
+WHERE_A_FILE_IS_EXPECTED = [
+    "run special",
+    "run special.toml",
+    "run map.zarr -o special",
+    "extend map.zarr special.toml",
+    "trace special.toml",
+    "compile special.toml",
+    "bench special.toml",
+    "models ./special.toml",
+    "explore special -o a.html",
+    "plot special -o a.png",
+    "plot map.zarr -o special.png",
+    "export map.zarr -o special.csv",
+    "show special",
+    "status special --watch",
+    "fit special.csv -o a",
+    "run map.toml",
+]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no FIFO")
+def test_where_a_file_is_expected_nothing_waits_for_a_fifo(run: Run, tmp_path: Path) -> None:
+    text = Path(SMOKE).read_text()
+    (tmp_path / "map.toml").write_text(text)
+    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
+    axis = 'friction = { file = "special.csv", column = "a" }'
+    (tmp_path / "map.toml").write_text(re.sub(r"friction +=.*", axis, text))
+    for ending in ("", ".toml", ".png", ".csv"):
+        os.mkfifo(tmp_path / f"special{ending}")
+    for command in WHERE_A_FILE_IS_EXPECTED:
+        status, _, err = run(*command.split())
+        assert (status, "special" in err) == (2, True), command
+        assert re.search("is a FIFO|is not a file|is a file, not a store", err), command
+    assert all(stat.S_ISFIFO(path.stat().st_mode) for path in tmp_path.glob("special*"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell")
+def test_a_fifo_that_the_shell_has_opened_is_read(tmp_path: Path) -> None:
+    """Its writer may have ended, for which opening it again would wait."""
+    os.mkfifo(tmp_path / "fifo")
+    writing = threading.Thread(
+        target=(tmp_path / "fifo").write_bytes, args=(Path(SMOKE).read_bytes(),)
+    )
+    writing.start()
+    with (tmp_path / "fifo").open("rb") as fifo:
+        writing.join()
+        done = subprocess.run(
+            [*MODULE, "run", "/dev/stdin", "--dry-run"],
+            cwd=tmp_path,
+            env=environment(),
+            stdin=fifo,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "35 points" in done.stdout
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import tracemalloc
 from difflib import get_close_matches
 from pathlib import Path
@@ -467,11 +468,19 @@ def mapping(**axes: object) -> dict[str, object]:
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless device")
 def test_an_endless_device_is_refused() -> None:
-    with pytest.raises(ConfigError, match="larger than 64 MiB; put long axes into CSV files"):
+    with pytest.raises(ConfigError, match="it is a device, and reading it may never end; give a f"):
         load("/dev/zero")
     axis = {"file": "/dev/zero", "column": "friction"}
     with pytest.raises(ConfigError, match="'/dev/zero' is not a file"):
         load({"model": "friction_oscillator", "axes": {"friction": axis}})
+
+
+def test_a_huge_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "huge.toml"
+    path.touch()
+    os.truncate(path, 2**40)  # it has a hole
+    with pytest.raises(ConfigError, match="larger than 64 MiB; put long axes into CSV files"):
+        load(path)
 
 
 @pytest.mark.parametrize(
