@@ -12,16 +12,18 @@ import signal
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from dask import config as dask_config
 from distributed import SpecCluster
+from distributed.comm.core import CommClosedError
+from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.scheduler import KilledWorker
 
-from sweep import __version__
 from sweep.engine.crews import (
     CrewBase,
     LostError,
@@ -30,6 +32,7 @@ from sweep.engine.crews import (
     needs_backend_here,
     worker_count,
 )
+from sweep.engine.fitness import Code, UnfitError
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.plugins import SetLimit, Signals
 from sweep.engine.schedulers import (
@@ -63,11 +66,25 @@ SETTINGS: Mapping[str, object] = {
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": MAPPED_BYTES,
 }
 SILENCED_LOGGERS = ("distributed", "tornado", "asyncio")  # loggers, with those below them
+NOBODY = "tcp://127.0.0.1:1"  # the address of no worker
+NAMES_SHOWN = 3  # of workers with the same fault
 RESUME_HINT = "Finished chunks are kept: run the same sweep again to resume"
 
 
+@dataclass(frozen=True)
+class Sent:
+    """A task on its way: Dask's name for it, and the only workers that may have it (None: all)."""
+
+    key: str
+    workers: frozenset[str] | None = None
+
+
 class Processes(CrewBase):
-    """Worker processes behind a Dask scheduler, ours or another's."""
+    """Worker processes behind a Dask scheduler, ours or another's.
+
+    One that cannot compute, whatever the chunk, is given up: it gets no more tasks, and others take
+    over those that it had. It is closed and not replaced if it is ours, and left running otherwise.
+    """
 
     stop_seconds = 20.0
     settings: Mapping[str, object] = SETTINGS
@@ -78,19 +95,24 @@ class Processes(CrewBase):
         self.description = (
             "SLURM jobs" if options.cluster == SLURM else f"workers of {options.cluster}"
         )
-        self._job = self.job_type(uuid.uuid4().hex, open_backend, options)
+        self._run_name = uuid.uuid4().hex
         self._cluster: Any = None  # None until the first run has something to compute
-        self._keys: dict[Future[list[Receipt]], str] = {}
+        self._sent: dict[Future[list[Receipt]], Sent] = {}
+        self._fit: set[str] = set()  # addresses of the workers that are there, and not given up
+        self._unfit: set[str] = set()  # addresses of those that were given up
+        self._reasons: dict[str, str] = {}  # why, by what messages call them
         self._n = 0
         self._counted_at = float("-inf")
         self._waiting = False
 
     def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
-        store = self._location(results)
+        self._store = self._location(results)
+        code = Code.of(results.sweep)
+        self._job = self.job_type(self._run_name, self._open_backend, self._options, code)
         if needs_backend_here(self._options):  # then processes find the kernel in the cache
             self._prepared(results, pending)
         if self._cluster is None:
-            self._start(store)
+            self._start()
 
     def end(self) -> None:
         self._run_everywhere(forget_run)
@@ -101,35 +123,45 @@ class Processes(CrewBase):
         due = time.monotonic() - self._counted_at > LOOK_SECONDS
         if due or not self._n:
             try:
-                self._n = sum(cast("dict[str, int]", self._client.nthreads()).values())
+                threads = cast("dict[str, int]", self._client.nthreads())
             except (OSError, TimeoutError) as error:
                 raise MachineError(
                     f"the Dask scheduler is gone ({error}). {RESUME_HINT}"
                 ) from error
+            self._fit = threads.keys() - self._unfit
+            self._n = sum(threads[address] for address in self._fit)
         if due:
             self._counted_at = time.monotonic()
+            self._take_back()
             self._replace()
         return self._n
 
     def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
-        key = f"sweep-{uuid.uuid4().hex}"
+        sent = Sent(f"sweep-{uuid.uuid4().hex}")
+        if self._unfit:
+            sent = replace(sent, workers=frozenset(self._fit or {NOBODY}))
         executor: Any = self._executor  # its types are not complete
         store = self._location(results)
-        future: Future[list[Receipt]] = executor.submit(self._job, store, task, patience, key=key)
-        self._keys[future] = key
+        future: Future[list[Receipt]] = executor.submit(
+            self._job, store, task, patience, key=sent.key, workers=sent.workers and [*sent.workers]
+        )
+        self._sent[future] = sent
         return future
 
     def set_limit(self, seconds: float) -> None:
-        if self._client.status == "running":  # otherwise it would wait for the scheduler
-            with suppress(OSError):  # a scheduler that is gone has no workers
-                self._client.register_plugin(SetLimit(self._job.run, seconds))
+        self._register(SetLimit(self._run_name, seconds))
 
     def receipts(self, future: Future[Any]) -> Any:
-        self._keys.pop(future, None)
+        self._sent.pop(future, None)
         try:
             return future.result()
         except KilledWorker as error:
+            if error.last_worker.address in self._unfit:  # we closed it: the task is not to blame
+                raise CancelledError from error
             raise LostError(f"KilledWorker: process {error.last_worker.address} died") from error
+        except UnfitError as error:
+            self._refused(error.address, error)
+            raise CancelledError from error
         except (ImportError, AttributeError) as error:  # in unpickling what we sent
             raise MachineError(f"a worker cannot run our tasks: {error}. {RESUME_HINT}") from error
 
@@ -137,16 +169,16 @@ class Processes(CrewBase):
         self._run_everywhere(stop_run)
 
     def kill(self, future: Future[list[Receipt]]) -> bool:
-        key = self._keys.get(future)
+        sent = self._sent.get(future)
         try:
             held = cast("dict[str, Any]", self._client.processing())
-            holding = [address for address, keys in held.items() if key in keys]
+            holding = [address for address, keys in held.items() if sent and sent.key in keys]
             for address in holding:
                 self._kill_worker(address)
         except OSError:
             return False
         if holding:
-            self._keys.pop(future, None)
+            self._sent.pop(future, None)
             future.cancel()
         return holding != []  # a task that no worker holds is waiting for one
 
@@ -162,19 +194,19 @@ class Processes(CrewBase):
             )
         return results.location
 
-    def _start(self, store: str) -> None:
+    def _start(self) -> None:
         """Start or find the workers, and have each open what it needs."""
         with ExitStack() as ends:
             _silence(ends)
             ends.enter_context(dask_config.set({**self.settings, **FORKED}))
-            self._cluster = self._find(store, ends)
+            self._cluster = self._find(self._store, ends)
             if not isinstance(self._cluster, str):
                 ends.callback(self._cluster.close, timeout=10)
             self._client = connected(self._cluster)
             ends.callback(self._close)
             self._executor = self._client.get_executor(pure=False, retries=0)
-            self._client.register_plugin(Signals(self._job.run))
-            self._open_everywhere(store)
+            self._register(Signals(self._run_name))
+            self._open_everywhere()
             self.notify(f"Dask dashboard: {dashboard(self._client, self._cluster)}")
             self._ends = ends.pop_all()
 
@@ -191,23 +223,56 @@ class Processes(CrewBase):
             return slurm_cluster(self._options, security)
         return str(self._options.cluster)
 
-    def _open_everywhere(self, store: str) -> None:
-        """Have every worker open what it needs; SweepError if one is of another version."""
+    def _open_everywhere(self) -> None:
+        """Have every worker open what it needs, and give up those that cannot."""
         answers = cast(
-            "dict[str, Any]", self._client.run(begin, self._job, store, on_error="return")
+            "dict[str, Any]", self._client.run(begin, self._job, self._store, on_error="return")
         )
-        for address, version in answers.items():
-            if isinstance(version, SweepError):
-                self._refused(address, version)
-            elif version != __version__:
-                raise MachineError(
-                    f"the Dask worker {address} answers {version!r}, but this is tribosweep "
-                    f"{__version__}: install the same version for all workers and restart them"
-                )
+        self._fit = answers.keys() - self._unfit
+        for address, answer in answers.items():
+            if answer != self._job.code and not isinstance(answer, CommClosedError):  # it has ended
+                self._refused(address, answer)
 
-    def _refused(self, address: str, error: SweepError) -> None:  # noqa: ARG002 (GpuProcesses)
-        """A worker cannot open what it needs: end the run."""
-        raise error
+    def _refused(self, address: str, answer: object) -> None:
+        """A worker answered otherwise than by opening what it needs or computing: give it up."""
+        info = cast("dict[str, Any]", self._client.scheduler_info(n_workers=-1))
+        worker = info["workers"].get(address, {})
+        if isinstance(answer, UnfitError):
+            process, why = answer.process, str(answer.error)
+        else:
+            process = f"on {worker.get('host', address)}"
+            why = (
+                f"it cannot run our tasks ({answer}): install tribosweep {self._job.code.version} "
+                "there, and restart the worker"
+            )
+        self._give_up(address, worker.get("name", address), process, why)
+
+    def _give_up(self, address: str, name: str, process: str, why: str) -> None:
+        """Use a worker no more in this run; MachineError, with all reasons, if it was the last."""
+        if address in self._unfit:
+            return
+        self._unfit.add(address)
+        self._fit.discard(address)
+        self._reasons[f"worker {name} ({process})"] = why
+        left = len(self._fit)
+        if not isinstance(self._cluster, str):
+            self._cluster.worker_spec.pop(name, None)  # then `_replace` has it closed
+            left = len(self._cluster.worker_spec)
+        if not left:
+            raise MachineError(none_left("worker", self._reasons))
+        self.notify(f"worker {name} ({process}) is given up, {left} left: {why}")
+
+    def _take_back(self) -> None:
+        """Cancel the tasks that none of the present workers may have."""
+        for future, sent in list(self._sent.items()):
+            if self._fit and sent.workers and not sent.workers & self._fit:
+                future.cancel()
+
+    def _register(self, plugin: WorkerPlugin) -> None:
+        """Let all workers that can have a plugin, later ones too."""
+        if self._client.status == "running":  # otherwise it would wait for the scheduler
+            with suppress(Exception):  # a worker that cannot have it is given up for that
+                self._client.register_plugin(plugin)
 
     def _replace(self) -> None:
         """Submit jobs that have ended again; notify the user if no worker is left."""
@@ -227,17 +292,30 @@ class Processes(CrewBase):
     def _run_everywhere(self, call: Callable[[str], None]) -> None:
         if self._client.status == "running":  # otherwise it would wait for the scheduler
             with suppress(Exception):  # a worker that is gone has stopped
-                self._client.run(call, self._job.run, on_error="ignore")
+                self._client.run(call, self._run_name, on_error="ignore")
 
     def _close(self) -> None:
         with suppress(Exception):  # with the scheduler gone, all of this is done
             self._executor.shutdown(wait=False)
             self._run_everywhere(retire_run)
             if self._client.status == "running":
-                for plugin in (Signals(self._job.run), SetLimit(self._job.run)):
+                for plugin in (Signals(self._run_name), SetLimit(self._run_name)):
                     self._client.unregister_worker_plugin(plugin.name)
         with suppress(Exception):  # the same
             self._client.close(timeout=5)
+
+
+def none_left(kind: str, reasons: Mapping[str, str]) -> str:
+    """A message that the last worker, or GPU, was given up: the reasons, and whose they are."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        by_reason.setdefault(why, []).append(name)
+    lines = [f"no {kind} is left:"]
+    for why, names in by_reason.items():
+        more = [f"{len(names) - NAMES_SHOWN} more"] if len(names) > NAMES_SHOWN else []
+        lines.append(f"  {', '.join([*names[:NAMES_SHOWN], *more])}: {why}")
+    text = "\n".join(lines)
+    return text if "Finished chunks are kept" in text else f"{text}\n{RESUME_HINT}"
 
 
 def kill_process(number: int) -> None:

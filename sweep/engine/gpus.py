@@ -16,10 +16,10 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from distributed import SpecCluster, get_worker
+from distributed import SpecCluster
 
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus
-from sweep.engine.clusters import RESUME_HINT, SETTINGS, Processes, kill_process
+from sweep.engine.clusters import SETTINGS, Processes, kill_process, none_left
 from sweep.engine.crews import (
     POINTS_OF_A_TASK,
     LostError,
@@ -27,10 +27,11 @@ from sweep.engine.crews import (
     OpenBackend,
     threads_of_gpu,
 )
+from sweep.engine.fitness import UnfitError, own_address
 from sweep.engine.ledger import Receipt
 from sweep.engine.schedulers import local_cluster
 from sweep.engine.worker import Job, opened, state_of
-from sweep.errors import DeviceError, LostDeviceError, SweepError
+from sweep.errors import CompileError, DeviceError, LostDeviceError, MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.work import Task
 
@@ -45,7 +46,7 @@ class GpuReport:
     gpu: str  # its identifier
     address: str  # of the process
     receipts: list[Receipt]
-    lost: str = ""  # why this GPU can no longer be used
+    lost: SweepError | None = None  # why this GPU can no longer be used
 
 
 class GpuJob(Job):
@@ -57,7 +58,7 @@ class GpuJob(Job):
         After a failure, a task that arrives waits for the end of this process. It then goes to
         other processes, and no result is in transit when this one ends.
         """
-        gpu, address, receipts = os.environ[VARIABLE], get_worker().address, list[Receipt]()
+        gpu, address, receipts = os.environ[VARIABLE], own_address(), list[Receipt]()
         parts = task.chunks
         try:
             if self.run not in _SPOILT:
@@ -74,9 +75,10 @@ class GpuJob(Job):
         except LostDeviceError as error:  # whichever of them was to blame
             receipts += [Receipt(chunk, error=str(error), in_doubt=True) for chunk in parts]
             _SPOILT.add(self.run)
-        except DeviceError as error:
+        except (MachineError, CompileError, UnfitError) as error:
             _SPOILT.add(self.run)
-            return GpuReport(gpu, address, receipts, str(error))
+            why = error.error if isinstance(error, UnfitError) else error
+            return GpuReport(gpu, address, receipts, why)
         if not receipts and self.run in _SPOILT:
             state_of(self.run).stop.wait()
         return GpuReport(gpu, address, receipts)
@@ -129,7 +131,7 @@ class GpuProcesses(Processes):
             raise
         errors = [receipt.error for receipt in report.receipts if receipt.error]
         if report.lost:
-            self._give_up(report.gpu, report.lost)
+            self._give_up_gpu(report.gpu, str(report.lost))
         elif errors and report.address not in (*self._ending, *self._ended):
             self._end_soon(report.address)
             self._count_fault(report.gpu, errors[0])
@@ -140,15 +142,17 @@ class GpuProcesses(Processes):
     def _count_fault(self, identifier: str, why: str) -> None:
         self._faults[identifier] += 1
         if self._faults[identifier] >= MAX_FAULTS and len(self._left) > 1:
-            self._give_up(identifier, f"{MAX_FAULTS} tasks in a row failed there, the last: {why}")
+            why = f"{MAX_FAULTS} tasks in a row failed there, the last: {why}"
+            self._give_up_gpu(identifier, why)
 
-    def _give_up(self, identifier: str, why: str) -> None:
-        """Use a GPU no more in this run; DeviceError if it was the last."""
+    def _give_up_gpu(self, identifier: str, why: str) -> None:
+        """Use a GPU no more in this run; DeviceError, with all reasons, if it was the last."""
         gpu = self._left.pop(identifier, None)
         if gpu is None:
             return
+        self._reasons[f"GPU {gpu}"] = why
         if not self._left:
-            raise DeviceError(f"no GPU is left: {why}. {RESUME_HINT}")
+            raise DeviceError(none_left("GPU", self._reasons))
         self.notify(f"GPU {gpu} is given up, {len(self._left)} left: {why}")
         nanny = self._cluster.workers.get(identifier)
         if nanny is not None and nanny.worker_address:
@@ -176,10 +180,5 @@ class GpuProcesses(Processes):
         with suppress(Exception):  # otherwise it is closed with the cluster
             self._cluster.sync(self._cluster.scale_down, [identifier])
 
-    def _refused(self, address: str, error: SweepError) -> None:
-        if not isinstance(error, DeviceError):
-            raise error
-        (identifier,) = (
-            name for name, nanny in self._cluster.workers.items() if nanny.worker_address == address
-        )
-        self._give_up(identifier, str(error))
+    def _give_up(self, address: str, name: str, process: str, why: str) -> None:  # noqa: ARG002
+        self._give_up_gpu(name, why)

@@ -7,7 +7,6 @@ store and backend once, and keeps what it knows of the run in a `RunState`.
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,18 +18,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sweep import __version__
 from sweep.backends import Backend, Stopped
 from sweep.backends.base import Computed
 from sweep.backends.visible import VARIABLE
+from sweep.engine.fitness import Code, refuse_other_kernel, refuse_other_version, unfit
 from sweep.engine.ledger import Receipt, Results
-from sweep.errors import MachineError, SweepError
+from sweep.errors import CompileError, MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.plan.chunking import joined
 from sweep.plan.point_columns import points, variants_of
 from sweep.request import Sweep
 from sweep.spec import array_types
-from sweep.store import InStretches, Store, in_stretches
+from sweep.store import InStretches, Store, anything_at, in_stretches
 from sweep.work import Chunk, Points, Task
 
 # Of results and parameters that one call of a GPU holds; their threads are as many as processors.
@@ -115,6 +114,10 @@ class Worker:
                     f"not enough memory for a chunk of {chunk.n_points:,} points on each worker. "
                     "Finished chunks are kept: run the same sweep again with fewer workers "
                     "(--workers), or in a new store with smaller chunks (--chunk-points)"
+                ) from error
+            except ImportError as error:
+                raise MachineError(
+                    f"the installation is broken ({error}): install tribosweep again"
                 ) from error
             except Exception as error:  # a bug of this program costs one chunk, not the run
                 receipts.append(Receipt(chunk, error=f"{type(error).__name__}: {error}"))
@@ -213,10 +216,15 @@ class Job:
     run: str  # a name that no other run has
     open_backend: Callable[[str], Backend]
     options: RunOptions
+    code: Code  # of the leading process
 
     def __call__(self, store: str, task: Task, patience: float) -> Any:
-        """Compute a task into the store at that location; the receipts."""
-        return opened(self, store)(task, patience)
+        """Compute a task into the store at that location; the receipts.
+
+        UnfitError if this process or its machine is to blame.
+        """
+        with unfit(MachineError, CompileError):
+            return opened(self, store)(task, patience)
 
 
 _STATES: dict[str, RunState] = {}  # by run
@@ -224,10 +232,10 @@ _OPENED: dict[tuple[str, str], Worker] = {}  # at most one: the latest run and s
 _OPENING = threading.RLock()
 
 
-def begin(job: Job, store: str) -> str:
-    """Open what this process needs for the job; its version of tribosweep."""
+def begin(job: Job, store: str) -> Code:
+    """Open what this process needs for the job; what it computes with. UnfitError if it cannot."""
     opened(job, store)
-    return __version__
+    return job.code
 
 
 def state_of(run: str) -> RunState:
@@ -253,8 +261,8 @@ def retire_run(run: str) -> None:
 
 
 def opened(job: Job, store: str) -> Worker:
-    """This process's worker for the job; SweepError if it cannot open what that needs."""
-    with _OPENING:
+    """This process's worker for the job; UnfitError if it cannot open what that needs."""
+    with _OPENING, unfit(Exception):
         if (job.run, store) not in _OPENED:
             _close()
             _OPENED[job.run, store] = _open(job, store)
@@ -270,15 +278,13 @@ def _close() -> None:
 
 
 def _open(job: Job, store: str) -> Worker:
-    try:
-        opened = Store.open(store, durable=job.options.durable)
-        if job.options.accept_revision:
-            opened.accept_kernel()
-        else:
-            opened.refuse_other_kernel()
-        backend = job.open_backend(job.options.backend)
-        gpu = os.environ[VARIABLE] if job.options.gpus is not None else ""
-        return Worker(in_stretches(opened), backend, state_of(job.run), gpu)
-    except SweepError as error:
-        where = f"process {os.getpid()} on {socket.gethostname()}"
-        raise type(error)(f"a worker ({where}) cannot start: {error}") from None
+    refuse_other_version(job.code)  # which might not even read the store
+    if not anything_at(store):
+        raise MachineError(f"it does not see {store!r}: use a disk or URL that all workers see")
+    opened = Store.open(store, durable=job.options.durable)
+    refuse_other_kernel(job.code, opened.sweep)
+    if job.options.accept_revision:
+        opened.accept_kernel()
+    backend = job.open_backend(job.options.backend)
+    gpu = os.environ[VARIABLE] if job.options.gpus is not None else ""
+    return Worker(in_stretches(opened), backend, state_of(job.run), gpu)

@@ -33,7 +33,7 @@ from sweep.config import load
 from sweep.engine import clusters, ledger
 from sweep.engine.ledger import ATTEMPTS, Progress, Receipt
 from sweep.engine.loop import run
-from sweep.errors import MachineError, StoreError, SweepError
+from sweep.errors import MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import Status
 from sweep.store import MemoryResults, Store
@@ -265,7 +265,7 @@ def test_a_store_that_workers_cannot_see_is_refused_before_anything_is_computed(
     address: str, store: Store
 ) -> None:
     store.location = str(store.path.with_name("elsewhere.zarr"))  # what workers are sent
-    with pytest.raises(StoreError, match=r"a worker \(process \d+ on .*\) cannot start: no store"):
+    with pytest.raises(MachineError, match=r"\(process \d+ on .*\): it does not see '.*elsewh"):
         run(store, RunOptions(cluster=address))
 
 

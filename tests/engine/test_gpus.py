@@ -28,7 +28,7 @@ from sweep.engine.crews import crew_for, threads_of_gpu
 from sweep.engine.gpus import MAX_FAULTS
 from sweep.engine.ledger import ATTEMPTS, Progress, Summary
 from sweep.engine.loop import Report, run
-from sweep.errors import DeviceError, LostDeviceError, SweepError
+from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.request import Sweep
 from sweep.spec import Status
@@ -277,6 +277,8 @@ class _Backend:
             self._opener.note(f"fault {self._gpu}")
             if self._fault == "killed" and once:
                 os.kill(os.getpid(), signal.SIGKILL)
+            if self._fault == "full":
+                raise MachineError("the disk is full")
             if self._fault == "spoilt":
                 raise LostDeviceError("the GPU is lost to this process: CUDA_ERROR_ILLEGAL_ADDRESS")
             raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
@@ -295,7 +297,8 @@ class _Backend:
 
     def _wait_for_others(self) -> None:
         """Leave the process of a faulty GPU time to be replaced."""
-        faulty = [gpu for gpu, fault in self._opener.faults if fault not in ("shut", self._fault)]
+        ignored = ("shut", "full", self._fault)
+        faulty = [gpu for gpu, fault in self._opener.faults if fault not in ignored]
         end = time.monotonic() + 60
         while faulty and time.monotonic() < end:
             opened = [json.loads(text)["gpu"] for text in self._opener.noted("open")]
@@ -420,6 +423,15 @@ def test_a_gpu_that_fails_costs_no_chunk(
     assert line.startswith(f"GPU {A} is given up, 1 left: 2 tasks in a row failed there")
 
 
+def test_a_gpu_whose_process_cannot_compute_is_given_up_at_once(
+    start: Callable[..., Ran], expected: dict[str, bytes]
+) -> None:
+    """For example because what it compiles cannot be kept."""
+    ran = start(a="full")
+    assert bits_of(ran.store.dataset()) == expected
+    assert abandonment_notes(ran) == [f"GPU {A} is given up, 1 left: the disk is full"]
+
+
 @pytest.mark.parametrize("deadly", [False, True])
 def test_a_chunk_that_fails_everywhere_is_abandoned_and_the_gpu_is_not(
     start: Callable[..., Ran],
@@ -457,8 +469,11 @@ def test_a_chunk_that_hangs_before_any_is_done_is_abandoned_and_the_gpu_is_not(
 
 def test_a_run_ends_when_no_gpu_is_left(start: Callable[..., Ran], tmp_path: Path) -> None:
     """One GPU cannot be opened; the other cannot be opened again after a kernel has failed."""
-    with pytest.raises(DeviceError, match=r"no GPU is left: .*run the same sweep again to resume"):
+    with pytest.raises(DeviceError, match="no GPU is left") as caught:
         start(a="shut", b="lost")
+    for gpu in (A, B):
+        assert f"  GPU {gpu}: no GPU answers: {gpu.identifier}\n" in str(caught.value)
+    assert "run the same sweep again to resume" in str(caught.value)
     notes = [json.loads(path.read_text()) for path in (tmp_path / "notes").glob("open.*")]
     assert len({each["pid"] for each in notes if each["gpu"] == B.identifier}) == 2
     assert len(Store.open(tmp_path / "map.zarr").pending()) == 12

@@ -12,6 +12,7 @@ from dask import config
 from sweep.backends import Backend, open_backend
 from sweep.engine import crews
 from sweep.engine.clusters import KEPT_BYTES
+from sweep.engine.fitness import Code
 from sweep.engine.loop import run
 from sweep.engine.worker import Job, forget_run, opened, state_of, stop_run
 from sweep.options import RunOptions
@@ -72,7 +73,10 @@ def test_local_processes_keep_freed_memory_and_are_not_profiled(
 
 def test_a_process_keeps_nothing_of_a_run_that_has_ended(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr", SWEEP, 9)
-    job, path = Job("a run", open_backend, RunOptions(backend="cpu")), str(store.path)
+    job, path = (
+        Job("a run", open_backend, RunOptions(backend="cpu"), Code.of(SWEEP)),
+        str(store.path),
+    )
     before = opened(job, path)
     assert opened(job, path) is before
     state_of("a run").limit = 1.0
@@ -90,7 +94,7 @@ def test_receipts_held_back_are_written_when_a_process_opens_another_store() -> 
     first, second = (f"memory://turning/{name}.zarr" for name in ("0", "1"))
     stores = [Store.create(url, SWEEP, chunk_points=9, provenance={}) for url in (first, second)]
     chunk = stores[0].pending()[0]
-    job = Job("a run", open_backend, RunOptions(backend="cpu"))
+    job = Job("a run", open_backend, RunOptions(backend="cpu"), Code.of(SWEEP))
     job(first, Task((chunk,)), 1.0)
     opened(job, second)
     assert [receipt["chunk"] for receipt in stores[0].receipts()] == [list(chunk.index)]

@@ -34,6 +34,7 @@ from tests.command import Run, environment, outliving, sweep_command
 from tests.engine.slow import Slow
 from tests.engine.strangers import answers, listening_ports
 from tests.engine.test_engine import SWEEP, create
+from tests.engine.test_unfit_workers import Choosy
 from tests.engine.test_worker_faults import REQUEST, ROW
 from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import tree
@@ -260,6 +261,32 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
     undisturbed = create(tmp_path / "undisturbed.zarr", SWEEP, ROW)
     run_engine(undisturbed)
     assert tree(store.path) == tree(undisturbed.path)
+
+
+def test_a_job_that_cannot_compute_is_cancelled_and_not_submitted_again(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sweep.engine.clusters.LOOK_SECONDS", 0.1)
+    slow = Slow(tmp_path / "notes", 5.0)
+    slow.folder.mkdir()
+    store = create(tmp_path / "map.zarr", SWEEP, ROW)
+    notes: list[str] = []
+    cancelled: list[int] = []
+
+    def report(_: Progress) -> None:
+        if not cancelled and any("given up" in line for line in notes):
+            cancelled.extend(each for each in jobs.sessions if not psutil.pid_exists(each))
+        if cancelled:
+            slow.hurry()
+
+    options = RunOptions(cluster="slurm", slurm=TABLE, time_limit=100.0)
+    opener = Choosy(slow, 1)
+    summary = run_engine(store, options, report, notify=notes.append, open_backend=opener)
+    assert (summary.points, summary.stopped) == (108, "")
+    assert len(cancelled) == 1
+    assert len(jobs.scripts) == 2
+    (line,) = (line for line in notes if line.startswith("worker SLURMCluster-"))
+    assert " is given up, 1 left: the disk is full" in line
 
 
 @pytest.mark.parametrize(

@@ -534,6 +534,14 @@ def test_a_lack_of_memory_is_a_machine_error_and_fails_no_points() -> None:
     assert Status.failed not in results.dataset()["status"].to_numpy()
 
 
+def test_a_broken_installation_is_a_machine_error_and_fails_no_points() -> None:
+    backend = Failing(fails_at(2, error=ImportError))
+    results = MemoryResults(SWEEP, chunk_points=ROW)
+    with pytest.raises(MachineError, match=r"installation is broken \(a fault\): install"):
+        run(results, RunOptions(workers=1), open_backend=backend)
+    assert Status.failed not in results.dataset()["status"].to_numpy()
+
+
 def test_an_interrupt_in_a_worker_is_not_swallowed() -> None:
     backend = Failing(fails_at(2, error=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):

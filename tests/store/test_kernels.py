@@ -21,9 +21,10 @@ from sweep.backends import open_backend
 from sweep.cli import main
 from sweep.config import load
 from sweep.engine.driver import run_in_store
+from sweep.engine.fitness import Code
 from sweep.engine.ledger import Progress
 from sweep.engine.worker import Job, forget_run
-from sweep.errors import StoreError
+from sweep.errors import MachineError, StoreError
 from sweep.options import RunOptions
 from sweep.request import Request
 from sweep.shipped import configs_folder
@@ -152,22 +153,25 @@ def test_a_worker_with_other_kernels_refuses_before_it_computes(
     other_digest = kernel_digest(load(SMOKE).sweep)
     change_code(copied_kernels)
     own_digest = kernel_digest(load(SMOKE).sweep)
-    with pytest.raises(StoreError, match=r"worker \(process \d+ on .+\) cannot start") as caught:
-        sweep.run(SMOKE, store=tmp_path / "map.zarr", cluster="local", workers=1)
-    assert all(text in str(caught.value) for text in (own_digest, other_digest, CURE))
-    assert Store.open(tmp_path / "map.zarr").done() == []
+    for options in ({}, {"accept_revision": True}):
+        with pytest.raises(
+            MachineError, match=r"worker 0 \(process \d+ on .+\): its ker"
+        ) as caught:
+            sweep.run(SMOKE, store=tmp_path / "map.zarr", cluster="local", workers=1, **options)
+        message = str(caught.value)
+        assert all(text in message for text in (own_digest, other_digest, "install the same ver"))
+        assert "accept" not in message
+    store = Store.open(tmp_path / "map.zarr")
+    assert (store.done(), store.receipts()) == ([], [])
 
 
-def test_a_worker_accepts_what_the_run_accepts(tmp_path: Path, request_: Request) -> None:
+def test_receipts_of_workers_name_what_the_run_accepts(tmp_path: Path, request_: Request) -> None:
     store = begun_by_no_kernel(tmp_path / "map.zarr", request_)
     (chunk, *_) = store.pending()
-    place = str(store.path)
-    with pytest.raises(StoreError, match=CURE):
-        Job("refusing", open_backend, RunOptions(backend="cpu"))(place, Task((chunk,)), 1.0)
-    accepting = Job("accepting", open_backend, RunOptions(backend="cpu", accept_revision=True))
-    accepting(place, Task((chunk,)), 1.0)
-    for run in ("refusing", "accepting"):
-        forget_run(run)
+    options = RunOptions(backend="cpu", accept_revision=True)
+    job = Job("accepting", open_backend, options, Code.of(request_.sweep))
+    job(str(store.path), Task((chunk,)), 1.0)
+    forget_run("accepting")
     assert [r["kernel_digest"] for r in store.receipts()] == [kernel_digest(request_.sweep)]
 
 
