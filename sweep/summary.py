@@ -18,7 +18,7 @@ from sweep.plan.recipes import model_in
 from sweep.spec import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store.receipts import Flow, Receipt, errors, flow, is_writing, latest_rate
+from sweep.store.receipts import Flow, Receipt, by_kernel, errors, flow, is_writing, latest_rate
 from sweep.work import Values
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class State:
     errors: Mapping[str, int]  # failed points by error message
     causes: Mapping[str, int] = field(default_factory=dict[str, int])
     points_again: int = 0  # of points_total, those computed again for exact quantiles
+    kernels: Mapping[str, int] = field(default_factory=dict[str, int])
+    # points by the digest of the kernel, if another than the store's was accepted
 
 
 def contents(dataset: xr.Dataset) -> Contents:
@@ -249,6 +251,9 @@ def state(store: Store, *, damaged: bool = False) -> State:
     alive = is_writing(holders := store.holders())
     rate = latest_rate(receipts, time.time(), alive, finished=not left)
     counts, causes = _counts(store, damaged=damaged)
+    notes = [receipt for receipt in receipts if "kernel_digest" in receipt]
+    done = store.done_receipts(receipts) if notes or counts.get(Status.failed) else []
+    notes = [receipt for receipt in notes if "chunk" not in receipt]
     return State(
         points_done=total - left,
         points_total=total,
@@ -259,9 +264,10 @@ def state(store: Store, *, damaged: bool = False) -> State:
         seconds_left=left / rate if rate else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
         running=running(holders, flow(receipts, time.time(), alive=alive)) if left else (),
-        errors=errors(store.done_receipts(receipts)) if counts.get(Status.failed) else {},
+        errors=errors(done) if counts.get(Status.failed) else {},
         causes=causes,
         points_again=remainder.points_again,
+        kernels=by_kernel([*notes, *done], str(store.kernel_digest or "an unknown kernel")),
     )
 
 

@@ -84,6 +84,7 @@ def status(
             cells=math.prod(opened.sweep.shape) if opened.sweep.reduction else None,
         )
         print_errors(store_state.errors, opened.log)
+        _print_kernels(store_state.kernels, opened)
         if damaged is not None:
             _print_damage(damaged)
         print(f"next: {_after(store, opened, store_state, damaged or [])}")
@@ -147,6 +148,17 @@ def _print_state(store_state: State) -> None:
         print(f"{rate(store_state.points_per_second)} when last written{time_left}")
     if store_state.last_written:
         print(f"last chunk written {store_state.last_written[:19].replace('T', ' ')} UTC")
+
+
+def _print_kernels(kernels: Mapping[str, int], store: Store) -> None:
+    """Print how many points each kernel has computed, if receipts name another than the store's."""
+    if not kernels:
+        return
+    print("--accept-revision has let other kernels than the store's compute:")
+    for digest, points in kernels.items():
+        whose = ", the store's" if digest == store.kernel_digest else ""
+        print(f"  {counted(points, 'point') if points else 'some points'} by {digest}{whose}")
+    print(f"which chunks: {store.log}")
 
 
 def _print_damage(damaged: list[Damage]) -> None:

@@ -208,6 +208,19 @@ def errors(receipts: Sequence[Receipt]) -> Mapping[str, int]:
     return dict(total.most_common())
 
 
+def by_kernel(receipts: Sequence[Receipt], own: str) -> Mapping[str, int]:
+    """The number of points by the digest of the kernel, if receipts name another than `own`.
+
+    It is 0 where receipts do not say of which chunks, as for refined points.
+    """
+    named = {str(r["kernel_digest"]) for r in receipts if "kernel_digest" in r} - {own}
+    points = Counter[str]()
+    for receipt in _last_of_each_chunk(receipts) if named else ():
+        points[str(receipt.get("kernel_digest", own))] += int(receipt.get("points", 0))
+    kernels = (own, *sorted(named)) if named else ()
+    return {each: points[each] for each in kernels if each != own or points[own] or not points}
+
+
 def _time(receipt: Receipt) -> float:
     return datetime.fromisoformat(str(receipt["time"])).timestamp()
 

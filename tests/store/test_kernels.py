@@ -31,6 +31,7 @@ from sweep.shipped import configs_folder
 from sweep.source import kernel_digest
 from sweep.store import Store
 from sweep.work import Task
+from tests.command import Run
 from tests.store.test_store import results_of
 
 SMOKE = configs_folder() / "smoke" / "wear_power.toml"
@@ -146,6 +147,19 @@ def test_receipts_say_which_chunks_an_accepted_kernel_computed(
     assert made_by == {(0, 0): None, (1, 0): digest, (2, 0): digest}
 
 
+def test_status_says_which_kernels_have_computed_a_store(
+    tmp_path: Path, request_: Request, run: Run
+) -> None:
+    store = begun_by_no_kernel(tmp_path / "map.zarr", request_)
+    store.append_receipt({"chunk": [0, 0], "points": 14, "counts": {"ok": 14}})
+    assert "--accept-revision" not in run("status", "map.zarr")[1]
+    assert run("run", str(SMOKE), "-o", "map.zarr", "--accept-revision")[0] == 0
+    out, digest = run("status", "map.zarr")[1], kernel_digest(request_.sweep)
+    assert f"\n  14 points by {NO_KERNEL}, the store's\n  21 points by {digest}\n" in out
+    kernels = json.loads(run("status", "map.zarr", "--json")[1])["kernels"]
+    assert kernels == {NO_KERNEL: 14, digest: 21}
+
+
 def test_a_worker_with_other_kernels_refuses_before_it_computes(
     tmp_path: Path, copied_kernels: Path
 ) -> None:
@@ -194,7 +208,7 @@ def refined(path: Path, *, accept: bool = False, **arguments: object) -> None:
     sweep.run(document, store=path, **arguments)  # pyright: ignore[reportArgumentType]
 
 
-def test_no_pass_of_a_refined_sweep_follows_from_another_kernel(tmp_path: Path) -> None:
+def test_no_pass_of_a_refined_sweep_follows_from_another_kernel(tmp_path: Path, run: Run) -> None:
     stop = Event()
 
     def after_the_first_pass(progress: Progress) -> None:
@@ -211,7 +225,9 @@ def test_no_pass_of_a_refined_sweep_follows_from_another_kernel(tmp_path: Path) 
     refined(path, accept=True)
     store = Store.open(path)
     assert store.kernel_digest == NO_KERNEL
-    assert kernel_digest(store.sweep) in [r.get("kernel_digest") for r in store.receipts()]
+    digest = kernel_digest(store.sweep)
+    assert digest in [r.get("kernel_digest") for r in store.receipts()]
+    assert f"  some points by {digest}\n" in run("status", "map.zarr")[1]
 
 
 @pytest.mark.parametrize(
