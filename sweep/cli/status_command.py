@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LOOKS = 2.0  # with --watch
 SLICE_SECONDS = 0.05  # between two looks whether to stop
+MAX_WAIT_FOR_STORE = 600.0  # s, with --watch: a run compiles its kernel first
 MAX_LOOKING_SHARE = 0.2  # of the time, if a look takes long
 CLEAR = "\x1b[2J\x1b[H"
 
@@ -45,7 +46,7 @@ def status(
     store: StorePath,
     verify: Annotated[bool, flag("--verify", "Read every chunk and list damaged files.")] = False,
     watch: Annotated[
-        bool, flag("--watch", "Repeat every 2 s until all is done or Ctrl-C.")
+        bool, flag("--watch", "Wait for the store, and repeat every 2 s until done or Ctrl-C.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -59,14 +60,14 @@ def status(
     from sweep.store import Store
     from sweep.summary import state
 
-    opened = Store.open(store)
     if watch:
         with StopRequest(note=b"") as stop:  # nothing is computed, so nothing can be lost
             stop.computing = True
-            watch_store(opened, stop.event, as_json=as_json)
+            wait_for_store(store, stop.event)
+            watch_store(Store.open(store), stop.event, as_json=as_json)
         if stop.signal:
             raise typer.Exit(stop.exit_status)
-        opened = opened.refreshed()
+    opened = Store.open(store)
     damaged = list(_verified(opened)) if verify else None
     store_state = state(opened, damaged=bool(damaged))
     if as_json:
@@ -186,6 +187,22 @@ def _after(name: str, store: Store, store_state: State, damaged: list[Damage]) -
     return f"move {place} out of the store; then {then}" if folders else then
 
 
+def wait_for_store(path: str, stop: Event) -> None:
+    """Wait until a store or a pass of it is there, at most MAX_WAIT_FOR_STORE, or `stop` is set."""
+    from sweep.store import PassFolder, anything_at
+
+    end, noted = time.monotonic() + MAX_WAIT_FOR_STORE, False
+    while not (anything_at(path) or PassFolder(path).exists()):
+        if stop.is_set() or time.monotonic() > end:
+            return
+        if not noted:
+            limit = f"{MAX_WAIT_FOR_STORE / 60:.0f} min"
+            note = f"no store {path!r} yet: waiting up to {limit} for a run to make it"
+            print(note, file=sys.stderr, flush=True)
+        noted = True
+        _pause(SECONDS_BETWEEN_LOOKS, stop)
+
+
 def watch_store(store: Store, stop: Event, *, as_json: bool) -> None:
     """Print rate, time left, failures and workers until all is done, or `stop` is set."""
     from sweep.store import remaining
@@ -200,11 +217,18 @@ def watch_store(store: Store, stop: Event, *, as_json: bool) -> None:
             print_object("status", **flow_json(left, flow, processes, sentences))
         else:
             _print_flow(left, flow, processes, sentences)
-        looked = time.monotonic()
-        pause = max(SECONDS_BETWEEN_LOOKS, (looked - began) / MAX_LOOKING_SHARE)
-        # Not in `stop.wait`: a signal that sets `stop` would wait there for itself for ever.
-        while time.monotonic() < looked + pause and not stop.is_set():
-            time.sleep(SLICE_SECONDS)
+        looking = time.monotonic() - began
+        _pause(max(SECONDS_BETWEEN_LOOKS, looking / MAX_LOOKING_SHARE), stop)
+
+
+def _pause(seconds: float, stop: Event) -> None:
+    """Wait so long, or until `stop` is set.
+
+    Not in `stop.wait`: a signal that sets `stop` would wait there for itself for ever.
+    """
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not stop.is_set():
+        time.sleep(SLICE_SECONDS)
 
 
 def flow_of(store: Store) -> Flow:

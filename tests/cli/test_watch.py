@@ -202,6 +202,33 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     assert lines[-2] == f"receipts: {path}.log"
 
 
+def test_it_waits_for_a_store_that_is_just_being_made(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(_seconds: float, _stop: threading.Event) -> None:
+        api.run(REQUEST, store=tmp_path / "map.zarr")
+
+    monkeypatch.setattr("sweep.cli.status_command._pause", make)  # between two looks
+    status, out, err = run("status", "map.zarr", "--watch")
+    assert (status, out.count("960 of 960 points done")) == (0, 1)
+    assert err == "no store 'map.zarr' yet: waiting up to 10 min for a run to make it\n"
+
+
+@pytest.mark.parametrize("is_refined", [False, True])
+def test_it_does_not_wait_for_ever_nor_for_the_end_of_a_refinement(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_refined: bool
+) -> None:
+    if is_refined:
+        api.open_store(load(REQUEST), tmp_path / "map.zarr.passes" / "0.zarr")
+    else:
+        monkeypatch.setattr("sweep.cli.status_command.MAX_WAIT_FOR_STORE", 0.1)
+    status, _, err = run("status", "map.zarr", "--watch")
+    last = err.splitlines()[-1]
+    assert status == 2
+    assert ("sweep status" in last and "passes/0.zarr" in last) == is_refined
+    assert last.startswith(f"no store '{tmp_path}/map.zarr'") != is_refined
+
+
 def test_receipts_of_an_earlier_store_are_not_counted(run: Run, tmp_path: Path) -> None:
     """Nor those of chunks that are to be computed anew."""
     path = tmp_path / "map.zarr"
@@ -240,8 +267,13 @@ def test_ctrl_c_ends_watching(tmp_path: Path) -> None:
     import signal
 
     path = tmp_path / "map.zarr"
-    api.open_store(load(REQUEST), path)
     command = ["-m", "sweep", "status", str(path), "--watch", "--json"]
+    with Forked(command, cwd=tmp_path, env=environment(), stderr=PIPE) as waiting:
+        assert waiting.stderr is not None
+        assert "waiting" in waiting.stderr.readline()
+        waiting.send_signal(signal.SIGINT)
+        assert (waiting.wait(timeout=20), waiting.stderr.read()) == (130, "")
+    api.open_store(load(REQUEST), path)
     watching = Forked(command, cwd=tmp_path, env=environment(), stdout=PIPE, stderr=PIPE)
     assert watching.stdout is not None
     (event,) = json_lines(watching.stdout.readline())
