@@ -29,7 +29,13 @@ HD double missing() { return from_bits(0x7ff8000000000000LL); }  // an output th
 
 #else
 
+// Functions are written out where they are called, so that values stay in registers. Without optimization
+// each of their values would have a place of its own on the stack: megabytes, more than a thread has.
+#ifdef __OPTIMIZE__
 #define HD inline __attribute__((always_inline))
+#else
+#define HD inline
+#endif
 
 #ifndef SWEEP_WIDTH
 #if defined(__AVX512F__)
