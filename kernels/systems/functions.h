@@ -24,6 +24,8 @@ HD mask outside_acos(real x) { return outside_asin(x); }
 HD mask outside_sqrt(real x) { return ~(x >= 0.0); }
 HD mask outside_log(real x) { return ~((x >= least_normal) & (x <= greatest_finite)); }
 HD mask outside_pow(real x, real y) { return outside_log(x) & ~((x == 0.0) & (y > 0.0)); }
+HD mask outside_even_pow(real x, real y) { return outside_pow(abs(x), y); }
+HD mask outside_odd_pow(real x, real y) { return outside_pow(abs(x), y); }
 
 HD real within(mask outside, real x) { return select(outside, missing(), x); }
 
@@ -41,6 +43,9 @@ HD real tan(real x) {
 }
 HD real log(real x) { return within(outside_log(x), ::log(x)); }
 HD real pow(real x, real y) { return within(outside_pow(x, y), ::pow(x, y)); }
+// With a whole y, which is even or odd.
+HD real even_pow(real x, real y) { return functions::pow(abs(x), y); }
+HD real odd_pow(real x, real y) { return times_sign(functions::pow(abs(x), y), x); }
 HD real atan2(real y, real x) { return ::atan2(y, x); }
 HD real atan(real x) { return ::atan2(x, 1.0); }
 HD real sign(real x) { return select(x > 0.0, 1.0, select(x < 0.0, -1.0, 0.0 * x)); }

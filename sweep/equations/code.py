@@ -20,7 +20,7 @@ from sweep.equations.expressions import (
     whole_power,
 )
 
-REVISION = 7
+REVISION = 8
 SIGNAL = "functions::signal"  # how the C++ of a signal begins
 
 # Functions whose arguments may leave their range.
@@ -178,7 +178,8 @@ class Code:
             return self._whole_power(base, whole)
         if rational(exponent) == Fraction(1, 2):
             return self.value(Call("sqrt", (base,)))
-        return self._new("real", f"functions::pow({self._real(base)}, {self._real(exponent)})")
+        name, x, y = _power_function(exponent), self._real(base), self._real(exponent)
+        return self._new("real", f"functions::{name}({x}, {y})")
 
     def _whole_power(self, base: Expression, exponent: int) -> str:
         if exponent < 0:
@@ -244,7 +245,7 @@ class Code:
                 sign = "~" if function == "or" else ""
                 inside = _both(inside, f"{sign}{self.value(argument)}")
         if _has_range(expression):
-            name = "pow" if function == "**" else function
+            name = _power_function(arguments[1]) if function == "**" else function
             values = ", ".join(self._real(argument) for argument in arguments)
             yield _both(inside, f"functions::outside_{name}({values})")
 
@@ -256,8 +257,16 @@ def is_ranged(expression: Expression, definitions: Mapping[str, Expression]) -> 
     return any(map(_has_range, calls)) or any(is_ranged(each, definitions) for each in used)
 
 
+def _power_function(exponent: Expression) -> str:
+    """The function for a power that is no product; of a whole power, a negative base has one."""
+    value = rational(exponent)
+    if value is None or value.denominator != 1:
+        return "pow"
+    return "odd_pow" if value % 2 else "even_pow"
+
+
 def _has_range(call: Call) -> bool:
-    """Whether it is a function that has one, or a power that is not whole."""
+    """Whether it is a function that has one, or a power that is no product."""
     if call.function == "**":
         return whole_power(call.arguments[1]) is None
     return call.function in RANGES

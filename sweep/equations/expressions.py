@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -102,24 +103,46 @@ def names_in(expression: Expression) -> dict[str, Name]:
     return names
 
 
-def rational(expression: Expression) -> Fraction | None:
-    """The exact value of an expression of decimal numbers, + - * / and unary minus; else None.
+LARGEST = Fraction(sys.float_info.max)
+MAX_BITS = 2**12  # of the numerator and denominator of a power
 
-    None also for a division by zero.
+
+def rational(expression: Expression) -> Fraction | None:
+    """The exact value of an expression of decimal numbers, arithmetic and unary minus; else None.
+
+    None also for a division by zero, a value beyond the range of doubles, and a power that is not
+    whole.
     """
+    value = _rational(expression)
+    return value if value is not None and abs(value) <= LARGEST else None
+
+
+def _rational(expression: Expression) -> Fraction | None:
     match expression:
         case Number(value):
             return Fraction(repr(value))
         case Call("negative", (argument,)):
             value = rational(argument)
             return None if value is None else -value
-        case Call("+" | "-" | "*" | "/" as operator, (left, right)):
+        case Call("+" | "-" | "*" | "/" | "**" as operator, (left, right)):
             a, b = rational(left), rational(right)
-            if a is None or b is None or (operator == "/" and b == 0):
+            if a is None or b is None:
+                return None
+            if operator == "**":
+                return _raised(a, b)
+            if operator == "/" and b == 0:
                 return None
             return {"+": a + b, "-": a - b, "*": a * b, "/": a / (b or 1)}[operator]
         case _:
             return None
+
+
+def _raised(base: Fraction, exponent: Fraction) -> Fraction | None:
+    """A whole power, exactly; None if the power is not whole, does not exist or is very long."""
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if exponent.denominator != 1 or bits * abs(exponent) > MAX_BITS or (base == 0 > exponent):
+        return None
+    return Fraction(base ** int(exponent))
 
 
 MAX_POWER = 64  # a whole power up to it is a product

@@ -139,7 +139,10 @@ def test_every_function_is_read(function: str) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [("2", "2"), ("-0.5", "-1/2"), ("1/3", "1/3"), ("0.1", "1/10"), ("2*3-1", "5"), ("1/0", "None"),
-     ("x", "None"), ("2**2", "None"), ("1/(2-2)", "None")],
+     ("x", "None"), ("2**3", "8"), ("-2**2", "-4"), ("2**-2", "1/4"), ("2**2**3", "256"),
+     ("(1/2)**(6/2)", "1/8"), ("0**0", "1"), ("0**-1", "None"), ("4**0.5", "None"),
+     ("1/(2-2)", "None"), ("10**10**10", "None"), ("1e300*1e300", "None"),
+     ("2**1000*2**1000", "None")],
 )  # fmt: skip
 def test_rational_numbers_are_exact(text: str, value: str) -> None:
     assert str(rational(parse(text))) == value

@@ -148,6 +148,59 @@ def test_rough_power(probe: Probe, rng: np.random.Generator) -> None:
         assert np.abs(rough / x**power - 1).max() < 1e-3, power
 
 
+# Whole powers.
+
+POWERS_OF_X = {
+    "x**2**3": 8, "x**-2**2": -4, "x**(1 + 1)": 2, "x**(6/2)": 3, "x**(2**3 - 1)": 7,
+    "x**(0.5*30)": 15, "x**-(10 - 2**3)": -2, "x**64": 64, "x**-64": -64, "x**2**6": 64,
+    "x**65": 65, "x**-2**7": -128, "x**101": 101, "x**(0*5)": 0,
+}  # fmt: skip
+POWERS_MODEL = """
+format = 1
+name = "powers"
+time_unit = "1"
+[parameters]
+start = {{ unit = "1", meaning = "x at t = 0" }}
+[states]
+x = {{ initial = "start", meaning = "a state that moves away from 0" }}
+{states}
+[derivatives]
+x = "x"
+{rates}
+[outputs]
+{outputs}
+"""
+
+
+INTEGRATED = ("x**2**3", "x**-64", "x**65")  # with rodas4 their derivatives, too
+
+
+@pytest.mark.parametrize("method", ["rodas4", pytest.param("rk54", marks=pytest.mark.broad)])
+def test_whole_powers_of_negative_numbers_have_a_value(method: str) -> None:
+    """However the whole number is written. y' = x^n with x = x0 e^t: y = x0^n (e^(n t) - 1)/n."""
+    rates = {f"y{i}": text for i, text in enumerate(INTEGRATED)}
+    finals = {f"final_{i}": text for i, text in enumerate(POWERS_OF_X)}
+    text = POWERS_MODEL.format(
+        states="\n".join(f'{y} = {{ initial = "0", meaning = "integral" }}' for y in rates),
+        rates="\n".join(f'{y} = "{rate}"' for y, rate in rates.items()),
+        outputs="\n".join(
+            f'{name} = {{ final = "{text}" }}'
+            for name, text in (*((f"{y}_end", y) for y in rates), *finals.items())
+        ),
+    )
+    starts, end = (-0.9, 0.9), 0.25
+    dataset = points(text, method, {"start": starts}, window_end=end, relative_tolerance=1e-9)
+    assert (dataset.status == Status.ok).all()
+    x0 = [mpf(start) for start in starts]
+    for name, text in finals.items():
+        expected = [float((x * mp.exp(end)) ** POWERS_OF_X[text]) for x in x0]
+        np.testing.assert_allclose(dataset[name], expected, rtol=1e-6, err_msg=text)
+    for y, text in rates.items():
+        n = POWERS_OF_X[text]
+        expected = [float(x**n * mp.expm1(n * mpf(end)) / n) for x in x0]
+        np.testing.assert_allclose(dataset[f"{y}_end"], expected, rtol=1e-6, err_msg=text)
+
+
 # Statuses of points.
 
 MODEL = """

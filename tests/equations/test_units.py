@@ -146,6 +146,7 @@ RIGHT = [
     ('"total/mass"', '"where(x > 0, 0, -omega*v)"'),
     ('"total/mass"', '"sign(x)*sqrt(x*gap)*omega**(4/2)"'),
     ('"total/mass"', '"x**0.5*gap**(1/2)*omega**2"'),
+    ('"total/mass"', '"x**(2**3 - 7)*(x/gap)**-2**2*omega**2**1"'),
     ('"total/mass"', '"max(0, hypot(x, gap), 0)*omega*abs(-omega)*exp(x/gap)*count**count"'),
     ('"total/mass"', '"atan2(x, gap)*v/t + floor(omega*t)*v*omega"'),
     ('initial = "0", scale = "gap"', 'initial = "0*mass", scale = "0.5"'),
