@@ -156,7 +156,8 @@ class Sums:
                 square = self._integral(Call("*", (expression, expression)))
                 return f"sqrt({square} / length)"
             case "share":
-                return f"{self._integral(Call('where', (expression, ONE, ZERO)))} / length"
+                part = self._integral(Call("where", (expression, ONE, ZERO)))
+                return f"functions::min({part} / length, 1.0)"  # lengths of steps are rounded
             case "maximum":
                 return self._extreme(expression)
             case "minimum":

@@ -96,3 +96,13 @@ def test_integrals_are_split_at_kinks_and_jumps(method: str) -> None:
     motion = points(text, method, window_end=END, **controls)
     errors = {e: float(motion[n]) - mean(EXPRESSIONS[e]) for n, e in names.items()}
     assert {e: error for e, error in errors.items() if not abs(error) < 1e-9} == {}
+
+
+def test_a_share_is_at_most_1() -> None:
+    """The lengths of steps are rounded: their sum over the window exceeded its length."""
+    text = CLOCK + 'always = { share = "x < 2" }\nnever = { share = "x > 2" }\n'
+    ends = np.linspace(1.0, 9.0, 200).tolist()
+    motions = points(text, "rk4", {"window_end": ends}, window_start=0.3, step=0.01)
+    assert motions["always"].max() == 1
+    np.testing.assert_allclose(motions["always"], 1.0, rtol=1e-13)
+    np.testing.assert_array_equal(motions["never"], 0.0)
