@@ -255,6 +255,15 @@ def test_outside_validity_and_missing_values() -> None:
             np.testing.assert_array_equal(values[1:], np.full(4, missing, values.dtype))
 
 
+def test_a_tiny_acceleration_without_friction_slips_all_the_time() -> None:
+    """The mean of |v| is a0/ω, whatever a0 is."""
+    small = np.array([1e-291, 1e-300, 1e-306])
+    ice = compute({**SDND104, "friction": 0.0, "base_acceleration": small, "mass": 1e5})
+    np.testing.assert_array_equal(ice["status"], Status.ok)
+    expected = 1e6 * small / SDND104["angular_frequency"]
+    np.testing.assert_allclose(ice["wear_power"], expected, rtol=1e-13)
+
+
 def test_overflow_and_underflow_are_diverged() -> None:
     heavy = compute({**SDND104, "mass": 1e305, "base_acceleration": 1e10})
     assert heavy["status"][0] == Status.diverged
@@ -305,6 +314,22 @@ def test_very_short_sticks_count() -> None:
     np.testing.assert_allclose(outputs["stick_fraction"], expected, rtol=1e-13, atol=1e-15)
     assert [REGIMES[code] for code in outputs["regime"]] == ["stick_slip"] * len(base)
     np.testing.assert_array_equal(outputs["slip_phases"], 8)
+
+
+def test_a_share_is_at_most_1() -> None:
+    """A slip begins within rounding of the window's end; the wait before it was 1 + 6e-15."""
+    outputs = compute(
+        {
+            **CYCLES,
+            "friction": 0.4974116634122536,
+            "base_acceleration": 5.310723154030592,
+            "angular_frequency": 6.0,
+            "start_cycle": 13.18862643050074,
+            "end_cycle": 13.193030740109599,
+        }
+    )
+    assert REGIMES[outputs["regime"][0]] == "stick_slip"
+    assert outputs["stick_fraction"][0] == 1
 
 
 def test_slips_count_that_begin_at_the_start_but_not_at_the_end_of_the_window() -> None:

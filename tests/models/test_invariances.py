@@ -32,7 +32,9 @@ DIMENSIONS = {
     "maximum_step": TIME, "tangential_stiffness": STIFFNESS, "tangential_damping": (1, 0, -1),
     "wear_power": POWER, "friction_power": POWER, "slip_distance": LENGTH,
     "peak_slip_speed": SPEED, "wall_stiffness": STIFFNESS, "gap": LENGTH, "energy": ENERGY,
-    "frequency": RATE, "minimum": LENGTH, "maximum": LENGTH,
+    "frequency": RATE, "minimum": LENGTH, "maximum": LENGTH, "youngs_modulus": (1, -1, -2),
+    "radius": LENGTH, "indentation": LENGTH, "normal_amplitude": LENGTH,
+    "tangential_amplitude": LENGTH, "dissipated_energy": ENERGY,
 }  # fmt: skip
 
 UNIT = st.integers(-9, 9)  # powers of two: of mass, length and time
@@ -47,11 +49,11 @@ STEPPED = [*((name, math.inf) for name in PENALISED), *CODE_ASTER_TOLERANCES]
 
 def in_units(columns: Mapping[str, Any], *units: int) -> Columns:
     """The columns in units of mass, length and time that are smaller by these powers of two."""
-    scales = {
-        name: 2.0 ** sum(u * d for u, d in zip(units, dimensions, strict=True))
-        for name, dimensions in DIMENSIONS.items()
+    powers = {
+        name: sum(u * d for u, d in zip(units, DIMENSIONS[name], strict=True))
+        for name in columns.keys() & DIMENSIONS.keys()
     }
-    return {name: scales[name] * v if name in scales else v for name, v in columns.items()}
+    return {name: 2.0 ** powers[name] * v if name in powers else v for name, v in columns.items()}
 
 
 def assert_the_same_in_units(points: Columns, *units: int, **how: Any) -> None:
@@ -80,6 +82,19 @@ def test_the_exact_motion_is_the_same_in_all_units(
     assert_the_same_in_units(stepped(points, "moreau"), mass, length, time, method="moreau")
 
 
+@pytest.mark.parametrize("units", [(1000, -1000, 0), (1000, -980, 9), (940, -960, -30)])
+def test_the_exact_motion_is_the_same_where_accelerations_are_tiny(
+    units: tuple[int, int, int],
+) -> None:
+    """Accelerations of 1e-300 m/s², with friction and without, at which μg must still be exact."""
+    points = friction_oscillator.random_parameters(POINTS, 7)
+    points["friction"][:9] = 0.0
+    outputs = compute(in_units(points, *units))
+    expected = in_units(compute(points), *units)
+    assert np.abs(expected["wear_power"][:9]).min() > 0
+    assert differing(expected, outputs) == []
+
+
 @pytest.mark.parametrize(("method", "tolerance"), STEPPED)
 @settings(max_examples=8, deadline=None)
 @given(mass=UNIT, speed=st.integers(-9, 9), seed=SEED)
@@ -90,6 +105,45 @@ def test_penalised_motion_is_the_same_in_units_that_leave_speeds(
     points = stepped(friction_oscillator.random_parameters(POINTS, seed), method, tolerance)
     same = 0 if (method, tolerance) in CODE_ASTER_TOLERANCES else speed
     assert_the_same_in_units(points, mass, same, same, method=method)
+
+
+@pytest.mark.parametrize("units", [(-490, 191, 191), (380, -190, -190)])
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(each, marks=[pytest.mark.broad] * (each != "euler")) for each in PENALISED],
+)
+def test_critical_damping_does_not_overflow_or_underflow(
+    method: str, units: tuple[int, int, int]
+) -> None:
+    """It contains the product of mass and stiffness, here 1e-405 and 1e350."""
+    points = friction_oscillator.random_parameters(12, 1)
+    points = stepped({name: np.broadcast_to(v, 12) for name, v in points.items()}, method)
+    outputs = compute(in_units(points, *units), method=method)
+    expected = in_units(compute(points, method=method), *units)
+    np.testing.assert_array_equal(outputs["status"], expected["status"])
+    for name in ("wear_power", "slip_distance", "peak_slip_speed"):
+        np.testing.assert_allclose(outputs[name], expected[name], rtol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("units", [(-28, -494, -153), (-491, 183, 191), (0, 300, 0)])
+def test_the_energy_of_a_contact_is_right_where_its_status_is_ok(
+    units: tuple[int, int, int],
+) -> None:
+    """Squares and products of lengths underflow, and E* is subnormal; or nothing is lost."""
+    rng = np.random.default_rng(4)
+    depth = 10 ** rng.uniform(-7, -4, POINTS)
+    points = {
+        "youngs_modulus": 10 ** rng.uniform(9, 12, POINTS), "friction": rng.uniform(0, 1, POINTS),
+        "poisson_ratio": rng.uniform(-0.5, 0.5, POINTS), "phase": rng.uniform(-3, 3, POINTS),
+        "radius": 10 ** rng.uniform(-4, 0, POINTS), "indentation": depth,
+        "normal_amplitude": depth * rng.uniform(0, 1.5, POINTS),
+        "tangential_amplitude": depth * 10 ** rng.uniform(-1, 1, POINTS),
+    }  # fmt: skip
+    outputs = compute(in_units(points, *units), model="mdr_contact")
+    expected = in_units(compute(points, model="mdr_contact"), *units)["dissipated_energy"]
+    ok = outputs["status"] == 0
+    assert ok.mean() > (0.1 if units[1] < 300 else 0.99)
+    np.testing.assert_allclose(outputs["dissipated_energy"][ok], expected[ok], rtol=1e-14)
 
 
 @pytest.mark.parametrize("method", IMPACT_METHODS)

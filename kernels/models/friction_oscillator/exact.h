@@ -252,19 +252,37 @@ HD int64 advance(State& s, Parameters const& p, int64 budget) {
     return used;
 }
 
+// value * down, of which the value alone does not underflow.
+struct Lifted {
+    real value, down;
+};
+
+HD Lifted lifted(real plain, real with_lift) {
+    mask lifts = plain < small;
+    return {select(lifts, with_lift, plain), select(lifts, 1.0 / lift, 1.0)};
+}
+
+HD Lifted quotient(real a, real b) {
+    real plain = a / b;
+    if (!any(plain < small)) return {plain, 1.0};
+    return lifted(plain, a * lift / b);
+}
+
 HD Outputs finish(State const& s, Parameters const& p) {
     Scaled o = scaled(p);
-    real speed = p.base_acceleration / p.angular_frequency;
-    real load = p.mass * p.gravity;
+    Lifted speed = quotient(p.base_acceleration, p.angular_frequency);
+    Lifted length = quotient(speed.value, p.angular_frequency);
+    Lifted load = lifted(p.mass * p.gravity, p.mass * lift * p.gravity);
     mask slipped = s.ever_slipped;
     mask stuck = s.ever_stuck;
     Outputs out;
-    out.wear_power = load * speed * (s.wear / o.window);
+    out.wear_power = load.value * speed.value * (s.wear / o.window) * speed.down * load.down;
     out.friction_power = p.friction * out.wear_power;
-    out.slip_distance = speed / p.angular_frequency * s.distance;
-    out.stick_fraction = select(slipped, select(stuck, s.stuck / o.window, 0.0), 1.0);
+    out.slip_distance = length.value * s.distance * length.down * speed.down;
+    real stick_fraction = least(s.stuck / o.window, 1.0);  // waits are rounded
+    out.stick_fraction = select(slipped, select(stuck, stick_fraction, 0.0), 1.0);
     out.slip_phases = s.slips;
-    out.peak_slip_speed = speed * s.peak;
+    out.peak_slip_speed = speed.value * s.peak * speed.down;
     out.regime = select(slipped, select(stuck, 1.0, 2.0), 0.0);
     mask finite = o.resolved & (abs(out.wear_power) < 1e308) & (abs(out.slip_distance) < 1e308);
     out.status = select(s.transitions <= transition_limit(o), 0.0, 1.0);

@@ -43,7 +43,11 @@ HD Law law_of(Parameters const& p) {
     law.spring = p.stiffness * per_mass;
     law.damper = p.damping * per_mass;
     // NaN is the default: critical damping.
-    real critical = 2.0 * sqrt(p.mass * (p.stiffness + p.tangential_stiffness));
+    real stiffness = p.stiffness + p.tangential_stiffness;
+    real product = p.mass * stiffness;
+    mask lost = ~((product > 1e-290) & (product < 1e290));  // by underflow or overflow
+    real critical = 2.0 * sqrt(product);
+    if (any(lost)) critical = select(lost, 2.0 * sqrt(p.mass) * sqrt(stiffness), critical);
     mask given = p.tangential_damping == p.tangential_damping;
     law.damping = select(given, p.tangential_damping, critical) * per_mass;
     return law;

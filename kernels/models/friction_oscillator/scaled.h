@@ -23,6 +23,8 @@ constexpr double never = 1e300;                         // a phase that no run r
 constexpr double most_cycles = 1e9;
 constexpr double stiffest = 1e6;
 constexpr double most_damping = 1e12;
+constexpr double least_normal = 2.2250738585072014e-308;  // smaller numbers have fewer digits
+constexpr double small = 1e-270, lift = 0x1p600;          // what is smaller is multiplied by `lift`
 
 // A moment: the number of whole cycles, and the phase in [0, 2 pi) within the cycle.
 struct Moment {
@@ -122,15 +124,18 @@ HD Side side_of(real sign, real friction, real excess, real shaking, real sine, 
 
 HD Scaled scaled(Parameters const& p) {
     Scaled o;
-    // mu g is formed exactly, because near mu g = a0 everything depends on the difference.
-    real limit = p.friction * p.gravity;
-    real limit_rest = fma(p.friction, p.gravity, -limit);
+    // mu g is formed exactly, because near mu g = a0 everything depends on the difference. Where its
+    // rounding error would underflow, mu g and a0 are larger by a power of two.
+    real factor = select(p.base_acceleration < small, lift, 1.0);
+    real friction = p.friction * factor;
+    real limit = friction * p.gravity;
+    real limit_rest = fma(friction, p.gravity, -limit);
     // If the inertia force never exceeds the smallest friction limit of a cycle, the mass never slips,
     // and limit / a0 may overflow. It is replaced by a mass at friction 2 without vertical shaking. The
     // factor 0.5 leaves points near the limit to the crossings, which are more accurate.
     real least_limit = p.friction * (p.gravity - abs(p.vertical_acceleration));
     mask held = p.base_acceleration <= 0.5 * least_limit;
-    real scale = select(held, 1.0, p.base_acceleration);
+    real scale = select(held, 1.0, p.base_acceleration * factor);
     real excess = select(held, -1.0, ((scale - limit) - limit_rest) / scale);
     o.friction = select(held, 2.0, limit / scale);
     o.shaking = p.vertical_acceleration / p.gravity;
@@ -154,8 +159,7 @@ HD Scaled scaled(Parameters const& p) {
     }
     o.valid = (abs(o.shaking) < 1.0) & (o.window > 0.0) & (o.window_end.cycle <= most_cycles) &
               (o.modes.spring <= stiffest * stiffest) & (o.modes.damping <= most_damping);
-    // Below this, digits of mu g are lost already.
-    o.resolved = held | (p.base_acceleration > 1e-290);
+    o.resolved = held | (p.base_acceleration >= least_normal);
     return o;
 }
 

@@ -32,7 +32,7 @@ HD Units units_of(Scaled const& o, Parameters const& p) {
     } else {
         real radius;
         if constexpr (parameter_set == ParameterSet::sphere)
-            radius = sqrt(p.radius * p.indentation);
+            radius = sqrt(resolved(p.radius * p.indentation));
         else
             radius = contact_radius(o.profile, p.profile_coefficient, p.indentation);
         real nu = p.poisson_ratio;

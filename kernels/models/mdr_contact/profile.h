@@ -5,6 +5,13 @@
 
 namespace mdr_contact {
 
+constexpr double least_normal = 2.2250738585072014e-308;  // smaller numbers have fewer digits
+
+// A number, or NaN if it lacks digits or overflows.
+HD real resolved(real x) {
+    return select((x >= least_normal) & (x <= 1.7976931348623157e308), x, missing());
+}
+
 // The exponent n; the contact radius goes with the indentation to the power b = 1/n. Sphere and cone need
 // only roots and products, which are faster and more accurate than general powers.
 struct Profile {
@@ -49,7 +56,7 @@ HD real spring_profile(real exponent) {
 // The contact radius at an indentation, in m.
 HD real contact_radius(Profile const& profile, real coefficient, real indentation) {
     real scaled = indentation / (spring_profile(profile.exponent) * coefficient);
-    return radius_at(profile, scaled);
+    return radius_at(profile, resolved(scaled));
 }
 
 }  // namespace mdr_contact

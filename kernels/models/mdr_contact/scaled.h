@@ -95,13 +95,30 @@ HD Scaled scaled_dimensionless(Parameters const& p) {
     return o;
 }
 
+// W_ref, from G*, a0 and Delta_x. Where Delta_x^2 or a product of it underflows, in another order.
+HD void set_energy(Scaled& o, real shear, real radius, real amplitude) {
+    real share = select(o.delta == 0.0, 1.0, o.delta);
+    real square = amplitude * amplitude;
+    real stiffness = 16.0 / 3.0 * shear * radius;
+    real work = stiffness * square;
+    o.energy = work * share * o.profile.inverse;
+    real smallest = least(least(shear, radius), least(least(stiffness, square), work));
+    mask lost = ~(o.unmoved | (least(smallest, o.energy) >= least_normal));
+    if (!any(lost)) return;
+    real pressure = 16.0 / 3.0 * shear * amplitude, area = radius * amplitude * o.profile.inverse;
+    real force = pressure * share;
+    o.energy = select(lost, force * area, o.energy);
+    smallest = least(least(shear, radius), least(least(pressure, force), area));
+    o.in_proportion = o.in_proportion & (~lost | (smallest >= least_normal));
+}
+
 HD Scaled scaled_physical(Parameters const& p) {
     constexpr bool sphere = parameter_set == ParameterSet::sphere;
     Scaled o;
     o.profile = profile_of(select(sphere, 2.0, p.profile_exponent));
     real radius;
     if constexpr (sphere)
-        radius = sqrt(p.radius * p.indentation);
+        radius = sqrt(resolved(p.radius * p.indentation));
     else
         radius = contact_radius(o.profile, p.profile_coefficient, p.indentation);
     real nu = p.poisson_ratio;
@@ -116,9 +133,8 @@ HD Scaled scaled_physical(Parameters const& p) {
     o.load = reach * p.indentation;
     o.delta = p.normal_amplitude / p.indentation;
     complete(o, p.phase);
-    real share = select(o.delta == 0.0, 1.0, o.delta);
-    real square = p.tangential_amplitude * p.tangential_amplitude;
-    o.energy = 16.0 / 3.0 * shear * radius * square * share * o.profile.inverse;
+    o.in_proportion = o.in_proportion & (o.held | o.frictionless | (reach >= least_normal));
+    set_energy(o, shear, radius, p.tangential_amplitude);
     o.valid = o.valid & ~(o.unmoved & (p.normal_amplitude == 0.0));
     return o;
 }
