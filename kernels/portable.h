@@ -78,6 +78,7 @@ constexpr int lanes = SWEEP_WIDTH * SWEEP_PACK;
 using vec = double;
 using vec_mask = bool;
 using vec_bits = long long;
+using vec_unsigned = unsigned long long;
 HD vec vec_of(double a) { return a; }
 HD bool vec_any(vec_mask m) { return m; }
 HD vec_mask vec_not(vec_mask m) { return !m; }
@@ -85,6 +86,7 @@ HD double vec_lane(vec const& a, int) { return a; }
 #else
 typedef double vec __attribute__((vector_size(SWEEP_WIDTH * 8)));
 typedef long long vec_bits __attribute__((vector_size(SWEEP_WIDTH * 8)));
+typedef unsigned long long vec_unsigned __attribute__((vector_size(SWEEP_WIDTH * 8)));
 #if SWEEP_WIDTH == 8 && defined(__AVX512F__)
 #define SWEEP_MASK_REGISTERS  // otherwise g++ keeps masks as vectors of numbers
 using vec_mask = __mmask8;
@@ -108,6 +110,9 @@ HD double vec_lane(vec const& a, int i) { return a[i]; }
 HD vec_bits bits_of(vec a) { return (vec_bits)a; }
 HD vec from_bits(vec_bits a) { return (vec)a; }
 #endif
+
+// Without the sign, whose bits C++17 does not shift out.
+HD vec_bits shifted_left(vec_bits a, int bits) { return (vec_bits)((vec_unsigned)a << bits); }
 
 HD vec_mask vec_all(bool all) {
 #ifdef SWEEP_MASK_REGISTERS
@@ -329,7 +334,7 @@ HD real times_sign(real a, real b) {
 }
 // a, or -a where the last bit of b is set: b = 1.5 * 2^52 + n with an odd integer n.
 HD real negate_if_odd(real a, real b) {
-    EACH(a.part[i] = from_bits(bits_of(a.part[i]) ^ (bits_of(b.part[i]) << 63)))
+    EACH(a.part[i] = from_bits(bits_of(a.part[i]) ^ shifted_left(bits_of(b.part[i]), 63)))
     return a;
 }
 HD real abs(real a) {
@@ -387,7 +392,8 @@ HD void set_lane(real& a, int i, double value) {
 }
 // 2^k for integer k from -1022 to 1023: adding 2^52 + 1023 leaves k + 1023 in the low bits.
 HD real exp2_whole(real k) {
-    EACH(k.part[i] = from_bits(bits_of(k.part[i] + (4503599627370496.0 + 1023.0)) << 52))
+    EACH(k.part[i] =
+             from_bits(shifted_left(bits_of(k.part[i] + (4503599627370496.0 + 1023.0)), 52)))
     return k;
 }
 // For normal a = 2^k m > 0: the integer k, from the bits of 2^52 + k + 1023, and m in [1, 2).

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from sweep.backends.compiler import FLAGS, Compiler, find_compiler
+from sweep.backends.compiler import FLAGS, Compiler, find_compiler, zig
 from sweep.backends.cpu import Target
 from sweep.config.model_file import read_model
 from sweep.source import Kernel, kernel_text
 from tests.backends.same_bits import compiler_of_users, target_faults
-from tests.points import bits_of, case_of, methods
+from tests.points import bits_of, case_of, differing, methods
 from tests.points.files import case_of_file
 
 MOST_BYTES = 2**18  # of a frame; threads have 1 MiB or more, and frames of callers are nested
@@ -36,9 +36,8 @@ FIVE_STATES = "\n".join([
 ])  # fmt: skip
 
 
-def unoptimized(**how: Any) -> Target:
-    users = compiler_of_users()
-    return Target(Compiler((*users.command, "-O0"), users.version), **how)
+def unoptimized(compiler: Compiler, width: Any = None) -> Target:
+    return Target(Compiler((*compiler.command, "-O0"), compiler.version), width)
 
 
 @pytest.mark.parametrize(
@@ -86,4 +85,12 @@ def cases() -> dict[str, Any]:
 def test_bits_are_those_of_optimized_kernels(name: str) -> None:
     model, method = cases()[name]
     case = case_of_file(model, method, N) if isinstance(model, str) else case_of(model, method, N)
-    assert target_faults(case, bits_of(case.sweep, case.points), unoptimized()) == []
+    target = unoptimized(compiler_of_users())
+    assert target_faults(case, bits_of(case.sweep, case.points), target) == []
+
+
+def test_no_operation_is_undefined() -> None:
+    """Without optimization, zig ends the process at the first one: a shift of a sign."""
+    case = case_of_file("belt", "rk54", N)
+    found = bits_of(case.sweep, case.points, unoptimized(zig(), 1))
+    assert differing(bits_of(case.sweep, case.points), found) == []
