@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.statistics import tree
+from sweep.statistics import scaling, tree
 
 Array = Any  # of NumPy or of a device's array library
 State = Mapping[str, NDArray[Any]]
 
 BLOCK = 2**16  # numbers that NumPy joins at once: they fit into caches, and calls are few
 ALL = 2**62  # a device joins all at once: a call takes as long as for 10^5 numbers
+JOIN = scaling.joined(tree.moments, (0, 1, 2))  # of number, sum, deviations and unit
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,15 @@ class Moments:
 
     def merged(self, one: State, other: State) -> State:
         """The state of two stretches of points together."""
-        return tree.merged_arrays(one, other, tree.moments)
+        return tree.merged_arrays(one, other, JOIN)
+
+    def current(self, state: State) -> State:
+        """What an earlier version kept, which had no units."""
+        fields = state["fields"]
+        if fields.shape[1] == 4:
+            return state
+        nodes = [scaling.with_usual_unit(np, each, _is_zero(each)) for each in fields]
+        return {**state, "fields": np.stack(nodes)}
 
     def read(self, state: State) -> dict[str, NDArray[np.float64]]:
         """mean, standard_deviation and mean_error of each cell; NaN where there are too few values.
@@ -48,15 +57,17 @@ class Moments:
         The standard deviation has n − 1 in the denominator. The error of the mean is s/√n or, with
         scramblings, that of the means of the scramblings.
         """
-        each = tree.total(tree.from_arrays(state), tree.moments)
-        each = each.reshape(3, -1, self.scramblings)
-        n, total, squares = tree.sum_of(each, tree.moments)
+        each = tree.total(tree.from_arrays(state), JOIN)
+        each = each.reshape(4, -1, self.scramblings)
+        n, total, squares, exponents = tree.sum_of(each, JOIN)
+        below, above = scaling.factors(exponents)
         with np.errstate(divide="ignore", invalid="ignore"):
-            deviation = np.sqrt(squares / np.where(n > 1, n - 1, np.nan))
+            deviation = np.sqrt(squares / np.where(n > 1, n - 1, np.nan)) * below * above
             error = deviation / np.sqrt(n)
             if self.scramblings > 1:
-                error = error_of_means(each[1] / each[0])
-            return {"mean": total / n, "standard_deviation": deviation, "mean_error": error}
+                error = error_of_means(_mean(each))
+            mean = _mean(np.stack([n, total, squares, exponents]))
+            return {"mean": mean, "standard_deviation": deviation, "mean_error": error}
 
 
 def by_scrambling(array: Array, count: int) -> Array:
@@ -68,10 +79,17 @@ def by_scrambling(array: Array, count: int) -> Array:
 def error_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
     """The standard error of the mean of independent means: (..., scramblings)."""
     count = means.shape[-1]
-    ones, zeros = np.ones_like(means), np.zeros_like(means)
-    leaves = np.stack([ones, means, zeros]).reshape(3, -1, count)
-    squares = tree.sum_of(leaves, tree.moments)[2]
-    return np.sqrt(squares.reshape(means.shape[:-1]) / (count - 1) / count)
+    leaves = _leaves(np, means.reshape(-1, count), np.True_)
+    _, _, squares, exponents = tree.sum_of(leaves, JOIN).reshape(4, *means.shape[:-1])
+    below, above = scaling.factors(exponents)
+    return np.sqrt(squares / (count - 1) / count) * below * above
+
+
+def _mean(fields: NDArray[np.float64]) -> NDArray[np.float64]:
+    """From number, sum, deviations and unit; first in the smaller unit, where sums are exact."""
+    n, total, _, exponents = fields
+    below, above = scaling.factors(exponents)
+    return total * below / n * above
 
 
 def _nodes(
@@ -80,18 +98,36 @@ def _nodes(
     nodes: dict[tuple[int, int], Array] = {}
     for part in _column_blocks(first, values.shape, block):
         nodes = tree.merged(
-            nodes, _block(xp, values[:, part], ok[:, part], first + part.start), tree.moments
+            nodes, _block(xp, values[:, part], ok[:, part], first + part.start), JOIN
         )
     return nodes
 
 
 def _block(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int], Array]:
-    if not bool(ok.all()):
-        summands = xp.where(ok, values, 0.0)
+    all_ok = bool(ok.all())
+    summands = values if all_ok else xp.where(ok, values, 0.0)
+    if not scaling.are_usual(xp, summands):
+        return tree.grown(_leaves(xp, summands, ok), first, JOIN)
+    if all_ok:
+        full = tree.grown(values[None], first, functools.partial(tree.full_moments, xp))
+        nodes = {key: _counted(xp, node, key[0]) for key, node in full.items()}
+    else:
         leaves = xp.stack([ok.astype(np.float64), summands, xp.zeros_like(summands)])
-        return tree.grown(leaves, first, tree.moments)
-    full = tree.grown(values[None], first, functools.partial(tree.full_moments, xp))
-    return {key: _counted(xp, node, key[0]) for key, node in full.items()}
+        nodes = tree.grown(leaves, first, tree.moments)
+    return {key: scaling.with_usual_unit(xp, node, _is_zero(node)) for key, node in nodes.items()}
+
+
+def _leaves(xp: Any, values: Array, ok: Array) -> Array:
+    """Number, sum, deviations and unit of each value; 0 where none is ok."""
+    exponents = scaling.exponents_of(xp, values)
+    sums = scaling.in_unit(xp, values, exponents)
+    zeros = xp.zeros_like(sums)
+    return xp.stack([zeros + ok, sums, zeros, exponents])
+
+
+def _is_zero(node: Array) -> Array:
+    """Whether all values are 0 or none is."""
+    return (node[1] == 0) & (node[2] == 0)
 
 
 def _counted(xp: Any, node: Array, level: int) -> Array:

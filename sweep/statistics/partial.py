@@ -97,8 +97,16 @@ class Kept:
     def current(self, partial: Partial) -> Partial:
         """What an earlier version kept, as this one keeps it."""
         kept = dict(partial)
-        for each, plane, _ in self.planes() if self.reduction.exact_quantiles else ():
-            if each.levels and (values := state_in(partial, f"{plane.name}/bits")):
+        for each, plane, kinds in self.planes():
+            for name, kind in kinds.items():
+                if isinstance(kind, Moments | Indices) and (
+                    state := state_in(partial, f"{plane.name}/{name}")
+                ):
+                    parts = kind.current(state).items()
+                    kept |= {f"{plane.name}/{name}/{part}": a for part, a in parts}
+            if not (self.reduction.exact_quantiles and each.levels):
+                continue
+            if values := state_in(partial, f"{plane.name}/bits"):
                 coarse = summed(np, values["cells"], values["bins"] >> SHIFT, values["counts"])
                 kept |= {f"{plane.name}/{self._bits}/{part}": a for part, a in coarse.items()}
         return kept

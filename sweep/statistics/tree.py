@@ -80,14 +80,19 @@ def sum_of(leaves: Fields, join: Join) -> Node:
 def moments(older: Fields, newer: Fields, _level: int) -> Fields:
     """A `Join` of (number, sum, sum of squared deviations from the mean), after Chan et al. 1979.
 
-    Without any values, number, sum and deviations are 0.
+    Without any values, number, sum and deviations are 0. Further fields are added.
     """
-    n, m = older[0], newer[0]
     joined = older + newer
-    difference = newer[1] / (m + (m == 0)) - older[1] / (n + (n == 0))
-    difference *= (n > 0) & (m > 0)
-    joined[2] += difference * difference * (n * m / (joined[0] + (joined[0] == 0)))
+    joined[2] += between(older[0], newer[0], older[1], newer[1])
     return joined
+
+
+def between(n: Fields, m: Fields, older_sum: Fields, newer_sum: Fields) -> Fields:
+    """What the difference of the means of n and m values adds to their squared deviations."""
+    number = n + m
+    difference = newer_sum / (m + (m == 0)) - older_sum / (n + (n == 0))
+    difference *= (n > 0) & (m > 0)
+    return difference * difference * (n * m / (number + (number == 0)))
 
 
 def full_moments(xp: Any, older: Fields, newer: Fields, level: int) -> Fields:

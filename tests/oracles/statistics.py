@@ -15,7 +15,13 @@ def deviation(values: Sequence[float]) -> float:
     """The standard deviation with n - 1 in the denominator."""
     centre = sum(map(Fraction, values)) / len(values)
     squares = sum((Fraction(value) - centre) ** 2 for value in values)
-    return math.sqrt(squares / (len(values) - 1))
+    return _root(Fraction(squares) / (len(values) - 1))
+
+
+def _root(square: Fraction) -> float:
+    """The square root to more digits than a double has, however large or small the square is."""
+    shift = 200 + max(square.denominator.bit_length() - square.numerator.bit_length(), 0) // 2
+    return float(Fraction(math.isqrt(int(square * 4**shift)), 2**shift))
 
 
 def quantile(values: Sequence[float], level: str) -> float:

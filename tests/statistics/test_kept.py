@@ -260,6 +260,86 @@ def test_statistics_are_those_of_the_points_that_are_ok() -> None:
             np.testing.assert_equal(statistics[plane][2], missing)
 
 
+DIGITS = ("mean", "standard_deviation")
+
+
+def of_magnitudes(cells: int, size: int, seed: int) -> NDArray[np.float64]:
+    """From the smallest double to the largest; in each cell all are similar or they differ."""
+    rng = np.random.default_rng(seed)
+    exponents = rng.uniform(-322, 308, (cells, 1)) + rng.choice([0, 1], (cells, 1)) * rng.choice(
+        [-600, -150, 0, 150], (cells, size)
+    )
+    signs = rng.choice([-1, 1, 1, 1], (cells, size))
+    values = signs * rng.uniform(0.5, 1.7, (cells, size)) * 10.0 ** np.clip(exponents, -323, 308)
+    return np.where(rng.random((cells, size)) < 0.05, 0.0, values)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_moments_neither_overflow_nor_underflow(seed: int) -> None:
+    cells, size = 60, 40
+    values = of_magnitudes(cells, size, seed)
+    status = (np.random.default_rng(seed).random((cells, size)) < 0.1).astype(np.uint8)
+    kept, arrays = kept_for(size, {"power": DIGITS}), {"power": values, "status": status}
+    statistics = divided(kept, arrays, [], [0])
+    for cell, (row, is_bad) in enumerate(zip(values, status, strict=True)):
+        known = row[is_bad == 0].tolist()
+        largest = max(map(abs, known))
+        deviation, mean = oracle.deviation(known), oracle.mean(known)
+        least = 2.0**-1074  # the spacing of subnormal numbers
+        own = statistics["power_standard_deviation"][cell]
+        assert own == pytest.approx(deviation, rel=1e-13, abs=least)
+        own = statistics["power_mean"][cell]
+        assert own == pytest.approx(mean, rel=0.0, abs=largest * 1e-14 + least)
+        own = statistics["power_mean_error"][cell]
+        assert own == pytest.approx(deviation / math.sqrt(len(known)), rel=1e-13, abs=least)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stretches_of_all_magnitudes_change_no_bit(seed: int) -> None:
+    size, cells = 240, 30
+    status = np.zeros((cells, size), np.uint8)
+    status[::3, ::7] = Status.diverged
+    arrays = {"power": of_magnitudes(cells, size, seed), "status": status}
+    for k, scramblings in ((1, 1), (1, 4), (2, 1), (2, 4)):
+        names = (*DIGITS, "sobol_indices") if k > 1 else DIGITS
+        kept = kept_for(size, {"power": names}, scramblings, k)
+        whole = divided(kept, arrays, [], [0])
+        assert same(divided(kept, arrays, [16, 32, 128], [2, 0, 3, 1]), whole)
+        on_device = {name: DeviceArray(array.ravel()) for name, array in arrays.items()}
+        flat = {name: array.ravel() for name, array in arrays.items()}
+        to_host = TwinDevice().to_host
+        assert same(kept.of(on_device, cells, 0, Library(), to_host), kept.of(flat, cells, 0))
+
+
+@pytest.mark.parametrize("power", [-1020, -700, -450, 450, 700, 1018])
+def test_statistics_of_other_units_have_the_same_digits(power: int) -> None:
+    """Those of values between 1 and 2, whose squares need no scale."""
+    n, k, scramblings = 64, 2, 4
+    values = np.random.default_rng(3).uniform(1.0, 2.0, (1, n * (k + 2)))
+    values[0, :5] = 0.0
+    kept = kept_for(values.size, {"power": (*DIGITS, "sobol_indices")}, scramblings, k)
+    status = np.zeros(values.shape, np.uint8)
+    plain = divided(kept, {"power": values, "status": status}, [], [0])
+    other = divided(kept, {"power": np.ldexp(values, power), "status": status}, [], [0])
+    for name, expected in plain.items():
+        scale = power if name in ("power_mean", "power_standard_deviation") else 0
+        scale = power if name == "power_mean_error" else scale
+        np.testing.assert_array_equal(other[name], np.ldexp(expected, scale), err_msg=name)
+
+
+def test_what_was_kept_without_units_is_read_and_merged() -> None:
+    """By an earlier version: its nodes lack the last field."""
+    size, k = 64, 2
+    kept = kept_for(size, {"power": (*DIGITS, "sobol_indices")}, k=k)
+    arrays = random_arrays(3, size, 6, 1.0)
+    arrays["power"][1] = 0.0
+    halves = [{n: a[:, i : i + 32].ravel() for n, a in arrays.items()} for i in (0, 32)]
+    first, second = (kept.of(half, 3, i * 32) for i, half in enumerate(halves))
+    earlier = {n: a[:, :-1] if n.endswith("/fields") else a for n, a in first.items()}
+    assert same(kept.current(earlier), first)
+    assert same(kept.merged(kept.current(earlier), second), kept.merged(first, second))
+
+
 def test_many_short_cells_have_the_statistics_of_each() -> None:
     """Which are reduced together, in another order of memory."""
     kept, arrays = kept_for(5), random_arrays(200, 5, 4, 0.9)
