@@ -7,6 +7,7 @@ points, and counts can be merged in any order.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,9 @@ from sweep.statistics.counts import by_row
 from sweep.statistics.moments import Array, State
 
 MANTISSA_BITS = 53
+LARGEST = sys.float_info.max
+# Values below 2^SMALL are taken 2^LIFT times as large: a part of a subnormal number may be 0.
+SMALL, LIFT = -400, 500
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,15 @@ class EqualBins:
     def read(self, state: State) -> dict[str, NDArray[Any]]:
         """Each cell's histogram, (cells, size), the start of its first bin, and the bin width."""
         empty = state["low"] > state["high"]
-        width = np.where(empty, np.nan, np.ldexp(1.0, state["exponent"]))
-        return {
-            "histogram": state["counts"],
-            "histogram_start": state["start"] * width,
-            "histogram_width": width,
+        edges = {
+            "histogram_start": state["start"].astype(np.float64),
+            "histogram_width": np.ones(len(empty)),
         }
+        with np.errstate(over="ignore"):  # 2^1024, in whose place the largest double stands
+            for name, multiples in edges.items():
+                edge = np.ldexp(multiples, state["exponent"]).clip(-LARGEST, LARGEST)
+                edges[name] = np.where(empty, np.nan, edge)
+        return {"histogram": state["counts"], **edges}
 
     def _exponent(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int64]:
         """The smallest binary exponent of a bin's width with which the values fit into the bins.
@@ -71,8 +78,10 @@ class EqualBins:
         low, high = np.where(has_values, low, 0.0), np.where(has_values, high, 0.0)
         _, size = np.frexp(np.maximum(np.abs(low), np.abs(high)))
         least = np.maximum(size.astype(np.int64) - MANTISSA_BITS, -1074)
-        _, size = np.frexp(high / self.size / 2 - low / self.size / 2)
-        exponent = np.where(low < high, np.maximum(least, size.astype(np.int64) - 1), least)
+        lift = np.where(size < SMALL, LIFT, 0)
+        above, below = (np.ldexp(each, lift) / self.size / 2 for each in (high, low))
+        _, size = np.frexp(above - below)
+        exponent = np.where(low < high, np.maximum(least, size.astype(np.int64) - 1 - lift), least)
         while True:
             wide = _place(np, high, exponent) - _place(np, low, exponent) >= self.size
             if not wide.any():
@@ -83,7 +92,9 @@ class EqualBins:
 def _place(xp: Any, values: Array, exponent: Array) -> Array:
     """⌊value/2^exponent⌋; in two steps, because the power itself may be infinite."""
     half = exponent // 2
-    return xp.floor(xp.ldexp(xp.ldexp(values, -half), half - exponent)).astype(np.int64)
+    scaled = xp.ldexp(xp.ldexp(values, -half), half - exponent)
+    underflows = (values < 0) & (scaled == 0)
+    return xp.floor(scaled).astype(np.int64) - underflows
 
 
 def _host(array: Array) -> NDArray[Any]:

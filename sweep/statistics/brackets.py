@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.statistics.moments import Array, State
-from sweep.statistics.quantiles import SHIFT, middle, ordered, summed
+from sweep.statistics.quantiles import SHIFT, leading, middle, order_of, ordered, summed
 
 MAX_COUNTED_VALUES = 2**21  # that a pass counts one by one, at 24 bytes each
 
@@ -41,6 +41,8 @@ class Brackets:
         numbers, number_of_cell = np.unique(_totals(state, n_cells), return_inverse=True)
         ranks = [[rank(level, n) for level in levels] for n in numbers.tolist()]
         cells = np.arange(n_cells)[:, None].repeat(len(levels), axis=1)
+        order = np.lexsort([order_of(state["bins"]), state["cells"]])
+        state = {name: state[name][order] for name in ("cells", "bins", "counts")}
         return _brackets_at(state, cells, np.array(ranks, np.int64)[number_of_cell], SHIFT)
 
     @classmethod
@@ -66,7 +68,7 @@ class Brackets:
         """The shift of the next pass, which then has at most that many bins.
 
         The bins next to 0 have all zeros, of which there may be many, and count as one value;
-        other numbers in them are below 2^-1022.
+        other numbers in them are subnormal.
         """
         numbers, totals = self._distinct
         next_to_zero = (self.ranks > 0) & ((self.bins == 0) | (self.bins == -1))
@@ -81,7 +83,7 @@ class Brackets:
 
         In the result, `cells` is the number of the bin among those of all cells.
         """
-        coarse = ordered(values, self.shift)
+        coarse = leading(values) if self.shift == SHIFT else ordered(values, self.shift)
         numbers = xp.full(values.shape, -1, np.int64)
         for bins, own in zip(self.bins.T, self._distinct[0].T, strict=True):
             in_bin = ok & (coarse == xp.asarray(bins)[:, None])

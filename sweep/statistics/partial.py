@@ -17,7 +17,7 @@ from sweep.statistics.counts import Classes, Extremes, Shares, by_status, status
 from sweep.statistics.indices import Indices
 from sweep.statistics.moments import Array, Moments
 from sweep.statistics.outputs import POINTS_BY_STATUS, Wanted, statistic_outputs, wanted
-from sweep.statistics.quantiles import SHIFT, LeadingBits, summed
+from sweep.statistics.quantiles import LeadingBits, doubles, leading, summed
 
 Partial = Mapping[str, NDArray[Any]]  # by "output/kind/part"
 # The kinds of numbers that are kept of the values of an output.
@@ -107,7 +107,8 @@ class Kept:
             if not (self.reduction.exact_quantiles and each.levels):
                 continue
             if values := state_in(partial, f"{plane.name}/bits"):
-                coarse = summed(np, values["cells"], values["bins"] >> SHIFT, values["counts"])
+                bins = leading(doubles(values["bins"]))
+                coarse = summed(np, values["cells"], bins, values["counts"])
                 kept |= {f"{plane.name}/{self._bits}/{part}": a for part, a in coarse.items()}
         return kept
 

@@ -1,8 +1,9 @@
 """Counts of the values' leading bits, from which quantiles are read.
 
 A bin is an interval of doubles with equal sign, exponent and first 7 bits of the mantissa. The
-middle of the bin differs from each value in it by at most 2^-8 of that value, except for values
-below 2^-1022, which count as 0. Counts do not depend on any order.
+middle of the bin differs from each value in it by at most 2^-8 of that value. Subnormal values,
+which have fewer bits, have the bins of values 2^600 times as large. Counts do not depend on any
+order.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ SHIFT = 64 - 1 - 11 - 7  # bits of a double that a bin ignores
 BINS_PER_VALUE = 4  # values are counted in a table unless it is much longer than they are
 FEW = 128  # values of a cell, which are sorted sooner than those of all cells are compared
 MAGNITUDE = np.int64(2**63 - 1)
+FIRST_NORMAL = 2**7  # the bin of 2^-1022
+LIFT = 2.0**600
+# Added to the bins of lifted values, or subtracted from negative ones: no other bin has such a
+# number. Divided by STEPS, they come between 0 and FIRST_NORMAL.
+SUBNORMAL, STEPS = 2**19, 2**10
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class LeadingBits:
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
-        bins, (cells, size) = ordered(values, SHIFT), values.shape
+        bins, (cells, size) = leading(values), values.shape
         least = bins.min().item()
         with_zeros = least == 0
         if with_zeros:  # the bins between 0 and the next one are left out
@@ -99,11 +105,36 @@ def _runs(xp: Any, size: int, differ: Array) -> tuple[Array, Array]:
     return at[:-1], at[1:]
 
 
+def leading(values: Array) -> Array:
+    """The bin of each value."""
+    bins = ordered(values, SHIFT)
+    if not bins.size or bins.min().item() >= FIRST_NORMAL:
+        return bins
+    is_small = (bins < FIRST_NORMAL) & (bins >= -FIRST_NORMAL) & (values != 0)
+    if bool(is_small.any()):
+        small = values[is_small]
+        bins[is_small] = ordered(small * LIFT, SHIFT) + SUBNORMAL * (1 - 2 * (small < 0))
+    return bins
+
+
+def order_of(bins: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Numbers in the order of the values in bins of SHIFT."""
+    is_lifted = abs(bins) >= SUBNORMAL
+    return np.where(is_lifted, _without_mark(bins) / STEPS, bins)
+
+
+def _without_mark(bins: NDArray[np.int64]) -> NDArray[np.int64]:
+    return bins - SUBNORMAL * np.sign(bins)
+
+
 def middle(bins: NDArray[np.int64], shift: int) -> NDArray[np.float64]:
     """The value in the middle of each bin; 0 for the two next to 0."""
+    if shift == SHIFT and (is_lifted := abs(bins) >= SUBNORMAL).any():
+        lifted = middle(np.where(is_lifted, _without_mark(bins), 0), shift)
+        return np.where(is_lifted, lifted / LIFT, middle(np.where(is_lifted, 0, bins), shift))
     if shift == 0:
-        return _doubles(bins)
-    low, high = _doubles(bins << shift), _doubles(((bins + 1) << shift) - 1)
+        return doubles(bins)
+    low, high = doubles(bins << shift), doubles(((bins + 1) << shift) - 1)
     with np.errstate(invalid="ignore"):
         middles = low / 2 + high / 2
     middles = np.where((bins == 0) | (bins == -1), 0.0, middles)
@@ -120,5 +151,6 @@ def ordered(values: Array, shift: int) -> Array:
     return bits
 
 
-def _doubles(ordered: NDArray[np.int64]) -> NDArray[np.float64]:
+def doubles(ordered: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The values that have these numbers in order."""
     return (ordered ^ ((ordered >> 63) & MAGNITUDE)).view(np.float64)

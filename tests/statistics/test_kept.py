@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -358,18 +359,54 @@ def test_many_short_cells_have_the_statistics_of_each() -> None:
 
 @pytest.mark.parametrize(
     "values",
-    [[7.0], [0.0] * 5, [1e-320, 0.0], [np.inf, 1.0, 2.0], [-np.inf, np.inf], [5e300, -5e300]],
-)
+    [[7.0], [0.0] * 5, [1e-320, 0.0], [np.inf, 1.0, 2.0], [-np.inf, np.inf], [5e300, -5e300],
+     [1e-310, 3e-309, 1.0, -2e-315, 5e-324], [-5e-324, -1e-320, 0.0, 1e-320, -2.3e-308],
+     [-1e-200, 1e300], [-1.7e308, 1.7e308, 1.0]],
+)  # fmt: skip
 def test_extreme_values_have_statistics(values: list[float]) -> None:
     texts = {"power": ("minimum", "maximum", "quantile 0.5", "quantile 1.0", "histogram 4")}
     arrays = {"power": np.array([values]), "status": np.zeros((1, len(values)), np.uint8)}
     statistics = divided(kept_for(len(values), texts), arrays, [], [0])
     for i, level in enumerate(("0.5", "1.0")):
         exact = oracle.quantile(values, level)
-        assert statistics[f"power_quantile {i}"][0] == pytest.approx(exact, rel=2**-8, abs=2**-1022)
+        assert statistics[f"power_quantile {i}"][0] == pytest.approx(exact, rel=2**-8, abs=5e-324)
     assert statistics["power_maximum"][0] == max(values)
     counted = sum(statistics[f"power_histogram {i}"][0] for i in range(4))
     assert counted == np.isfinite(values).sum()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bins_of_all_magnitudes(seed: int) -> None:
+    """Quantiles to 2^-8, exact ones, and histograms of the smallest width that holds all values."""
+    cells, size, n_bins = 40, 50, 12
+    names = (f"histogram {n_bins}", *(f"quantile {level}" for level in LEVELS))
+    values = of_magnitudes(cells, size, seed)
+    values[::5] = np.random.default_rng(seed).integers(-40, 40, values[::5].shape) * 5e-324
+    arrays = {"power": values, "status": np.zeros((cells, size), np.uint8)}
+    kept = kept_for(size, {"power": names})
+    statistics = divided(kept, arrays, [], [0])
+    assert same(divided(kept, arrays, [7, 8, 30], [2, 0, 3, 1]), statistics)
+    exactly = Kept(replace(kept.reduction, exact_quantiles=True))
+    flat = {name: array.ravel() for name, array in arrays.items()}
+    whole = exactly.of(flat, cells, 0)
+    while again := next_pass(exactly, whole, 2 * cells * size):
+        whole = again.narrowed(whole, again.of(flat, cells, 0))
+    exact_quantiles = exactly.statistics(whole)
+    for cell, row in enumerate(values.tolist()):
+        for i, level in enumerate(LEVELS):
+            exact = oracle.quantile(row, level)
+            own = statistics[f"power_quantile {i}"][cell]
+            assert own == pytest.approx(exact, rel=2**-8, abs=5e-324)
+            assert exact_quantiles[f"power_quantile {i}"][cell] == exact
+        start = Fraction(statistics["power_histogram_start"][cell])
+        width = Fraction(statistics["power_histogram_width"][cell])
+        counts = [int(statistics[f"power_histogram {i}"][cell]) for i in range(n_bins)]
+        start -= start % width  # for -2^1024 stands the largest double
+        places = [math.floor((Fraction(value) - start) / width) for value in row]
+        assert counts == [places.count(i) for i in range(n_bins)]
+        half = [math.floor(2 * Fraction(value) / width) for value in row]
+        least = 2.0 ** max(math.frexp(max(map(abs, row)))[1] - 53, -1074)
+        assert max(half) - min(half) >= n_bins or width == least
 
 
 def test_quantile_of_a_decimal_number() -> None:
