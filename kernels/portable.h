@@ -15,6 +15,7 @@ using uint8 = unsigned char;
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 
 #define HD __device__ __forceinline__
+#define SELDOM HD  // rarely called, and long: no part of what calls it
 #define SWEEP_GPU
 #define SWEEP_WIDTH 1
 #ifndef SWEEP_PACK
@@ -36,6 +37,7 @@ HD double missing() { return from_bits(0x7ff8000000000000LL); }  // an output th
 #else
 #define HD inline
 #endif
+#define SELDOM static __attribute__((noinline))
 
 #ifndef SWEEP_WIDTH
 #if defined(__AVX512F__)

@@ -1,105 +1,164 @@
-// Steps that end at an event. A step in which one happens is taken back, and trials of other lengths follow
-// until one ends at it.
+// Steps that end where an event happens or a side changes. A step in which one does is taken back, and
+// trials of other lengths follow until one ends there.
 #pragma once
 
-#include "systems/events.h"
+#include "systems/taking.h"
 
 namespace systems {
 
-// Whether the step is short enough for its ends to tell about its inside: there the expression of
-// each event is close to the cubic through its values and rates at both ends, at two places that
-// no period has in common. Where the ends have different signs that does not matter. A state at
-// rest would else let a step pass over many periods of what depends on time.
-template <class Dense>
-HD mask sees_events(Ends<System> const& ends, Dense const& dense, real h) {
-    System const& system = ends.system;
-    mask sees = true;
-    each<2>([&](auto place) {
-        constexpr double s = place == 0 ? 0.25 : 0.6;
-        Vector<n> y = dense(s);
-        real t = dense.time(s);
-        each<n_events>([&](auto e) {
-            if constexpr (!Rule<e>::acts) return;
-            real before = system.template when<e>(ends.t0, ends.y0);
-            real after = system.template when<e>(ends.t1, ends.y1);
-            real bend = h * system.template when_rate<e>(ends.t0, ends.y0, ends.f0);
-            real end = h * system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-            real rise = after - before;
-            bend = bend - rise;
-            real twist = rise - end - bend;
-            real cubic = fma(s, fma(1.0 - s, fma(s, twist, bend), rise), before);
-            real inside = system.template when<e>(t, y);
-            real size = greatest(abs(inside), greatest(abs(before), abs(after)));
-            mask close = (abs(inside - cubic) <= 0.003 * size) | (before * after < 0.0);
-            sees = sees & (close | ~system.template active<e>());
-        });
-    });
-    return sees;
+template <class Scheme> HD mask is_precise(Parameters const& p) {
+    if constexpr (Scheme::controlled)
+        return p.relative_tolerance <= 1e-4;
+    else
+        return false;
 }
 
-// The lanes in whose step an event happens, which aim at the first from now on, or in which one could
-// pass unseen, which take a shorter step.
-template <class Scheme, class State, class Trial>
-HD mask begin_aim(State& s, Ends<System> const& ends, Trial const& trial, real h, mask here) {
-    mask could = false;
-    each<n_events>([&](auto e) {
-        real side = side_of<e>(ends, s.sign[e]);
-        real rate0 = ends.system.template when_rate<e>(ends.t0, ends.y0, ends.f0);
-        real rate1 = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-        mask turns = (side * rate0 < 0.0) & (side * rate1 > 0.0);
-        mask crossed = crossed_by_end<e>(ends, side, s.sign[e]);
-        could = could | (ends.system.template active<e>() & (turns | crossed));
-    });
-    auto dense = Scheme::dense(ends.system, trial, s.t, s.y, h);
-    mask blurred = false;
-    if constexpr (Scheme::controlled) {
-        mask can_be_halved = (s.refused < 20.0) & (h > 2.4e-15 * s.t);
-        blurred = here & can_be_halved & ~sees_events(ends, dense, h);
-        s.h = select(blurred, 0.5 * h, s.h);
-        s.refused = select(here, select(blurred, s.refused + 1.0, 0.0), s.refused);
-        here = here & ~blurred;
-    }
-    if (!any(here & could)) return blurred;
-    mask found = false;
-    real first = 2.0;
-    each<n_events>([&](auto e) {
-        mask asked = here & ends.system.template active<e>();
-        Bracket crossing_in = bracket<e, Rule<e>::direction>(ends, dense, s.sign[e], asked);
-        if (!any(crossing_in.crosses)) return;
-        real share = crossing<e>(ends, dense, crossing_in, s.sign[e]);
-        if constexpr (!Rule<e>::sets && Rule<e>::then < 0) {
-            // Just taken, and on the far side of zero by rounding: it changes nothing, so the
-            // motion goes on through it.
-            mask through = crossing_in.crosses & (dense.time(share) <= s.t);
-            s.sign[e] = select(through, -crossing_in.side, s.sign[e]);
-            crossing_in.crosses = crossing_in.crosses & ~through;
+// The first crossing of anything watched in a step, as the state keeps it while it aims.
+struct Aim {
+    mask found;
+    real share, target, side, low, high, at;
+    real width;  // to which the share is located
+};
+
+// What a step tolerates as an error of a time, as a share of the step.
+template <class Scheme> HD real tolerated_share(Parameters const& p) {
+    if constexpr (Scheme::controlled)
+        return p.relative_tolerance;
+    else
+        return 1e-10;
+}
+
+// The crossing of one expression, if it is earlier.
+template <int e, class Shape, class Dense>
+HD void aim_at(Aim& aim, Ends<System> const& ends, Shape const& shape, Dense const& dense,
+               real side, mask at_zero, mask asked) {
+    asked = asked & shape.may_change(side);
+    if (!any(asked)) return;
+    Change change = next_wanted<Rule<e>::direction>(shape, ends.system, dense, 0.0, side, asked);
+    if (!any(change.found)) return;
+    real width = Rule<e>::straight ? real(1e-3) : Rule<e>::side >= 0 ? aim.width : real(1e-7);
+    real share = crossing<Watched<e>>(ends.system, dense, change, at_zero, width);
+    if constexpr (Rule<e>::straight)
+        for (int i = 0; i < 2; ++i) {  // Newton's method
+            real t = dense.time(share);
+            Vector<n> y = dense(share);
+            real rate = Watched<e>::rate(ends.system, t, y, dense.rates(share)) * dense.length;
+            real better = share - Watched<e>::value(ends.system, t, y) / rate;
+            mask inside = (better >= change.low) & (better <= change.high);
+            share = select(inside, better, share);
         }
-        mask earlier = crossing_in.crosses & (share < first);
-        first = select(earlier, share, first);
-        found = found | earlier;
-        s.target = select(earlier, (double)e, s.target);
-        s.side = select(earlier, crossing_in.side, s.side);
-        s.low = select(earlier, dense.time(crossing_in.low), s.low);
-        s.high =
-            select(earlier, select(crossing_in.high == 1.0, ends.t1, dense.time(crossing_in.high)),
-                   s.high);
-        s.aim = select(earlier, least(greatest(dense.time(share), s.low), s.high), s.aim);
+    mask earlier = change.found & (share < aim.share);
+    real low = dense.time(change.low);
+    real high = select(change.high == 1.0, ends.t1, dense.time(change.high));
+    aim.found = aim.found | earlier;
+    aim.share = select(earlier, share, aim.share);
+    aim.target = select(earlier, (double)e, aim.target);
+    aim.side = select(earlier, change.side, aim.side);
+    aim.low = select(earlier, low, aim.low);
+    aim.high = select(earlier, high, aim.high);
+    aim.at = select(earlier, least(greatest(dense.time(share), low), high), aim.at);
+}
+
+// The lanes whose trial cannot be taken: something watched changes in it, at which they aim from now on;
+// something could change unseen, so that they take a shorter step; or a side is held although
+// the motion leaves zero to the other one, so that they try again with that.
+template <class Scheme, class State, class Trial>
+HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& window,
+                  Ends<System> const& ends, Trial const& trial, real h, mask here) {
+    auto dense = Scheme::dense(system, trial, s.t, s.y, h);
+    Aim aim{false, 2.0, 0.0, 0.0,
+            0.0,   0.0, 0.0, greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12)};
+    mask blurred = false, turned = false, entered = here & is_set(s.entering);
+    Vector<n_held> side = s.side;
+    Vector<n_events> lead;
+    each<n_watched>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        mask asked = here & system.template active<e>();
+        Along<Watched<e>, decltype(dense)> shape(ends, dense, asked);
+        if constexpr (Scheme::controlled && Rule<e>::acts)
+            blurred = blurred | (asked & ~shape.resolved());
+        decide_end(shape, 0.0, asked);
+        mask at_zero = asked & (s.sign[e] == 0.0);
+        real from = s.sign[e];
+        if (any(at_zero)) from = select(at_zero, lead_of<e>(ends, shape, at_zero), from);
+        if constexpr (Rule<e>::at_entry) lead[e] = from;
+        if constexpr (Rule<e>::side >= 0) {
+            real held = held_sign<e>(s);
+            mask wrong = at_zero & (from != 0.0) & (from != held);
+            real other = Rule<e>::own == 0 ? from : side[Rule<e>::side] - Rule<e>::own;
+            side[Rule<e>::side] = select(wrong, other, side[Rule<e>::side]);
+            turned = turned | wrong;
+            // What goes less to the other side and back than a step tolerates may be its error.
+            real tolerated = 0.01 * tolerated_share<Scheme>(p) * system.template when_scale<e>();
+            mask returns = (from * shape.last() > 0.0) & (shape.beyond(from) < tolerated);
+            asked = asked & ~returns;
+        }
+        aim_at<e>(aim, ends, shape, dense, from, at_zero, asked);
     });
-    // The time of the first occurrence in a lane must differ from the beginning of the step.
-    s.aims = select(found, 1.0, s.aims);
-    mask at_once = found & (s.aim <= s.t);
-    s.ended = select(at_once, chattering, s.ended);
-    return found | blurred;
+    if constexpr (Scheme::controlled) {
+        blurred = blurred & (s.refused < 20.0) & (h > 2.4e-15 * s.t);
+        s.refused = select(here, select(blurred, s.refused + 1.0, 0.0), s.refused);
+        s.h = select(blurred, 0.5 * h, s.h);
+    }
+    turned = turned & ~blurred;
+    if (any(turned)) {
+        // Sides that the motion leaves at once, again and again, hold it at their zero.
+        s.turns_at_once = select(turned, s.turns_at_once + 1.0, s.turns_at_once);
+        s.ended =
+            select(turned & (s.turns_at_once > 2.0 * equations::sides + 2.0), sliding, s.ended);
+        s.side = choose(turned, side, s.side);
+        system.side = s.side;
+        Vector<n_watched> width, at_zero;
+        each<n_watched>([&](auto index) {
+            constexpr int e = decltype(index)::value;
+            width[e] = zero_width<e>(system, s.t, s.y, s.f);
+            at_zero[e] = flag(s.sign[e] == 0.0);
+        });
+        follow_jumps(s, system, width, at_zero, turned);
+        each<equations::sides>([&](auto index) {
+            constexpr int e = n_events + decltype(index)::value;
+            real value = system.template when<e>(s.t, s.y);
+            mask stays = mask(Rule<e>::own == 0) & is_set(at_zero[e]);
+            real sign = select(stays | (abs(value) <= width[e]), 0.0, sign_of(value));
+            s.sign[e] = select(turned, sign, s.sign[e]);
+        });
+        s.f = choose(turned, system.rates(s.t, s.y), s.f);
+        s.h = select(turned, h, s.h);
+    }
+    mask untaken = blurred | turned;
+    if constexpr (equations::entry_events)
+        if (any(entered & ~untaken)) {
+            entered = entered & ~untaken;
+            s.entering = select(entered, 0.0, s.entering);
+            Vector<n_watched> width;
+            each<n_watched>([&](auto index) {
+                constexpr int e = decltype(index)::value;
+                width[e] = zero_width<e>(system, s.t, s.y, s.f);
+            });
+            untaken = untaken | enter(s, system, p, window, width, entered, lead);
+        }
+    mask aims = aim.found & ~untaken;
+    // The time of an occurrence differs from the beginning of the step.
+    real soonest = fma(2.3e-16, s.t, s.t) + 1e-300;
+    s.aims = select(aims, 1.0, s.aims);
+    s.target = select(aims, aim.target, s.target);
+    s.side_left = select(aims, aim.side, s.side_left);
+    s.low = select(aims, aim.low, s.low);
+    s.high = select(aims, greatest(aim.high, soonest), s.high);
+    s.aim = select(aims, greatest(aim.at, soonest), s.aim);
+    return untaken | aims;
 }
 
 // The lanes whose trial ends at the event; the others get another aim.
-template <class State> HD mask go_on(State& s, Ends<System> const& ends, mask here) {
+template <class Scheme, class State>
+HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here) {
     mask crossed = false;
     real guess = largest;  // where the first crossing is, seen from the end of the trial
-    real target = s.target, side = s.side;
-    each<n_events>([&](auto e) {
+    real target = s.target, side = s.side_left;
+    each<n_watched>([&](auto index) {
+        constexpr int e = decltype(index)::value;
         mask aimed = s.target == (double)e;
-        real from = select(aimed, s.side, side_of<e>(ends, s.sign[e]));
+        real from = select(aimed, s.side_left, side_of<e>(s, ends));
         real after = ends.system.template when<e>(ends.t1, ends.y1);
         real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
         mask over = ends.system.template active<e>() & wants<e>(from) &
@@ -111,21 +170,34 @@ template <class State> HD mask go_on(State& s, Ends<System> const& ends, mask he
         side = select(nearer, from, side);
         crossed = crossed | nearer;
     });
-    each<n_events>([&](auto e) {  // nothing crossed: the target's own root
+    mask leaves = false;               // the target moves away from zero
+    each<n_watched>([&](auto index) {  // nothing crossed: the target's own root
+        constexpr int e = decltype(index)::value;
         mask own = here & ~crossed & (s.target == (double)e);
         real after = ends.system.template when<e>(ends.t1, ends.y1);
         real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
         guess = select(own, ends.t1 - after / rate, guess);
+        leaves = leaves | (own & (s.side_left * rate > 0.0));
     });
     s.target = select(here, target, s.target);
-    s.side = select(here, side, s.side);
+    s.side_left = select(here, side, s.side_left);
     s.low = select(here & ~crossed, ends.t1, s.low);
     s.high = select(here & crossed, ends.t1, s.high);
     // Within this much of time, an expression is zero to rounding.
-    real width = 1e-15 * greatest(s.high, abs(s.high - ends.t0));
+    real width = 1e-15 * greatest(s.high, 1e-6 * ends.system.window().end);
     mask close = (s.high - s.low <= width) | (guess >= s.high - width);
     // At an extreme that only touches zero, no trial may cross it: then nothing happens.
     mask lands = here & ((crossed & close) | (~crossed & (ends.t1 >= s.high)));
+    if constexpr (equations::sides > 0) {
+        // A side may change a little early or late, within what steps tolerate.
+        mask near = abs(guess - ends.t1) <= 3.0 * tolerated_share<Scheme>(p) * s.h;
+        mask changes = here & (s.target >= (double)n_events) & near & ~leaves;
+        s.high = select(changes, ends.t1, s.high);
+        lands = lands | changes;
+    }
+    // A crossing that is none was an error of the dense motion, whose step was too long.
+    lands = lands | leaves;
+    if constexpr (Scheme::controlled) s.h = select(leaves, 0.2 * s.h, s.h);
     // The next aim: the guess and a little more, so that the trial ends past the root.
     real middle = 0.5 * (s.low + s.high);
     real aim = guess + 0.5 * width;
@@ -138,16 +210,16 @@ template <class State> HD mask go_on(State& s, Ends<System> const& ends, mask he
     return lands;
 }
 
-// The lanes whose trial may be taken: nothing happens in it, or it ends at an event.
+// The lanes whose trial may be taken: nothing happens in it, or it ends where something does.
 template <class Scheme, class State, class Trial>
-HD mask look_for_events(State& s, System const& system, Trial const& trial, real h, real end,
-                        mask accepted) {
-    Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f};
+HD mask look_for_events(State& s, System& system, Parameters const& p, Window const& window,
+                        Trial const& trial, real h, real end, mask accepted) {
+    Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f, is_precise<Scheme>(p)};
     mask aiming = accepted & (s.aims > 0.0);
     mask fresh = accepted & ~aiming;
     mask taken = accepted;
-    if (any(fresh)) taken = taken & ~begin_aim<Scheme>(s, ends, trial, h, fresh);
-    if (any(aiming)) taken = taken & (~aiming | go_on(s, ends, aiming));
+    if (any(fresh)) taken = taken & ~begin_aim<Scheme>(s, system, p, window, ends, trial, h, fresh);
+    if (any(aiming)) taken = taken & (~aiming | go_on<Scheme>(s, p, ends, aiming));
     return taken;
 }
 

@@ -5,6 +5,10 @@
 
 namespace systems {
 
+constexpr double binomial(int n, int k) {
+    return k < 0 || k > n ? 0.0 : k == 0 ? 1.0 : binomial(n - 1, k - 1) * n / k;
+}
+
 // y(s) = y0 + s (r0 + (1 - s) (r1 + s (r2 + (1 - s) (r3 + ...)))) at the share s of a step: the form
 // of the continuous extensions of Hairer, Norsett and Wanner, which all schemes here have.
 template <int n, int terms> struct Dense {
@@ -12,11 +16,42 @@ template <int n, int terms> struct Dense {
     Vector<n> before;
     Vector<n> part[terms];
 
+    static constexpr int degree = terms;
+
     HD real time(real s) const { return fma(s, length, start); }
     HD Vector<n> operator()(real s) const {
         Vector<n> y;
         real other = 1.0 - s;
         each<n>([&](auto i) { y[i] = fma(s, nested<0>(i, s, other), before[i]); });
+        return y;
+    }
+    // dy/dt.
+    HD Vector<n> rates(real s) const {
+        Vector<n> f;
+        real other = 1.0 - s, per = 1.0 / length;
+        each<n>([&](auto i) {
+            real slope = 0.0;
+            real value = nested_slope<0>(i, s, other, slope);
+            f[i] = per * fma(s, slope, value);
+        });
+        return f;
+    }
+    // The Bernstein points b_k of y(s) = sum of C(degree, k) s^k (1 - s)^(degree - k) b_k.
+    template <int k> HD real bernstein_time() const {
+        return fma((double)k / degree, length, start);
+    }
+    template <int k> HD Vector<n> bernstein_point() const {
+        Vector<n> y;
+        each<n>([&](auto i) {
+            real sum = before[i];
+            each<terms>([&](auto term) {
+                constexpr int j = decltype(term)::value;
+                constexpr int power = j / 2 + 1;  // of s; that of 1 - s is j + 1 - power
+                constexpr double weight = binomial(degree - j - 1, k - power) / binomial(degree, k);
+                if constexpr (weight != 0.0) sum = fma(weight, part[j][i], sum);
+            });
+            y[i] = sum;
+        });
         return y;
     }
 
@@ -26,6 +61,17 @@ private:
             return part[k][i];
         else
             return fma(k % 2 == 0 ? other : s, nested<k + 1>(i, s, other), part[k][i]);
+    }
+    template <int k> HD real nested_slope(int i, real s, real other, real& slope) const {
+        if constexpr (k == terms - 1) {
+            slope = 0.0;
+            return part[k][i];
+        } else {
+            real inner = nested_slope<k + 1>(i, s, other, slope);
+            real factor = k % 2 == 0 ? other : s;
+            slope = fma(factor, slope, k % 2 == 0 ? -inner : inner);
+            return fma(factor, inner, part[k][i]);
+        }
     }
 };
 

@@ -1,8 +1,10 @@
-// Events: where an expression changes its sign along the motion.
+// Events: where an expression changes its sign along the motion. And sides: which way each relation in the
+// derivatives (a comparison, abs, sign, min, max, floor) is decided. A side is held through a step, and
+// steps end where it changes.
 //
-// For each event the state holds the sign that its expression has had since it last left zero, or 0 if it
-// was zero when the step began because the event was just taken; it then leaves zero to the side where
-// its rate along the motion points.
+// What ends steps is watched: first the events, then the sides. Of each the state holds the sign that its
+// expression has had since it last left zero, or 0 if it is still there; it then leaves zero to the
+// side where the motion leads it.
 #pragma once
 
 #include "systems/window.h"
@@ -16,11 +18,26 @@ using Window = System::Window;
 
 // How a motion ended.
 constexpr double going = 0.0, done = 1.0, too_many_steps = 2.0, chattering = 3.0, overflow = 4.0,
-                 undefined = 5.0;
-
-HD real sign_of(real x) { return select(x > 0.0, 1.0, select(x < 0.0, -1.0, 0.0)); }
+                 undefined = 5.0, sliding = 6.0;
 
 constexpr int n_events = equations::events;
+constexpr int n_watched = n_events + equations::sides;
+constexpr int n_held = equations::held;  // numbers that sides hold
+
+template <int e> struct Watched {
+    static constexpr bool straight = Rule<e>::straight, smooth = Rule<e>::smooth;
+
+    template <class System> HD static real value(System const& system, real t, Vector<n> const& y) {
+        return system.template when<e>(t, y);
+    }
+    template <class System> HD static real size(System const& system, real t, Vector<n> const& y) {
+        return system.template when_size<e>(t, y);
+    }
+    template <class System>
+    HD static real rate(System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
+        return system.template when_rate<e>(t, y, f);
+    }
+};
 
 // Where the expression has no value, because an argument in it has left its function's range.
 template <int e, class System>
@@ -29,119 +46,125 @@ HD mask is_missing(System const& system, real t, Vector<n> const& y) {
     return ~(value == value);
 }
 
-// The two ends of a step, or of the part of it that is tried.
-template <class System> struct Ends {
-    System const& system;
-    real t0, t1;
-    Vector<n> const &y0, &f0, &y1, &f1;
-};
-
-// Whether a crossing from this side has the direction: 1 rising, -1 falling, 0 both.
-template <int direction> HD mask has_direction(real side) {
-    if constexpr (direction > 0) return side < 0.0;
-    if constexpr (direction < 0) return side > 0.0;
-    return abs(side) > 0.0;
-}
 template <int e> HD mask wants(real side) { return has_direction<Rule<e>::direction>(side); }
 
-// The side of zero on which the expression is right after the beginning of the step.
-template <int e, class System> HD real side_of(Ends<System> const& ends, real sign) {
-    mask at_zero = sign == 0.0;
-    if (!any(at_zero)) return sign;
-    return select(at_zero, sign_of(ends.system.template when_rate<e>(ends.t0, ends.y0, ends.f0)),
-                  sign);
+// Rounding errors, in units of what is rounded, that sums of a few terms may have.
+constexpr double roundings = 8.0 * 1.1102230246251565e-16;
+
+// Zero has a width, within which a value cannot be told from it: how exactly a time can be located, and the
+// roundings of the expression's terms.
+template <int e, class System>
+HD real zero_width(System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
+    real rate = system.template when_rate<e>(t, y, f);
+    return fma(8e-15 * t, abs(rate), roundings * system.template when_size<e>(t, y));
+}
+
+// Its rate of change; 0 if that is 0 to rounding.
+template <int e, class System>
+HD real clear_rate(System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
+    real rate = system.template when_rate<e>(t, y, f);
+    real size = system.template when_rate_size<e>(t, y, f, system.rate_sizes(t, y));
+    return select(abs(rate) > roundings * size, rate, 0.0);
+}
+
+// The side to which an expression that is zero at the beginning of a step leaves it: by its rate or, where
+// that is zero, by the first of its values in the step that is not. 0: it stays.
+template <int e, class System, class Shape>
+HD real lead_of(Ends<System> const& ends, Shape const& shape, mask at_zero) {
+    System const& system = ends.system;
+    real h = ends.t1 - ends.t0;
+    real rate = system.template when_rate<e>(ends.t0, ends.y0, ends.f0);
+    // Only what stays near zero all through the step, or begins level, can be rounding.
+    real most = shape.most();
+    mask clear = (h * abs(rate) > 0.01 * most) & (most > 1e-9 * system.template when_scale<e>());
+    if (!any(at_zero & ~clear)) return sign_of(rate);
+    real size = system.template when_rate_size<e>(ends.t0, ends.y0, ends.f0,
+                                                  system.rate_sizes(ends.t0, ends.y0));
+    real noise = roundings * fma(h, size, system.template when_size<e>(ends.t0, ends.y0));
+    mask rises = clear | (abs(rate) > roundings * size);
+    return select(rises, sign_of(rate), shape.lead(noise));
+}
+
+// The sign that a side's expression has while it is held: that of the side or, of `floor`, + for the lower
+// end of what it holds and - for the upper.
+template <int e, class State> HD real held_sign(State const& s) {
+    if constexpr (Rule<e>::own == 0)
+        return s.side[Rule<e>::side];
+    else
+        return Rule<e>::own;
+}
+
+// The side of zero on which the expression is right after the beginning of the step: of a side the one
+// that is held, of an event that to which its rate leads it.
+template <int e, class State> HD real side_of(State const& s, Ends<System> const& ends) {
+    mask at_zero = s.sign[e] == 0.0;
+    if (!any(at_zero)) return s.sign[e];
+    if constexpr (Rule<e>::side >= 0)
+        return select(at_zero, held_sign<e>(s), s.sign[e]);
+    else
+        return select(at_zero, sign_of(clear_rate<e>(ends.system, ends.t0, ends.y0, ends.f0)),
+                      s.sign[e]);
 }
 
 // Whether the expression has crossed zero at the end of the step. One that was zero at the beginning may
-// still be on its way out, and by rounding on the wrong side of it.
+// still be on its way out, and by rounding on the wrong side of it; one that is zero at the end may turn
+// back there.
 template <int e, class System> HD mask crossed_by_end(Ends<System> const& ends, real side,
                                                       real sign) {
-    real after = ends.system.template when<e>(ends.t1, ends.y1);
-    mask crossed = (side * after <= 0.0) & (side != 0.0);
-    mask at_zero = sign == 0.0;
-    if (!any(at_zero & crossed)) return crossed;
-    real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-    return crossed & ~(at_zero & (side * rate > 0.0));
+    real after = side * ends.system.template when<e>(ends.t1, ends.y1);
+    mask crossed = (after <= 0.0) & (side != 0.0);
+    mask unsure = crossed & ((sign == 0.0) | (after == 0.0));
+    if (!any(unsure)) return crossed;
+    real rate = side * ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
+    return crossed & ~(unsure & (rate > 0.0));
 }
 
-// A stretch of a step, in shares, at whose beginning an expression is on `side` and at whose end not.
-struct Bracket {
-    mask crosses;
-    real low, high, side;
-};
-
-// The first wanted crossing in the step: at its end the expression has changed sides, or it has passed an
-// extreme on the other side.
-template <int e, int direction, class System, class Dense>
-HD Bracket bracket(Ends<System> const& ends, Dense const& dense, real sign, mask here) {
-    System const& system = ends.system;
-    real side = side_of<e>(ends, sign);
-    mask crossed = here & crossed_by_end<e>(ends, side, sign);
-    Bracket found{crossed & has_direction<direction>(side), 0.0, 1.0, side};
-    real rate0 = side * system.template when_rate<e>(ends.t0, ends.y0, ends.f0);
-    real rate1 = side * system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-    mask turns = here & ~crossed & (rate0 < 0.0) & (rate1 > 0.0);
-    if (any(turns)) {
-        auto rate = [&](real s) {
-            real t = dense.time(s);
-            auto y = dense(s);
-            return side * system.template when_rate<e>(t, y, system.rates(t, y));
-        };
-        real s = root_between(rate, 0.0, 1.0, rate0, rate1, turns, 1e-10);
-        mask beyond = turns & (side * system.template when<e>(dense.time(s), dense(s)) < 0.0);
-        mask first = beyond & has_direction<direction>(side);
-        mask second = beyond & ~first & has_direction<direction>(-side);
-        found.crosses = found.crosses | first | second;
-        found.high = select(first, s, found.high);
-        found.low = select(second, s, found.low);
-        found.side = select(second, -side, side);
-    }
-    return found;
+// Holds the side on the other side of its zero.
+template <int e, class State> HD void turn_side(State& s, System& system, mask here) {
+    real& side = s.side[Rule<e>::side];
+    side = select(here, Rule<e>::own == 0 ? -side : side - Rule<e>::own, side);
+    system.side = s.side;
 }
 
-// The share of the step at which the expression crosses zero on the dense motion.
-template <int e, class System, class Dense>
-HD real crossing(Ends<System> const& ends, Dense const& dense, Bracket const& found, real sign) {
-    System const& system = ends.system;
-    // An expression that is zero at the beginning is divided by the share, which removes that root.
-    mask at_zero = (sign == 0.0) & (found.low == 0.0);
-    auto g = [&](real s) {
-        real value = system.template when<e>(dense.time(s), dense(s));
-        return select(at_zero, value / s, value);
-    };
-    real rate = system.template when_rate<e>(ends.t0, ends.y0, ends.f0);
-    real before = select(at_zero, rate * dense.length, g(found.low));
-    real after = g(found.high);
-    before = select(before * found.side > 0.0, before, found.side * greatest(abs(after), 1e-300));
-    return root_between(g, found.low, found.high, before, after, found.crosses, 1e-12);
+// Sets all sides anew, by the sign of each; at zero its own value is held until a step tells where the
+// motion goes. A relation in another stands before it.
+template <class State>
+HD void set_sides(State& s, System& system, Vector<n_watched> const& width, mask here) {
+    each<equations::sides>([&](auto index) {
+        constexpr int e = n_events + decltype(index)::value;
+        real& held = s.side[Rule<e>::side];
+        if constexpr (Rule<e>::own == 0) {
+            real value = system.template when<e>(s.t, s.y);
+            held = select(here, select(abs(value) <= width[e], 0.0, sign_of(value)), held);
+        } else if constexpr (Rule<e>::own > 0) {
+            system.side[Rule<e>::side] = 0.0;
+            real value = system.template when<e>(s.t, s.y), whole = functions::floor(value + 0.5);
+            mask at_whole = abs(value - whole) <= width[e];
+            held = select(here, select(at_whole, whole, functions::floor(value)), held);
+        }
+        system.side[Rule<e>::side] = held;
+    });
 }
 
-// A crossing on the dense motion of a step that changes nothing.
-template <int e, int direction, class System, class Dense> struct Seen {
-    System const& system;
-    Dense const& dense;
-    mask crosses;
-    real share;
-
-    HD Seen(Ends<System> const& ends, Dense const& dense, mask here)
-        : system(ends.system), dense(dense), crosses(false), share(2.0) {
-        real sign = sign_of(system.template when<e>(ends.t0, ends.y0));
-        Bracket found = bracket<e, direction>(ends, dense, sign, here);
-        if (!any(found.crosses)) return;
-        crosses = found.crosses;
-        share = select(crosses, crossing<e>(ends, dense, found, sign), share);
-    }
-    HD void record(Sums& sums, real window_start, mask here) const {
-        if (!any(here)) return;
-        real t = dense.time(share);
-        auto y = dense(share);
-        mask seen = here & (t >= window_start);
-        if constexpr (Rule<e>::ranged_action)
-            system.template forget<e>(sums, seen & system.template outside_action<e>(t, y));
-        if constexpr (Rule<e>::conditional) seen = seen & system.template condition<e>(t, y);
-        system.template record<e>(sums, t, y, seen);
-    }
-};
+// Sets the sides of relations that jump because a relation inside them has changed: all but those marked,
+// which have just changed at their own zero.
+template <class State>
+HD void follow_jumps(State& s, System& system, Vector<n_watched> const& width,
+                     Vector<n_watched> const& marked, mask here) {
+    each<equations::sides>([&](auto index) {
+        constexpr int e = n_events + decltype(index)::value;
+        real& held = s.side[Rule<e>::side];
+        real value = system.template when<e>(s.t, s.y);
+        mask other =
+            here & ~is_set(marked[e]) & (abs(value) > width[e]) & (held_sign<e>(s) * value < 0.0);
+        held = select(other,
+                      Rule<e>::own == 0
+                          ? sign_of(value)
+                          : held + functions::floor(Rule<e>::own > 0 ? value : value + 1.0),
+                      held);
+        system.side[Rule<e>::side] = held;
+    });
+}
 
 // Forgets an event that changes nothing where it cannot be said whether it happens in a step.
 template <int e, class System>
@@ -153,23 +176,36 @@ HD void forget_missing(Sums& sums, Ends<System> const& ends, mask here) {
 
 // Records the crossings of events that do not change the motion, in the order of their times.
 template <class System, class Dense>
-HD void observe(Sums& sums, Ends<System> const& ends, Dense const& dense, real window_start,
+HD void observe(Sums& sums, Ends<System> const& ends, Dense const& dense, Window const& window,
                 mask here) {
-    each<equations::observed>([&](auto i) {
-        constexpr int e = n_events + i;
-        constexpr int direction = Rule<e>::direction;
-        mask asked = here & ends.system.template active<e>();
-        forget_missing<e>(sums, ends, asked);
-        if constexpr (direction != 0) {
-            Seen<e, direction, System, Dense> seen(ends, dense, asked);
-            seen.record(sums, window_start, seen.crosses);
-        } else {
-            Seen<e, 1, System, Dense> rising(ends, dense, asked);
-            Seen<e, -1, System, Dense> falling(ends, dense, asked);
-            mask first = rising.share <= falling.share;
-            rising.record(sums, window_start, rising.crosses & first);
-            falling.record(sums, window_start, falling.crosses);
-            rising.record(sums, window_start, rising.crosses & ~first);
+    System const& system = ends.system;
+    mask last = here & (ends.t1 >= window.end);
+    each<equations::observed>([&](auto index) {
+        constexpr int e = n_watched + decltype(index)::value;
+        mask open = here & system.template active<e>();
+        forget_missing<e>(sums, ends, open);
+        Along<Watched<e>, Dense> shape(ends, dense, open);
+        real width = 0.0;
+        if (any(last)) width = select(last, zero_width<e>(system, ends.t1, ends.y1, ends.f1), 0.0);
+        decide_end(shape, width, open);
+        mask at_zero = open & (shape.first() == 0.0);
+        real side = sign_of(shape.first()), from = 0.0;
+        if (any(at_zero)) side = select(at_zero, lead_of<e>(ends, shape, at_zero), side);
+        open = open & shape.may_change(side);
+        while (any(open)) {
+            Change change = next_wanted<Rule<e>::direction>(shape, system, dense, from, side, open);
+            open = open & change.found;
+            if (!any(open)) break;
+            real share = crossing<Watched<e>>(system, dense, change, at_zero);
+            real t = dense.time(share);
+            auto y = dense(share);
+            mask seen = open & (t >= window.start - 1e-12 * dense.length);
+            if constexpr (Rule<e>::ranged_action)
+                system.template forget<e>(sums, seen & system.template outside_action<e>(t, y));
+            if constexpr (Rule<e>::conditional) seen = seen & system.template condition<e>(t, y);
+            system.template record<e>(sums, t, y, seen);
+            from = select(open, change.high, from);
+            side = select(open, -change.side, side);
         }
     });
 }

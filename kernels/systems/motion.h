@@ -3,11 +3,11 @@
 // One unit of work is one attempted step in every lane. A step in which an event happens is taken back,
 // and shorter ones are tried until one ends at the event: the dense motion gives the first guess, the
 // expression and its rate at the end of each trial the next ones. A step ends at the first moment at which
-// any event has happened; all that have by then are taken in the order of the file.
+// any event has happened; all that have by then are taken in the order of the file. Steps end in the same
+// way where a side changes, with which a relation in the derivatives is decided.
 #pragma once
 
 #include "systems/aiming.h"
-#include "systems/taking.h"
 #include "systems/waves.h"
 
 namespace systems {
@@ -18,20 +18,27 @@ template <class Scheme> struct Motion {
     using Trial = typename Scheme::template Trial<n>;
 
     struct State : Turning<waves> {
-        static constexpr int64 refills_every = Scheme::controlled || n_events > 0 ? 64 : 0;
-        static constexpr bool refills_always = n_events > 0;
+        static constexpr int64 refills_every = Scheme::controlled || n_watched > 0 ? 64 : 0;
+        static constexpr bool refills_always = n_watched > 0;
 
         real t, h, mode, ended, tries;
         Vector<n> y, f;
-        Vector<n_events> sign;      // of each expression, see events.h
-        Vector<n_events> last;      // time of its last occurrence
-        Vector<n_events> occurred;  // how often
-        real taken;                 // events in all
-        // A trial that aims at an event:
+        Vector<n_watched> sign;  // of each expression, see events.h
+        Vector<n_held> side;     // what each side holds
+        real turns_at_once;      // of sides, at the time that is reached
+        real entering;           // 1: events at entry wait for the next step, see lead_at_entry()
+        // Of each event:
+        Vector<n_events> last;             // time of its last occurrence
+        Vector<n_events> occurred;         // how often
+        Vector<n_events> interval, ratio;  // between the last two; and over the one before
+        Vector<n_events> steady;           // how often in a row that ratio has stayed the same
+        Vector<n_events> excursion;        // greatest magnitude since its last occurrence
+        real taken;                        // events in all
+        // A trial that aims at something watched:
         real aim, low, high;  // times: the next trial ends at `aim`; nothing has happened at `low`
-        real target, side;    // the event, and the side from which it crosses zero
-        real refused;         // trials in a row that were too long to see events
-        real aims;            // trials so far; 0: none is under way
+        real target, side_left;  // what it is, and the side from which it crosses zero
+        real refused;            // trials in a row that were too long to see events
+        real aims;               // trials so far; 0: none is under way
         Sums sums;
 
         HD mask going() const { return ended == systems::going; }
@@ -49,23 +56,34 @@ template <class Scheme> struct Motion {
         System system(p);
         Window window = system.window();
         State s;
-        s.t = s.tries = s.taken = s.aim = s.low = s.high = s.target = s.side = s.aims = s.refused =
-            0.0;
+        s.t = s.tries = s.taken = s.aim = s.low = s.high = s.target = s.side_left = s.aims =
+            s.refused = s.turns_at_once = s.entering = 0.0;
         s.mode = system.mode = equations::start_mode;
         s.y = system.initial();
         s.sums = no_sums();
         s.ended = going;
+        each<n_held>([&](auto k) { s.side[k] = system.side[k] = 0.0; });
         each<n_events>([&](auto e) {
-            s.sign[e] = sign_of(system.template when<e>(s.t, s.y));
-            s.last[e] = -1.0;
-            s.occurred[e] = 0.0;
+            s.last[e] = s.interval[e] = -1.0;
+            s.occurred[e] = s.ratio[e] = s.steady[e] = s.excursion[e] = 0.0;
         });
+        Vector<n_watched> width;
+        each<n_watched>([&](auto index) {
+            constexpr int e = decltype(index)::value;
+            width[e] = roundings * system.template when_size<e>(s.t, s.y);
+        });
+        set_sides(s, system, width, true);
+        set_signs(s, system, width, true);
         end_where_missing(s, system, true);
-        if constexpr (equations::entry_events) enter(s, system, p, window, true, true);
         if constexpr (waves > 0)
             renew(s, system, true);
         else
             s.f = system.rates(s.t, s.y);
+        if constexpr (equations::entry_events) {
+            Vector<n_events> lead;
+            mask entered = lead_at_entry(s, system, lead, true);
+            enter(s, system, p, window, width, entered, lead);
+        }
         mask valid = (window.end > window.start) & (window.start >= 0.0) & (window.end < 1e300);
         if constexpr (equations::periodic)
             valid = valid & (system.period() > 0.0) & (window.end <= 1e15 * system.period());
@@ -79,6 +97,14 @@ template <class Scheme> struct Motion {
             select(s.ended == going, select(valid & (size < largest), going, undefined), s.ended);
         s.h = first_step(s, system, p, window);
         return s;
+    }
+
+    // The system in the mode and with the sides of a state.
+    HD static System system_of(State const& s, Parameters const& p) {
+        System system(p);
+        system.mode = s.mode;
+        system.side = s.side;
+        return system;
     }
 
     // The length of the first step after Hairer, Norsett and Wanner, Solving Ordinary Differential
@@ -111,7 +137,7 @@ template <class Scheme> struct Motion {
     }
 
     HD static int64 advance(State& s, Parameters const& p, int64 budget) {
-        System system(p);
+        System system = system_of(s, p);
         Window window = system.window();
         Vector<n> scales = system.scales();
         Waves half = half_turn(system, p);
@@ -133,7 +159,7 @@ template <class Scheme> struct Motion {
         equations::integrals + equations::extremes + equations::observed > 0 || equations::periodic;
 
     // Where nothing is, and steps are of constant length, many are taken at a stride.
-    static constexpr bool strides = !Scheme::controlled && n_events == 0 && !sums_up;
+    static constexpr bool strides = !Scheme::controlled && n_watched == 0 && !sums_up;
 
     // Takes as many steps as no lane ends in, at most 1024; returns their number. If a state overflows
     // nothing is taken, so that single attempts find the step in which it does.
@@ -197,7 +223,7 @@ template <class Scheme> struct Motion {
             last = least(last, system.next_sample(s.t));
         shortened = end * (1.0 + 1e-14) >= last;
         end = select(shortened, last, end);
-        if constexpr (n_events > 0) {
+        if constexpr (n_watched > 0) {
             mask aiming = s.aims > 0.0;
             shortened = shortened | aiming;
             end = select(aiming, s.aim, end);
@@ -250,6 +276,7 @@ template <class Scheme> struct Motion {
     HD static void attempt(State& s, System& system, Parameters const& p, Window const& window,
                            Vector<n> const& scales, Waves const& half) {
         system.mode = s.mode;
+        system.side = s.side;
         mask active = s.going();
         mask shortened;
         real end = end_of_trial(s, system, window, shortened);
@@ -259,14 +286,15 @@ template <class Scheme> struct Motion {
         mask taken = active & judge(s, system, p, trial, scales, h, shortened, active);
         s.tries = select(active, s.tries + 1.0, s.tries);
 
-        if constexpr (n_events > 0)
-            taken = taken & look_for_events<Scheme>(s, system, trial, h, end, taken);
+        if constexpr (n_watched > 0)
+            taken = taken & look_for_events<Scheme>(s, system, p, window, trial, h, end, taken);
         if constexpr (sums_up)
             if (any(taken & (end >= window.start))) {
                 auto dense = Scheme::dense(system, trial, s.t, s.y, h);
-                add_step<Scheme::order>(s.sums, system, dense, window.start, taken);
-                Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f};
-                observe(s.sums, ends, dense, window.start, taken);
+                Ends<System> ends{system, s.t,     end,     s.y,
+                                  s.f,    trial.y, trial.f, is_precise<Scheme>(p)};
+                add_step<Scheme::order>(s.sums, system, ends, dense, window.start, taken);
+                observe(s.sums, ends, dense, window, taken);
             }
         pass(s, system, window, trial, end, taken);
         if constexpr (waves > 0) {
@@ -274,7 +302,7 @@ template <class Scheme> struct Motion {
             s.turns = select(taken, select(shortened, 0.0, s.turns + 1.0), s.turns);
             renew(s, system, taken & (s.turns >= most_turns));
         }
-        if constexpr (n_events > 0) take_events(s, system, p, window, taken);
+        if constexpr (n_watched > 0) take_events(s, system, p, window, taken);
         mask ends = active & (s.ended == going) & (s.t >= window.end);
         s.ended = select(ends, done, s.ended);
         if constexpr (Scheme::controlled)
@@ -295,7 +323,7 @@ template <class Scheme> struct Motion {
             real square = Scheme::error_square(trial, s.y, scales, 1.0 / p.relative_tolerance, h);
             accepted = square < 1.0;
             finite = square < largest;
-            if constexpr (n_events > 0) accepted = accepted | (finite & (s.aims > 0.0));
+            if constexpr (n_watched > 0) accepted = accepted | (finite & (s.aims > 0.0));
             real next = least(h * step_factor<Scheme::error_order>(square), p.maximum_step);
             s.h = select(active & ~(accepted & shortened), next, s.h);
         }
@@ -305,7 +333,7 @@ template <class Scheme> struct Motion {
         if constexpr (Scheme::controlled) {
             stuck = stuck & (s.h <= least_step);
             mask rests = active & (h == 0.0);  // accepted, yet time stands still
-            if constexpr (n_events > 0) rests = rests & ~(s.aims > 0.0);
+            if constexpr (n_watched > 0) rests = rests & ~(s.aims > 0.0);
             stuck = stuck | rests;
         }
         if (any(stuck)) s.ended = select(stuck, why(s, system, h), s.ended);
@@ -333,34 +361,54 @@ template <class Scheme> struct Motion {
     // Moves on to the end of the trial.
     HD static void pass(State& s, System const& system, Window const& window, Trial const& trial,
                         real end, mask taken) {
-        if constexpr (n_events > 0) {
-            // An event that happens in this step has its sign marked by 2 until it is taken.
-            Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f};
-            each<n_events>([&](auto e) {
-                real after = system.template when<e>(end, trial.y);
-                real side = side_of<e>(ends, s.sign[e]);
-                side = select(s.target == (double)e, select(s.high == end, s.side, side), side);
-                mask crossed = crossed_by_end<e>(ends, side, s.sign[e]);
-                mask over = system.template active<e>() & wants<e>(side) & crossed;
-                mask leaving = (s.sign[e] == 0.0) & ~crossed & (side * after <= 0.0);
-                real sign = select((after == 0.0) | leaving, s.sign[e], sign_of(after));
-                s.sign[e] = select(taken, select(over, 2.0, sign), s.sign[e]);
-                if constexpr (!Rule<e>::acts)
-                    forget_missing<e>(s.sums, ends,
-                                      taken & system.template active<e>() & (end >= window.start));
-            });
+        if constexpr (n_watched > 0) {
+            Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f, false};
+            each<n_watched>(
+                [&](auto index) { sign_at_end<decltype(index)::value>(s, ends, taken); });
+            s.turns_at_once = select(taken & (end > s.t), 0.0, s.turns_at_once);
         }
         s.t = select(taken, end, s.t);
         s.y = choose(taken, trial.y, s.y);
         s.f = choose(taken, trial.f, s.f);
         end_where_missing(s, system, taken);
+        if constexpr (equations::hides_ranges)
+            s.ended =
+                select(taken & (s.ended == going) & system.outside(s.t, s.y), undefined, s.ended);
+    }
+
+    // The sign of what is watched at the end of a step; 2 if it happens there, until it is taken.
+    template <int e> HD static void sign_at_end(State& s, Ends<System> const& ends, mask taken) {
+        System const& system = ends.system;
+        real after = system.template when<e>(ends.t1, ends.y1);
+        real side = side_of<e>(s, ends);
+        mask landed = (s.target == (double)e) & (s.high == ends.t1);
+        side = select(landed, s.side_left, side);
+        mask crossed = crossed_by_end<e>(ends, side, s.sign[e]);
+        if constexpr (Rule<e>::side >= 0) crossed = crossed | landed;
+        mask happens = system.template active<e>() & wants<e>(side) & crossed;
+        real sign = select(after == 0.0, select(crossed, -side, s.sign[e]), sign_of(after));
+        mask was_zero = taken & (s.sign[e] == 0.0) & ~crossed;
+        if (any(was_zero)) {
+            // Still at zero, unless it has turned back by then.
+            real width = zero_width<e>(system, ends.t1, ends.y1, ends.f1);
+            real rate = system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
+            real within = select(side * rate < 0.0, side, 0.0);
+            sign = select(was_zero & (abs(after) <= width), within, sign);
+        }
+        s.sign[e] = select(taken, select(happens, 2.0, sign), s.sign[e]);
+        if constexpr (e < n_events) {
+            s.excursion[e] = select(taken, greatest(s.excursion[e], abs(after)), s.excursion[e]);
+            if constexpr (!Rule<e>::acts) {
+                mask asked = taken & system.template active<e>();
+                forget_missing<e>(s.sums, ends, asked & (ends.t1 >= system.window().start));
+            }
+        }
     }
 
     HD static bool running(State const& s) { return any(s.going()); }
 
     HD static Outputs finish(State const& s, Parameters const& p) {
-        System system(p);
-        system.mode = s.mode;
+        System system = system_of(s, p);
         Window window = system.window();
         window.end = select(s.ended == done, least(window.end, s.t), window.end);
         real length = window.end - window.start;
@@ -376,8 +424,7 @@ template <class Scheme> struct Motion {
 
     // The motion at `time`, in the step that the next unit of work takes.
     HD static Observables look(State const& s, Parameters const& p, real time) {
-        System system(p);
-        system.mode = s.mode;
+        System system = system_of(s, p);
         mask shortened;
         Window window = system.window();
         real end = end_of_trial(s, system, window, shortened);

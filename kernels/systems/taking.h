@@ -5,9 +5,9 @@
 
 namespace systems {
 
-// Lets an event happen where it is due, its mode holds and so does its condition.
+// Whether an event that is due happens: its mode holds, and so does its condition.
 template <int e, class State>
-HD void fire(State& s, System& system, Parameters const& p, Window const& window, mask due) {
+HD mask judge(State& s, System const& system, Window const& window, mask due) {
     mask fires = due & (s.ended == going) & system.template active<e>();
     if constexpr (Rule<e>::ranged_action) {
         mask outside = fires & system.template outside_action<e>(s.t, s.y);
@@ -18,87 +18,194 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
         fires = fires & ~outside;
     }
     if constexpr (Rule<e>::conditional) fires = fires & system.template condition<e>(s.t, s.y);
+    return fires;
+}
+
+// Judges an event and those after it that have the same expression, before any of their `set`s.
+template <int e, class State, class Due>
+HD void judge_same(State& s, System const& system, Window const& window, Vector<n_events>& happens,
+                   Due const& due) {
+    happens[e] = flag(judge<e>(s, system, window, due(Index<e>{})));
+    if constexpr (Rule<e>::next_same >= 0)
+        judge_same<Rule<e>::next_same>(s, system, window, happens, due);
+}
+
+// Whether occurrences accumulate: 20 intervals in a row shrink by one ratio to a rest that is nothing beside
+// the time, or the expression has not left zero by more than roundings of its terms since the last.
+template <int e, class State> HD mask accumulates(State& s, System const& system, mask fires) {
+    real interval = s.t - s.last[e], ratio = interval / s.interval[e];
+    mask before = fires & (s.last[e] >= 0.0);
+    mask steady = before & (ratio < 1.0) & (abs(ratio - s.ratio[e]) < 0.01 * ratio);
+    s.steady[e] = select(fires, select(steady, s.steady[e] + 1.0, 0.0), s.steady[e]);
+    s.ratio[e] = select(before, ratio, s.ratio[e]);
+    s.interval[e] = select(before, interval, s.interval[e]);
+    mask ends = steady & (s.steady[e] >= 20.0) & (interval * ratio < 1e-12 * s.t * (1.0 - ratio));
+    real rate = system.template when_rate<e>(s.t, s.y, s.f);
+    real excursion = greatest(s.excursion[e], 0.25 * interval * abs(rate));
+    mask still = before & (excursion <= roundings * system.template when_size<e>(s.t, s.y));
+    return ends | still;
+}
+
+// Lets an event happen. `changes` gains the lanes whose states it sets.
+template <int e, class State>
+HD void fire(State& s, System& system, Parameters const& p, Window const& window, mask fires,
+             mask& changes) {
+    fires = fires & (s.ended == going);
     if (!any(fires)) return;
     // Closer than the width to which events are located, two occurrences are at one time.
     mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t);
     if constexpr (Rule<e>::acts) {
         s.taken = select(fires, s.taken + 1.0, s.taken);
-        again = again | (fires & (s.taken > p.maximum_events));
+        again = again | accumulates<e>(s, system, fires) | (fires & (s.taken > p.maximum_events));
         s.ended = select(again, chattering, s.ended);
     } else {
         fires = fires & ~again;  // what changes nothing is counted once
     }
     s.last[e] = select(fires, s.t, s.last[e]);
+    s.excursion[e] = select(fires, 0.0, s.excursion[e]);
     s.occurred[e] = select(fires, s.occurred[e] + 1.0, s.occurred[e]);
-    mask counts = fires & (s.t >= window.start);
+    mask counts = fires & (fma(2e-15, s.t, s.t) >= window.start);
     system.template record<e>(s.sums, s.t, s.y, counts);
     if constexpr (Rule<e>::stop_after > 0)
         s.ended = select(fires & (s.occurred[e] >= Rule<e>::stop_after), done, s.ended);
-    if constexpr (Rule<e>::sets) s.y = choose(fires, system.template after<e>(s.t, s.y), s.y);
+    if constexpr (Rule<e>::sets) {
+        s.y = choose(fires, system.template after<e>(s.t, s.y), s.y);
+        changes = changes | fires;
+    }
     if constexpr (Rule<e>::then >= 0) s.mode = select(fires, (double)Rule<e>::then, s.mode);
     system.mode = s.mode;
 }
 
-// Where an expression that is zero leaves it in its direction: by its rate or, where that is
-// zero, too, by its rate a moment later.
-template <int e, class State>
-HD mask leaves_zero(State const& s, System const& system, Window const& window) {
-    Vector<n> f = system.rates(s.t, s.y), y;
-    real rate = system.template when_rate<e>(s.t, s.y, f);
-    real moment = 1e-8 * window.end, t = s.t + moment;
-    each<n>([&](auto i) { y[i] = fma(moment, f[i], s.y[i]); });
-    real later = system.template when_rate<e>(t, y, system.rates(t, y));
-    rate = select(rate == 0.0, later, rate);
-    return wants<e>(-rate);
+// Signs of all that is watched, as the state is now.
+template <class State>
+HD void set_signs(State& s, System const& system, Vector<n_watched> const& width, mask here) {
+    each<n_watched>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        real value = system.template when<e>(s.t, s.y);
+        real sign = select(abs(value) <= width[e], 0.0, sign_of(value));
+        s.sign[e] = select(here, sign, s.sign[e]);
+    });
 }
 
-// Lets the events happen whose mode is entered with their expression already past zero, or leaving it.
+// Where events that are zero when their mode is entered lead, by rates. Returns the lanes where that is clear
+// of all of them; in the others the next step tells, and the events wait for it.
 template <class State>
-HD void enter(State& s, System& system, Parameters const& p, Window const& window, mask here,
-              mask entered) {
-    for (int round = 0; round < n_events; ++round) {
-        if (!any(entered)) return;
+HD mask lead_at_entry(State& s, System const& system, Vector<n_events>& lead, mask entered) {
+    if (!any(entered)) return entered;
+    Vector<n> f = system.rates(s.t, s.y);
+    mask unclear = false;
+    each<n_events>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        if constexpr (Rule<e>::at_entry) {
+            lead[e] = sign_of(clear_rate<e>(system, s.t, s.y, f));
+            unclear = unclear | (entered & system.template active<e>() & (s.sign[e] == 0.0) &
+                                 (lead[e] == 0.0));
+        }
+    });
+    // Each side of a relation at its zero is still to be found, too.
+    each<equations::sides>([&](auto index) {
+        constexpr int e = n_events + decltype(index)::value;
+        unclear = unclear | (entered & system.template active<e>() & (held_sign<e>(s) == 0.0));
+    });
+    s.entering = select(entered, flag(unclear), s.entering);
+    return entered & ~unclear;
+}
+
+// Lets the events happen whose mode is entered with their expression past zero already, or zero and led
+// there. Returns the lanes in which something has.
+template <class State>
+HD mask enter(State& s, System& system, Parameters const& p, Window const& window,
+              Vector<n_watched> const& width, mask entered, Vector<n_events>& lead) {
+    mask changed = false;
+    while (any(entered)) {
         real mode = s.mode;
-        each<n_events>([&](auto e) {
+        mask sets = false;
+        auto due = [&](auto index) -> mask {
+            constexpr int e = decltype(index)::value;
+            if constexpr (!Rule<e>::at_entry) return false;
+            real side = select(s.sign[e] == 0.0, lead[e], s.sign[e]);
+            return entered & (s.mode == mode) & wants<e>(-side);
+        };
+        Vector<n_events> happens;
+        each<n_events>([&](auto index) {
+            constexpr int e = decltype(index)::value;
+            if constexpr (Rule<e>::first_same) judge_same<e>(s, system, window, happens, due);
             if constexpr (Rule<e>::at_entry) {
-                real value = system.template when<e>(s.t, s.y);
-                mask past = wants<e>(-value);
-                mask asked = entered & (s.mode == mode), at_zero = asked & (value == 0.0);
-                if (any(at_zero)) past = past | (at_zero & leaves_zero<e>(s, system, window));
-                fire<e>(s, system, p, window, asked & past);
+                fire<e>(s, system, p, window, is_set(happens[e]), sets);
+                if constexpr (Rule<e>::sets) set_signs(s, system, width, is_set(happens[e]));
             }
         });
-        each<n_events>([&](auto e) {
-            real now = sign_of(system.template when<e>(s.t, s.y));
-            s.sign[e] = select(here & (s.mode != mode), now, s.sign[e]);
-        });
         entered = entered & (s.mode != mode);
+        mask now = sets | entered;
+        changed = changed | now;
+        set_sides(s, system, width, now);
+        set_signs(s, system, width, now);
+        entered = lead_at_entry(s, system, lead, entered);
     }
+    if (any(changed)) s.f = choose(changed, system.rates(s.t, s.y), s.f);
+    return changed;
 }
 
+// Lets the events happen, and the sides change, that are due where a step has ended: those marked by 2, and
+// all that are zero there and go on to the other side.
 template <class State>
 HD void take_events(State& s, System& system, Parameters const& p, Window const& window,
                     mask taken) {
     mask some = false;
-    each<n_events>([&](auto e) { some = some | (taken & (s.sign[e] == 2.0)); });
+    each<n_watched>([&](auto e) { some = some | (taken & (s.sign[e] == 2.0)); });
+    some = some | (taken & (s.t >= window.end) & (n_events > 0));
     if (!any(some)) return;
-    Vector<n_events> before;
-    Vector<n_events> due = s.sign;
-    each<n_events>([&](auto e) { before[e] = system.template when<e>(s.t, s.y); });
-    real mode = s.mode;
-    mask stayed[n_events > 0 ? n_events : 1];
-    each<n_events>([&](auto e) { stayed[e] = system.template active<e>(); });
-    each<n_events>([&](auto e) { fire<e>(s, system, p, window, some & (due[e] == 2.0)); });
-    each<n_events>([&](auto e) {
-        real now = system.template when<e>(s.t, s.y);
-        mask was_due = due[e] == 2.0;
-        // Taken, and not moved away from zero by `set`.
-        mask at_zero = was_due & stayed[e] & (now == before[e]);
-        s.sign[e] = select(some, select(at_zero, 0.0, sign_of(now)), s.sign[e]);
+    Vector<n_watched> before, width, was_due;
+    mask moved = false;  // lanes in which anything is due
+    each<n_watched>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        before[e] = system.template when<e>(s.t, s.y);
+        width[e] = zero_width<e>(system, s.t, s.y, s.f);
+        real rate = system.template when_rate<e>(s.t, s.y, s.f);
+        mask passes = (abs(before[e]) <= width[e]) & (s.sign[e] * rate < 0.0);
+        mask due = some & ((s.sign[e] == 2.0) |
+                           (passes & system.template active<e>() & wants<e>(s.sign[e])));
+        was_due[e] = flag(due);
+        moved = moved | due;
     });
-    if constexpr (equations::entry_events)
-        enter(s, system, p, window, some, some & (mode != s.mode));
+    some = some & moved;
+    real mode = s.mode;
+    mask sets = false;
+    Vector<n_watched> stayed;
+    each<n_watched>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        stayed[e] = flag(system.template active<e>());
+    });
+    Vector<n_events> happens;
+    auto due = [&](auto index) -> mask { return is_set(was_due[decltype(index)::value]); };
+    each<n_events>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        if constexpr (Rule<e>::first_same) judge_same<e>(s, system, window, happens, due);
+        fire<e>(s, system, p, window, is_set(happens[e]), sets);
+    });
+    mask entered = some & (s.mode != mode), anew = sets | entered;
+    each<equations::sides>([&](auto index) {
+        constexpr int e = n_events + decltype(index)::value;
+        turn_side<e>(s, system, is_set(was_due[e]) & ~anew);
+    });
+    follow_jumps(s, system, width, was_due, some & ~anew);
+    set_sides(s, system, width, anew);
+    set_signs(s, system, width, some);
+    each<n_watched>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        // Taken, and not moved away from zero.
+        real now = system.template when<e>(s.t, s.y);
+        mask at_zero = is_set(was_due[e]) & is_set(stayed[e]) & (now == before[e]);
+        s.sign[e] = select(some & at_zero, 0.0, s.sign[e]);
+        if constexpr (e < n_events)
+            s.excursion[e] = select(some, greatest(s.excursion[e], abs(now)), s.excursion[e]);
+    });
     s.f = choose(some, system.rates(s.t, s.y), s.f);
+    if constexpr (equations::entry_events) {
+        Vector<n_events> lead;
+        entered = lead_at_entry(s, system, lead, entered);
+        enter(s, system, p, window, width, entered, lead);
+    }
     s.target = select(some, -1.0, s.target);
 }
 

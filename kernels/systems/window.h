@@ -2,12 +2,10 @@
 // the motion is the same whichever are asked for.
 #pragma once
 
-#include "systems/dense.h"
+#include "systems/crossings.h"
 #include "systems/functions.h"
 
 namespace systems {
-
-constexpr int n = equations::states;
 
 struct Sums {
     Vector<equations::integrals> integral;
@@ -46,51 +44,125 @@ template <int order, class F> HD void gauss(real a, real b, F const& f) {
     }
 }
 
-// The end of the part that begins at a and in which no kink's expression changes its sign; those that come
-// last, of `floor`, stay between the same whole numbers.
-template <class System, class Dense>
-HD real smooth_until(System const& system, Dense const& dense, real a, mask wanted) {
-    real b = 1.0;
-    mask here = wanted;
-    // An expression that is guarded has no value beyond the kink of its guard: once that is found, a
-    // second round looks at what lies before it.
-    for (int round = 0; round < 2 && any(here); ++round) {
-        mask undecided = false;
-        each<equations::kinks>([&](auto k) {
-            constexpr int number = decltype(k)::value;  // NVRTC takes no captured k for a constant
-            real level = 0.0;
-            auto g = [&](real s) {
-                real value = system.template kink<number>(dense.time(s), dense(s));
-                if constexpr (number < equations::kinks - equations::floors) return value;
-                return 0.5 - abs(value - (level + 0.5));
-            };
-            // Just inside, because a may be the root at which the last part ended.
-            real start = fma(1e-6, b - a, a), end = round == 0 ? b : fma(-1e-6, b - a, b);
-            if constexpr (number >= equations::kinks - equations::floors)
-                level =
-                    functions::floor(system.template kink<number>(dense.time(start), dense(start)));
-            real before = g(start), after = g(end);
-            undecided = undecided | (here & ~(after == after));
-            mask changes = here & (before * after < 0.0);
-            if (any(changes))
-                b = select(changes, root_between(g, a, end, before, after, changes, 1e-14), b);
-        });
-        here = undecided;
+// What changes its sign where an integrand has a kink or jumps.
+template <int k> struct Kink {
+    using Rule = equations::KinkRule<k>;
+    static constexpr bool straight = Rule::straight, smooth = false;
+
+    template <class System> HD static real value(System const& system, real t, Vector<n> const& y) {
+        return system.template kink<k>(t, y);
     }
-    return b;
-}
+    template <class System>
+    HD static real rate(System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
+        return system.template kink_rate<k>(t, y, f);
+    }
+};
+
+constexpr int n_kinks = equations::kinks;
+
+// The next crossing of each kink along a step. `floor` has two kinks: where its argument sinks below the
+// whole number that it holds (`system.level`), and where it reaches the next.
+template <class System, class Dense> struct Kinks {
+    System& system;
+    Ends<System> const& ends;
+    Dense const& dense;
+    Vector<n_kinks> side;  // on which each is; 0 where that is not known
+    Vector<n_kinks> from;  // the share up to which crossings have been passed
+    Vector<n_kinks> next;  // the share of the next crossing; 2 if there is none
+
+    HD Kinks(System& system, Ends<System> const& ends, Dense const& dense, real first, mask here)
+        : system(system), ends(ends), dense(dense) {
+        real inside = fma(1e-6, 1.0 - first, first);
+        each<equations::levels>([&](auto i) { system.level[i] = 0.0; });
+        each<n_kinks>([&](auto index) {
+            constexpr int k = decltype(index)::value;
+            using Rule = equations::KinkRule<k>;
+            next[k] = 2.0;
+            if constexpr (Rule::own > 0) {
+                real x = at<k>(first), whole = functions::floor(x);
+                system.level[Rule::level] =
+                    select(x == whole, functions::floor(at<k>(inside)), whole);
+            }
+            if constexpr (!Rule::ranged) {
+                real value = at<k>(first);
+                side[k] = Rule::own;
+                if constexpr (Rule::own == 0)
+                    side[k] = sign_of(select(value == 0.0, at<k>(inside), value));
+                from[k] = first;
+                search<k>(here);
+            }
+        });
+    }
+    template <int k> HD real at(real s) const {
+        return Kink<k>::value(system, dense.time(s), dense(s));
+    }
+    template <int k> HD void search(mask here) {
+        Along<Kink<k>, Dense> shape(ends, dense, here);
+        if (!any(here & shape.may_change(side[k]))) return;
+        Change change = shape.next(system, dense, from[k], side[k], here);
+        if (!any(change.found)) return;
+        real root = crossing<Kink<k>>(system, dense, change, side[k] == 0.0);
+        next[k] = select(change.found, root, next[k]);
+        from[k] = select(change.found, change.high, from[k]);
+    }
+    // The end of the part that begins at `a` in which nothing changes its sign.
+    HD real smooth_until(real a, mask here) const {
+        real b = 1.0;
+        each<n_kinks>([&](auto k) { b = least(b, next[k]); });
+        // An expression that is guarded has no value beyond the kink of its guard: once that is found,
+        // a second round looks at what lies before it.
+        for (int round = 0; round < 2; ++round)
+            each<n_kinks>([&](auto index) {
+                constexpr int k = decltype(index)::value;
+                if constexpr (equations::KinkRule<k>::ranged) b = before_change<k>(a, b, here);
+            });
+        return b;
+    }
+    template <int k> HD real before_change(real a, real b, mask here) const {
+        real inside = fma(1e-6, b - a, a), end = fma(-1e-6, b - a, b);
+        real side = sign_of(at<k>(inside)), after = at<k>(end);
+        Along<Kink<k>, Dense> shape(ends, dense, here);
+        Change change = shape.next(system, dense, inside, side, here);
+        change.found = change.found & (change.high <= end);
+        mask at_end = here & ~change.found & (side * after < 0.0);
+        change.found = change.found | at_end;
+        change.low = select(at_end, inside, change.low);
+        change.high = select(at_end, end, change.high);
+        if (!any(change.found)) return b;
+        real root = crossing<Kink<k>>(system, dense, change, false);
+        return select(change.found, least(root, b), b);
+    }
+    // Goes on beyond the crossings up to `b`.
+    HD void pass(real b, mask here) {
+        each<n_kinks>([&](auto index) {
+            constexpr int k = decltype(index)::value;
+            using Rule = equations::KinkRule<k>;
+            mask passed = here & (next[k] <= b);
+            if (Rule::ranged || !any(passed)) return;
+            real start = next[k];
+            next[k] = select(passed, 2.0, start);
+            if constexpr (Rule::own == 0) {
+                side[k] = select(passed, -side[k], side[k]);
+                search<k>(passed);
+            } else {
+                real& level = system.level[Rule::level];
+                level = select(passed, level - Rule::own, level);
+                constexpr int lower = Rule::own > 0 ? k : k - 1;  // the two stand side by side
+                each<2>([&](auto second) {
+                    constexpr int either = lower + decltype(second)::value;
+                    next[either] = select(passed, 2.0, next[either]);
+                    from[either] = select(passed, start, from[either]);
+                    search<either>(passed);
+                });
+            }
+        });
+    }
+};
 
 template <int order, class System, class Dense>
-HD void integrate(Sums& sums, System const& system, Dense const& dense, real first, mask here) {
-    // Enough for a kink that is crossed twice, and for many levels of `floor`.
-    constexpr int last = 2 * equations::kinks + 64 * equations::floors + 1;
-    real a = first;
-    for (int parts = 0; parts <= last; ++parts) {
-        mask open = here & (a < 1.0);
-        if (!any(open)) break;
-        real b = 1.0;
-        if constexpr (equations::kinks > 0) b = smooth_until(system, dense, a, open);
-        if (parts == last) b = 1.0;
+HD void integrate(Sums& sums, System& system, Ends<System> const& ends, Dense const& dense,
+                  real first, mask here) {
+    auto add = [&](real a, real b, mask open) {
         Vector<equations::integrals> part;
         each<equations::integrals>([&](auto i) { part[i] = 0.0; });
         gauss<order>(a, b, [&](real s, real weight) {
@@ -104,7 +176,20 @@ HD void integrate(Sums& sums, System const& system, Dense const& dense, real fir
             sums.integral[i] =
                 select(open, fma(dense.length, part[i], sums.integral[i]), sums.integral[i]);
         });
-        a = select(open, b, a);
+    };
+    real a = first;
+    mask open = here & (a < 1.0);
+    if constexpr (n_kinks == 0) {
+        if (any(open)) add(a, 1.0, open);
+    } else {
+        Kinks<System, Dense> kinks(system, ends, dense, first, open);
+        while (any(open)) {
+            real b = kinks.smooth_until(a, open);
+            add(a, b, open);
+            kinks.pass(b, open);
+            a = select(open, b, a);
+            open = open & (a < 1.0);
+        }
     }
 }
 
@@ -139,9 +224,9 @@ HD void find_extremes(Sums& sums, System const& system, Dense const& dense, real
 
 // Takes the values of the whole periods in the step.
 template <class System, class Dense>
-HD void take_periods(Sums& sums, System const& system, Dense const& dense, real window_start,
-                     mask here) {
-    real period = system.period(), end = dense.time(1.0);
+HD void take_periods(Sums& sums, System const& system, Ends<System> const& ends, Dense const& dense,
+                     real window_start, mask here) {
+    real period = system.period(), end = ends.t1;
     real first = floor(window_start / period);
     first = select(first * period < window_start, first + 1.0, first);
     // Earlier ones would be lost.
@@ -158,14 +243,15 @@ HD void take_periods(Sums& sums, System const& system, Dense const& dense, real 
 
 // Adds the part of a step that lies in the window.
 template <int order, class System, class Dense>
-HD void add_step(Sums& sums, System const& system, Dense const& dense, real window_start,
-                 mask here) {
-    here = here & (dense.start + dense.length >= window_start);
+HD void add_step(Sums& sums, System& system, Ends<System> const& ends, Dense const& dense,
+                 real window_start, mask here) {
+    here = here & (ends.t1 >= window_start);
     if (!any(here)) return;
-    if constexpr (equations::periodic) take_periods(sums, system, dense, window_start, here);
-    here = here & (dense.start + dense.length > window_start);
+    if constexpr (equations::periodic) take_periods(sums, system, ends, dense, window_start, here);
+    here = here & (ends.t1 > window_start);
     real first = least(greatest((window_start - dense.start) / dense.length, 0.0), 1.0);
-    if constexpr (equations::integrals > 0) integrate<order>(sums, system, dense, first, here);
+    if constexpr (equations::integrals > 0)
+        integrate<order>(sums, system, ends, dense, first, here);
     if constexpr (equations::extremes > 0) find_extremes(sums, system, dense, first, here);
 }
 

@@ -18,6 +18,7 @@ from sweep.equations.expressions import (
 )
 from sweep.equations.names import clashes
 from sweep.equations.rules import MAX_KEPT
+from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.equations.system import Definition, System, event_place
 from sweep.errors import Fault
 from sweep.wording import nearest, shown
@@ -35,6 +36,7 @@ def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
     if system.values_kept > MAX_KEPT and not is_stored:
         kept = f"{system.values_kept:,} values of a point are kept in all"
         yield Fault("outputs", f"{kept}; at most {MAX_KEPT:,} are: give a smaller keep")
+    yield from _too_many_sides(system)
     for state in system.states:
         place, scale = f"states.{state.name}.scale", rational(state.scale)
         if place in readable and scale is not None and scale <= 0:
@@ -162,6 +164,16 @@ def _constant_events(system: System, readable: Collection[str]) -> Iterator[Faul
         if place in readable and names.keys() <= known and not names.keys() & moving:
             message = f"{cut(event.when)} never changes, so it never crosses zero"
             yield Fault(place, f"{message}; use a state or t")
+
+
+def _too_many_sides(system: System) -> Iterator[Fault]:
+    """A fault if more relations stand in derivatives than a kernel holds sides of."""
+    if [*_circles(system.definitions)]:
+        return
+    if (number := len(Sides(system))) > MAX_SIDES:
+        place = "modes" if system.mode_names else "derivatives"
+        message = f"{number} comparisons, abs, sign, min, max and floor change during the motion"
+        yield Fault(place, f"{message}; at most {MAX_SIDES} may: use modes for some")
 
 
 def _all_names(expression: Expression, uses: Mapping[str, Expression]) -> dict[str, None]:

@@ -17,7 +17,8 @@ from sweep.equations.motion_members import (
 )
 from sweep.equations.output_members import (
     integrals,
-    kinks_and_floors,
+    kink_rules,
+    kinks_of,
     observables,
     periods,
     results,
@@ -66,10 +67,14 @@ def header_of(
             "namespace equations {",
             "using systems::Vector;",
             *_numbers(writer),
-            *(event_rule(writer, number) for number in range(len(writer.events))),
+            *(event_rule(writer, number) for number in range(len(writer.numbered_events))),
+            "template <int k> struct KinkRule;",
+            *kink_rules(writer),
             "struct System {",
             "Parameters const& p;",
             "real mode = 0.0;",
+            "Vector<held> side;  // of relations in derivatives",
+            "Vector<levels> level;  // of each floor in an integrand, along a part of a step",
             *_constants(writer),  # last: all members have asked for theirs
             *members,
             "};",
@@ -91,7 +96,7 @@ def header_of(
 
 def _numbers(writer: Writer) -> Iterable[str]:
     """How many there are of everything, for the sizes of arrays."""
-    kinks, floors = kinks_and_floors(writer)
+    kinks = kinks_of(writer)
     counts = {
         "states": len(writer.states),
         "events": len(writer.events) if writer.system.acting else 0,
@@ -100,8 +105,10 @@ def _numbers(writer: Writer) -> Iterable[str]:
         "extremes": len(writer.sums.extremes),
         "counts": len(writer.sums.counts),
         "event_sums": len(writer.sums.of_events),
-        "kinks": len(kinks) + len(floors),
-        "floors": len(floors),
+        "kinks": len(kinks),
+        "levels": max((kink.level + 1 for kink in kinks), default=0),
+        "sides": len(writer.sides.watched),
+        "held": len(writer.sides),
         "waves": len(writer.phases),
         "signals": len(writer.system.signals),
     }
@@ -122,6 +129,7 @@ def _numbers(writer: Writer) -> Iterable[str]:
     yield function("void clear()", clears)
     yield "};"
     yield f"constexpr double start_mode = {writer.modes.index(writer.system.start_mode)}.0;"
+    yield f"constexpr bool hides_ranges = {flag(writer.sides.hide_ranges)};"
     yield f"constexpr bool entry_events = {flag(entry)};"
     yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
     for i, each in enumerate(writer.sums.of_events):

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeVar
 
 from sweep.equations.code import SIGNAL, Code, is_ranged
 from sweep.equations.derivatives import ONE, ZERO, derivative, negative
-from sweep.equations.expressions import Call, Expression, Name, names_in
-from sweep.equations.system import Rule, System
+from sweep.equations.expressions import Call, Expression, Name, names_in, walk
+from sweep.equations.sides import Side, Sides, side_name
+from sweep.equations.sizes import size_of
+from sweep.equations.system import Event, Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
 RATE = "rate of "  # a state's name in derivatives along the motion
+SIZE = "size of rate of "  # of what is added to make that rate
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
 
 Item = TypeVar("Item")
+
+
+def level_name(number: int) -> Name:
+    """The name of the whole number that a `floor` in an integrand has along a part of a step."""
+    return Name(f"level {number}")
 
 
 class Writer:
@@ -31,12 +40,18 @@ class Writer:
         self.phases: list[Expression] = []  # of these waves; filled by the rates
         self.arithmetic = True  # whether rates call no function; set by the rates
         self.rules = rules  # of the outputs that are computed
-        self.sums = Sums()
         named = {rule.event for rule in rules}
         # Beside events that act, the others take their turn in the order of the file. Where none
         # acts, they are only looked for if an output or the log of a trace needs them.
         self.events = [e for e in system.events if system.acting or traced or e.name in named]
         self.definitions = {each.name: each.value for each in system.definitions}
+        self.sides = Sides(system)
+        self.sums = Sums(self.sides)
+        self.integrands = self._integrands_of_all_outputs()
+        sides = self.sides.watched
+        self.numbered_events: list[Event | Side] = (
+            [*self.events, *sides] if system.acting else [*sides, *self.events]
+        )
         self.states = [state.name for state in system.states]
         self.modes = [mode.name for mode in system.modes]
         constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
@@ -52,6 +67,9 @@ class Writer:
             "t": "t",
             **{name: f"y[{i}]" for i, name in enumerate(self.states)},
             **{RATE + name: f"f[{i}]" for i, name in enumerate(self.states)},
+            **{SIZE + name: f"sizes[{i}]" for i, name in enumerate(self.states)},
+            **{side_name(k).name: f"side[{k}]" for k in range(len(self.sides))},
+            **{level_name(k).name: f"level[{k}]" for k in range(self._floors())},
             **{s.name: f"{SIGNAL}_at<{TABLE}{s.name}>(t)" for s in system.signals},
             **{RATE + s.name: f"{SIGNAL}_slope<{TABLE}{s.name}>(t)" for s in system.signals},
             **{name: f"(mode == {k}.0)" for k, name in enumerate(self.modes)},
@@ -95,14 +113,17 @@ class Writer:
         """Whether an argument in them may leave its function's range."""
         return any(is_ranged(each, self.definitions) for each in expressions)
 
-    def by_mode(self, state: str) -> Expression:
-        """The derivative of a state in whatever mode holds."""
-        *others, last = self.system.modes
-        expression = last.derivatives[state]
+    def by_mode(self, state: str, *, held: bool = True) -> Expression:
+        """The derivative of a state in whatever mode holds; with the sides that are `held`."""
+        derivatives = {mode.name: mode.derivatives for mode in self.system.modes}
+        if held:
+            derivatives = self.sides.derivatives
+        *others, last = self.modes
+        expression = derivatives[last][state]
         for mode in reversed(others):
-            here = mode.derivatives[state]
+            here = derivatives[mode][state]
             if here != expression:
-                expression = Call("where", (Name(mode.name), here, expression))
+                expression = Call("where", (Name(mode), here, expression))
         return expression
 
     def rate(self, expression: Expression) -> Expression:
@@ -116,13 +137,32 @@ class Writer:
 
     def inlined(self, expression: Expression) -> Expression:
         """The expression without definitions."""
-        match expression:
-            case Name(name) if name in self.definitions:
-                return self.inlined(self.definitions[name])
-            case Call(function, arguments):
-                return Call(function, tuple(self.inlined(each) for each in arguments))
-            case _:
-                return expression
+        return self.sides.inlined(expression)
+
+    def size(self, expression: Expression) -> Expression:
+        """How large the terms of an expression of states, or of a rate, are."""
+        rates = {RATE + name: Name(SIZE + name) for name in self.states}
+        return size_of(self.inlined(expression), rates)
+
+    def typical_size(self, expression: Expression) -> Expression:
+        """How large they are where each state has its scale; constant during a motion."""
+        sizes = {state.name: state.scale for state in self.system.states}
+        others = {signal.name: ONE for signal in self.system.signals}
+        size = size_of(self.inlined(expression), {**sizes, **others, "t": ONE})
+        return size if not self.sides.moves(size) else ONE
+
+    def _floors(self) -> int:
+        parts = chain.from_iterable(walk(self.inlined(each)) for each in self.integrands)
+        return sum(isinstance(part, Call) and part.function == "floor" for part in parts)
+
+    def _integrands_of_all_outputs(self) -> list[Expression]:
+        """Those of any output of the model, so that nothing depends on which are computed."""
+        sums = Sums(self.sides)
+        code = Code({}, {}, "")
+        for rule in self.system.outputs:
+            if rule.kind not in ("values", "final"):
+                sums.result(rule, code)
+        return sums.integrands
 
 
 @dataclass(frozen=True)
@@ -138,6 +178,7 @@ class EventSum:
 class Sums:
     """The numbers that a motion accumulates, each once; filled by asking for results."""
 
+    sides: Sides
     integrands: list[Expression] = field(default_factory=list[Expression])
     extremes: list[Expression] = field(default_factory=list[Expression])  # as maxima
     counts: list[str] = field(default_factory=list[str])  # events
@@ -178,7 +219,7 @@ class Sums:
                 raise AssertionError("several values of a point are no sum")
 
     def _integral(self, expression: Expression) -> str:
-        return _sum("integral", self.integrands, expression)
+        return _sum("integral", self.integrands, self.sides.held(expression))
 
     def _extreme(self, expression: Expression) -> str:
         return _sum("extreme", self.extremes, expression)

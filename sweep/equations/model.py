@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from sweep.equations.code import REVISION
 from sweep.equations.members import PREFIX
+from sweep.equations.sides import Sides
 from sweep.equations.system import Rule, System
 from sweep.equations.system_file import system_of_text
 from sweep.spec import (
@@ -68,13 +69,14 @@ SUMMARIES = {
 MAX_STIFF_STATES = 16  # rodas4 keeps a matrix of their number squared
 PACKED_STATES = 4  # at most: with more, several vectors of points do not fit the registers
 PACKED_VALUES = 1024  # kept at most: with more, they would not fit a thread's stack
-# If outputs need no events, and if they do: the fastest for most of the shipped models.
+# If nothing is watched for inside steps, and if something is: the fastest for most models.
 PACKS = {"rk4": (3, 2), "rk54": (3, 2), "dop853": (2, 2), "rodas4": (2, 2)}
 
 SENTENCES = sentences(
-    not_converged="more steps than maximum_steps, more events than maximum_events, or the "
-    "same event twice at one time (chattering: events accumulate). Raise these, or end the motion "
-    "before the accumulation by an event with stop",
+    not_converged="more steps than maximum_steps or more events than maximum_events (raise these); "
+    "events accumulate, as impacts do whose intervals shrink to nothing (end the motion before "
+    "that by an event with stop, or give rest a mode); or the motion stays where a relation in a "
+    "derivative changes, such as sign(v) at v = 0 (give sticking a mode)",
     diverged="a state overflows, or steps became shorter than rounding allows",
     outside_validity="an argument leaves the range of its function (a square root or "
     "logarithm of a negative number, an angle above 1e9), the samples of a signal end, the period "
@@ -150,7 +152,7 @@ def pack_of(method: str, system: System, outputs: Collection[str]) -> int:
     if len(system.states) > PACKED_STATES or system.values_kept > PACKED_VALUES:
         return 1
     named = any(rule.event for rule in system.outputs if rule.name in outputs)
-    return PACKS[method][system.acting or named]
+    return PACKS[method][system.acting or named or len(Sides(system)) > 0]
 
 
 def _observables(system: System) -> tuple[Observable, ...]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from sweep.equations.derivatives import ONE, ZERO, derivative
-from sweep.equations.expressions import Call, Expression, Name
+from sweep.equations.derivatives import ONE, ZERO, derivative, negative
+from sweep.equations.expressions import Call, Expression, Name, text_of
 from sweep.equations.members import MOTION, TABLE, EventSum, Writer, choice, flag, function
 from sweep.equations.output_members import samples
+from sweep.equations.sides import Side
 from sweep.equations.system import Event
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
@@ -52,7 +53,7 @@ def outside(writer: Writer) -> str:
     """Where an argument has left the range of its function."""
     code = writer.code()
     for state in writer.system.states:
-        code.outside(writer.by_mode(state.name))
+        code.outside(writer.by_mode(state.name, held=False))
         code.outside(state.scale)
     for event in writer.system.events:
         if event.acts:
@@ -74,49 +75,101 @@ def next_sample(writer: Writer) -> str:
 
 
 def event_rule(writer: Writer, number: int) -> str:
-    """What is known about an event when the kernel is compiled."""
-    event = writer.events[number]
-    modes = writer.modes
-    fields = {
-        "int direction": DIRECTIONS[event.direction],
-        "int then": -1 if event.then is None else modes.index(event.then),
-        "double stop_after": event.stop_after or 0,
-        "bool acts": flag(event.acts),
-        "bool at_entry": flag(event.at_entry),
-        "bool conditional": flag(event.condition is not None),
-        "bool sets": flag(bool(event.sets)),
-        "bool ranged": flag(writer.is_ranged(event.when)),
-        "bool ranged_action": flag(writer.is_ranged(*_action(event))),
+    """What is known about what is watched when the kernel is compiled."""
+    watched = writer.numbered_events[number]
+    fields: dict[str, str | int] = {
+        "int direction": 0,
+        "int then": -1,
+        "int stop_after": 0,
+        "bool acts": "true",
+        "bool at_entry": "false",
+        "bool conditional": "false",
+        "bool sets": "false",
+        "bool straight": flag(writer.sides.is_affine(watched.when)),
+        "bool smooth": flag(writer.sides.is_smooth(watched.when)),
+        "bool ranged": flag(writer.is_ranged(watched.when)),
+        "bool ranged_action": "false",
+        "bool first_same": "false",
+        "int next_same": -1,
+        "int side": -1,
+        "int own": 0,
     }
+    if isinstance(watched, Side):
+        fields |= {"int side": watched.number, "int own": watched.own}
+    else:
+        same = _same_expression(writer, watched)
+        later = [each for each in same if each > number]
+        fields |= {
+            "int direction": DIRECTIONS[watched.direction],
+            "int then": -1 if watched.then is None else writer.modes.index(watched.then),
+            "int stop_after": watched.stop_after or 0,
+            "bool acts": flag(watched.acts),
+            "bool at_entry": flag(watched.at_entry),
+            "bool conditional": flag(watched.condition is not None),
+            "bool sets": flag(bool(watched.sets)),
+            "bool ranged_action": flag(writer.is_ranged(*_action(watched))),
+            "bool first_same": flag(same[0] == number),
+            "int next_same": later[0] if later else -1,
+        }
     body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
     return f"template <> struct Rule<{number}> {{ {body} }};"
 
 
+def _same_expression(writer: Writer, event: Event) -> list[int]:
+    """The numbers of events whose expression is that of `event`, or its negative."""
+
+    def key(expression: Expression) -> str:
+        full = writer.inlined(expression)
+        return min(text_of(full), text_of(_opposite(full)))
+
+    return [
+        number
+        for number, each in enumerate(writer.numbered_events)
+        if not isinstance(each, Side) and key(each.when) == key(event.when)
+    ]
+
+
+def _opposite(expression: Expression) -> Expression:
+    match expression:
+        case Call("-", (a, b)):
+            return Call("-", (b, a))
+        case _:
+            return negative(expression)
+
+
 def event_members(writer: Writer) -> Iterable[str]:
-    """The expressions of the events, their rates, modes, conditions and `set`."""
-    events = writer.events
-    yield writer.numbered("when", [event.when for event in events])
-    rates = [writer.rate(event.when) for event in events]
+    """The expressions of what is watched, their rates, modes, conditions and `set`."""
+    watched = writer.numbered_events
+    events = [None if isinstance(each, Side) else each for each in watched]
+    yield writer.numbered("when", [each.when for each in watched])
+    rates = [writer.rate(each.when) for each in watched]
     yield writer.numbered("when_rate", rates, "f")
-    modes = [[f"(mode == {writer.modes.index(m)}.0)" for m in event.modes] for event in events]
+    yield writer.numbered("when_size", [writer.size(each.when) for each in watched])
+    scales = [writer.returned(writer.typical_size(each.when)) for each in watched]
+    yield choice("real when_scale()", scales, "return 1.0;")
+    yield writer.numbered("when_rate_size", [*map(writer.size, rates)], "f", "sizes")
+    sizes = [writer.size(writer.by_mode(name)) for name in writer.states]
+    yield writer.vector("rate_sizes", sizes, MOTION)
+    modes = [[f"(mode == {writer.modes.index(m)}.0)" for m in each.modes] for each in watched]
     active = [[f"return {' | '.join(each) or 'true'};"] for each in modes]
     yield choice("mask active()", active, "return true;")
-    conditions = [writer.returned(event.condition) for event in events]
+    conditions = [writer.returned(event.condition if event else None) for event in events]
     yield choice(f"mask condition({MOTION})", conditions, "return true;")
-    ranges = [_outside_action(writer, event) for event in events]
+    ranges = [_outside_action(writer, event) if event else [] for event in events]
     yield choice(f"mask outside_action({MOTION})", ranges, "return false;")
-    after = [_after(writer, event) for event in events]
+    after = [_after(writer, event) if event else [] for event in events]
     yield choice(f"Vector<states> after({MOTION})", after, "return y;")
 
 
 def record(writer: Writer) -> str:
     """What is kept of each event, from the state right before it."""
     head = f"void record(Sums& sums, {MOTION}, mask here)"
-    bodies = [_recorded(writer, event) for event in writer.events]
-    if writer.traced:  # its only lane has the event
-        for event, body in zip(writer.events, bodies, strict=True):
+    bodies: list[list[str]] = []
+    for event in writer.numbered_events:
+        bodies.append([] if isinstance(event, Side) else _recorded(writer, event))
+        if writer.traced and not isinstance(event, Side):  # its only lane has the event
             number = writer.system.events.index(event)
-            body.append(f"log_event(sums.samples.logged, t, {number});")
+            bodies[-1].append(f"log_event(sums.samples.logged, t, {number});")
     return choice(head, bodies, "", "class Sums")
 
 
@@ -124,7 +177,9 @@ def forget(writer: Writer) -> str:
     """Makes what is summed of an event NaN, where it cannot be said whether it happens."""
     bodies = [
         [f"{sum_} = select(here, missing(), {sum_});" for sum_ in _sums_of(writer, event)]
-        for event in writer.events
+        if not isinstance(event, Side)
+        else []
+        for event in writer.numbered_events
     ]
     return choice("void forget(Sums& sums, mask here)", bodies, "", "class Sums")
 

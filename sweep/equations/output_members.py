@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import chain
 
 from sweep.equations.code import Code
 from sweep.equations.derivatives import ONE, ZERO, derivative
 from sweep.equations.expressions import COMPARISONS, Call, Expression, walk, whole_power
-from sweep.equations.members import MOTION, PREFIX, Sums, Writer, function
+from sweep.equations.members import MOTION, PREFIX, Writer, flag, function, level_name
 from sweep.equations.system import PERIOD, Rule
 
 
@@ -17,24 +18,51 @@ def integrals(writer: Writer) -> Iterable[str]:
     yield writer.numbered("integrand", writer.sums.integrands)
     yield writer.numbered("extreme", writer.sums.extremes)
     yield writer.numbered("extreme_rate", [writer.rate(e) for e in writer.sums.extremes], "f")
-    kinks, floors = kinks_and_floors(writer)
-    yield writer.numbered("kink", [*kinks, *floors])
+    kinks = [kink.when for kink in kinks_of(writer)]
+    yield writer.numbered("kink", kinks)
+    yield writer.numbered("kink_rate", [*map(writer.rate, kinks)], "f")
 
 
-def kinks_and_floors(writer: Writer) -> tuple[list[Expression], list[Expression]]:
-    """What changes its sign, or passes a whole number, where an integrand has a kink or a jump.
+@dataclass(frozen=True)
+class Kink:
+    """What changes its sign where an integrand has a kink or a jump."""
 
-    Of any output of the model, so that none depends on which others are computed.
-    """
-    if not writer.sums.integrands:
-        return [], []
-    sums = Sums()
-    for rule in writer.system.outputs:
-        if rule.kind != "values":
-            sums.result(rule, writer.code())
+    when: Expression
+    level: int = -1  # the number of the `floor` whose ends it is
+    own: int = 0  # of its lower end 1, of its upper -1
+
+
+def kink_rules(writer: Writer) -> Iterable[str]:
+    """What is known about each kink when the kernel is compiled."""
+    for number, kink in enumerate(kinks_of(writer)):
+        straight = writer.sides.is_affine(kink.when)
+        fields = {
+            "bool straight": flag(straight),
+            "bool ranged": flag(not straight and writer.is_ranged(kink.when)),
+            "int level": kink.level,
+            "int own": kink.own,
+        }
+        body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
+        yield f"template <> struct KinkRule<{number}> {{ {body} }};"
+
+
+def kinks_of(writer: Writer) -> list[Kink]:
+    """All kinks of the model's integrands, but those of relations whose sides are held."""
+    signs, floors = _signs_and_floors(writer)
+    kinks = [Kink(each) for each in signs]
+    for number, each in enumerate(floors):
+        held = level_name(number)
+        kinks.append(Kink(Call("-", (each, held)), number, 1))
+        kinks.append(Kink(Call("-", (each, Call("+", (held, ONE)))), number, -1))
+    return kinks
+
+
+def _signs_and_floors(writer: Writer) -> tuple[list[Expression], list[Expression]]:
+    """What changes its sign, or passes a whole number, where an integrand has a kink or a jump."""
     sign_changes: dict[Expression, None] = {}
     floors: dict[Expression, None] = {}
-    for part in chain.from_iterable(walk(writer.inlined(each)) for each in sums.integrands):
+    integrands = map(writer.inlined, writer.integrands)
+    for part in chain.from_iterable(map(walk, integrands)):
         match part:
             case Call("abs" | "sign", (a,)):
                 sign_changes[a] = None
@@ -56,9 +84,8 @@ def kinks_and_floors(writer: Writer) -> tuple[list[Expression], list[Expression]
                 sign_changes[Call("-", (a, b))] = None
             case _:
                 pass
-    code = writer.code()
     changing, passing = (
-        [expression for expression in group if not code.is_constant(expression)]
+        [expression for expression in group if writer.sides.moves(expression)]
         for group in (sign_changes, floors)
     )
     return changing, passing

@@ -119,6 +119,11 @@ in = "a"
 when = "t - 1"
 direction = "rising"
 [[events]]
+name = "later"
+in = "a"
+when = "3*t - 3"
+direction = "rising"
+[[events]]
 name = "past"
 in = "b"
 when = "x"
@@ -128,6 +133,7 @@ at_entry = true
 changes = { count = "change" }
 earlies = { count = "early" }
 lates = { count = "late" }
+laters = { count = "later" }
 pasts = { count = "past" }
 kept = { values = "x", every = "early", keep = 1 }
 """
@@ -135,10 +141,11 @@ kept = { values = "x", every = "early", keep = 1 }
 
 @pytest.mark.parametrize("method", FIRST)
 def test_a_mode_is_that_after_the_events_before(method: str) -> None:
+    """`late` has the expression of `change`, so both are judged before anything is set."""
     steps = {"step": 0.3} if method == "rk4" else {}
     motion = points(MODES, method, window_end=3.0, **steps)
-    names = ("changes", "earlies", "lates", "pasts")
-    assert [int(motion[name]) for name in names] == [1, 1, 0, 1]
+    names = ("changes", "earlies", "lates", "laters", "pasts")
+    assert [int(motion[name]) for name in names] == [1, 1, 1, 0, 1]
     assert motion.kept.values.tolist() == [1.0]
 
 

@@ -1,0 +1,343 @@
+// Where an expression changes its sign along the dense motion of a step.
+//
+// An expression that is affine in the states and in time is a polynomial there. It crosses zero at most as
+// often as its Bernstein coefficients change their signs, so halving isolates every crossing. Any other
+// expression is sampled; between two samples it may turn once.
+//
+// An expression is a type with `straight` (whether it is affine), `smooth` (whether it is a smooth function of
+// the states alone), `value(system, t, y)`, `size(system, t, y)` (of its terms) and `rate(system, t, y, f)`,
+// its rate of change where f are the rates of the states.
+#pragma once
+
+#include "systems/dense.h"
+
+namespace systems {
+
+constexpr int n = equations::states;
+
+HD real sign_of(real x) { return select(x > 0.0, 1.0, select(x < 0.0, -1.0, 0.0)); }
+
+// The two ends of a step, or of the part of it that is tried.
+template <class System> struct Ends {
+    System const& system;
+    real t0, t1;
+    Vector<n> const &y0, &f0, &y1, &f1;
+    mask precise;  // whether a step is controlled so well that states are cubics to 1e-4
+};
+
+// A part of a step, in shares of it, in which an expression leaves `side` and which has one crossing.
+struct Change {
+    mask found;
+    real low, high, side;
+};
+
+// The polynomial by its Bernstein coefficients over the step.
+template <int degree> struct Curve {
+    real at[degree + 1];
+};
+
+// The same polynomial between two shares, by de Casteljau's algorithm.
+template <int degree>
+HD Curve<degree> part_of(Curve<degree> const& whole, real low, real high) {
+    Curve<degree> part = whole;
+    for (int round = 1; round <= degree; ++round)
+        for (int k = 0; k <= degree - round; ++k)
+            part.at[k] = fma(low, part.at[k + 1] - part.at[k], part.at[k]);
+    real share = (high - low) / (1.0 - low);
+    for (int round = 1; round <= degree; ++round)
+        for (int k = degree; k >= round; --k)
+            part.at[k] = fma(share, part.at[k] - part.at[k - 1], part.at[k - 1]);
+    part.at[degree] = select(high == 1.0, whole.at[degree], part.at[degree]);
+    return part;
+}
+
+// How often the signs of the coefficients change, where the first has that of `side`.
+template <int degree> HD real sign_changes(Curve<degree> const& curve, real side) {
+    real changes = 0.0, last = side;
+    for (int k = 1; k <= degree; ++k) {
+        real now = sign_of(curve.at[k]);
+        changes += select(now * last < 0.0, 1.0, 0.0);
+        last = select(now == 0.0, last, now);
+    }
+    return changes;
+}
+
+// The first part after `from`, where the polynomial is on `side`, with one crossing. Crossings closer to
+// each other than 1e-7 of the step, of which an even number would follow, are a touch of zero.
+template <int degree>
+SELDOM Change next_change(Curve<degree> const& curve, real const& from, real const& side,
+                          mask const& here) {
+    Change change{false, from, 1.0, side};
+    real low = from, width = 1.0 - from;
+    mask open = here & (from < 1.0) & (side != 0.0);
+    while (any(open)) {
+        real high = least(low + width, 1.0);
+        Curve<degree> part = part_of(curve, low, high);
+        real changes = sign_changes(part, side);
+        mask narrow = width < 1e-7;
+        mask crosses = (changes == 1.0) | (narrow & (side * part.at[degree] < 0.0));
+        mask one = open & crosses;
+        mask none = open & ~crosses & ((changes == 0.0) | narrow);
+        change.found = change.found | one;
+        change.low = select(one, low, change.low);
+        change.high = select(one, high, change.high);
+        low = select(none, high, low);
+        width = select(none, least(2.0 * width, 1.0 - high), 0.5 * width);
+        open = open & ~one & (low < 1.0);
+    }
+    return change;
+}
+
+// The side to which an expression leaves zero: the sign of the first of its coefficients or samples that is
+// neither noise nor so small beside the others that it may be an error of the dense motion; else 0.
+template <int count> HD real first_sign(real const (&values)[count], real noise) {
+    real least_value = noise, sign = 0.0;
+    for (int k = 0; k < count; ++k) least_value = greatest(least_value, 0.01 * abs(values[k]));
+    for (int k = 0; k < count; ++k) {
+        mask first = (sign == 0.0) & (abs(values[k]) > least_value);
+        sign = select(first, sign_of(values[k]), sign);
+    }
+    return sign;
+}
+
+// An affine expression along a step.
+template <class G, class Dense> struct Straight {
+    Curve<Dense::degree> curve;
+
+    template <class System> HD Straight(Ends<System> const& ends, Dense const& dense, mask) {
+        constexpr int degree = Dense::degree;
+        each<degree + 1>([&](auto index) {
+            constexpr int k = decltype(index)::value;
+            if constexpr (k == 0)
+                curve.at[k] = G::value(ends.system, ends.t0, ends.y0);
+            else if constexpr (k == degree)
+                curve.at[k] = G::value(ends.system, ends.t1, ends.y1);
+            else
+                curve.at[k] = G::value(ends.system, dense.template bernstein_time<k>(),
+                                       dense.template bernstein_point<k>());
+        });
+    }
+    HD real first() const { return curve.at[0]; }
+    HD real last() const { return curve.at[Dense::degree]; }
+    HD real before_last() const { return curve.at[Dense::degree - 1]; }
+    HD void set_last(mask here, real value) {
+        curve.at[Dense::degree] = select(here, value, curve.at[Dense::degree]);
+    }
+    HD mask may_change(real side) const {
+        mask may = false;
+        each<Dense::degree>([&](auto k) { may = may | (side * curve.at[k + 1] < 0.0); });
+        return may;
+    }
+    // How far it goes at most to the other side.
+    HD real beyond(real side) const {
+        real beyond = 0.0;
+        each<Dense::degree>([&](auto k) { beyond = greatest(beyond, -side * curve.at[k + 1]); });
+        return beyond;
+    }
+    HD real most() const {
+        real most = 0.0;
+        each<Dense::degree>([&](auto k) { most = greatest(most, abs(curve.at[k + 1])); });
+        return most;
+    }
+    HD real lead(real noise) const {
+        real later[Dense::degree];
+        each<Dense::degree>([&](auto k) { later[k] = curve.at[k + 1]; });
+        return first_sign(later, noise);
+    }
+    HD mask resolved() const { return true; }
+    template <class System>
+    HD Change next(System const&, Dense const&, real from, real side, mask here) const {
+        return next_change(curve, from, side, here);
+    }
+};
+
+// Samples are not at even distances, so that no periodic expression has the same value in all of them.
+constexpr double sample_place(int k, int samples) {
+    double turn = 0.6180339887498949 * k;
+    double uneven = 0.4 * (turn - (int)turn - 0.5);
+    return k == 0 ? 0.0 : k == samples ? 1.0 : (k + uneven) / samples;
+}
+
+// Any other expression along a step: values, and rates by share, at samples. Where it is a smooth function of
+// states in a precise step, and the coefficients of the cubic through its ends are clearly not zero, their
+// signs tell as much.
+template <class G, class Dense> struct Sampled {
+    static constexpr int samples = Dense::degree > 4 ? 16 : 8;
+    real value[samples + 1], rate[samples + 1];
+    Curve<3> cubic;
+    mask clear;
+    bool filled;
+
+    template <class System>
+    HD Sampled(Ends<System> const& ends, Dense const& dense, mask here)
+        : clear(false), filled(true) {
+        set<0>(ends.system, dense, ends.t0, ends.y0, ends.f0);
+        set<samples>(ends.system, dense, ends.t1, ends.y1, ends.f1);
+        if constexpr (G::smooth && Dense::degree <= 4) {
+            cubic.at[0] = value[0];
+            cubic.at[1] = fma(1.0 / 3.0, rate[0], value[0]);
+            cubic.at[2] = fma(-1.0 / 3.0, rate[samples], value[samples]);
+            cubic.at[3] = value[samples];
+            real least_value = 1e-3 * G::size(ends.system, ends.t0, ends.y0);
+            clear = ends.precise & (sign_changes(cubic, sign_of(value[0])) < 2.0);
+            each<4>([&](auto k) { clear = clear & (abs(cubic.at[k]) > least_value); });
+            filled = any(here & ~clear);
+        }
+        if (!filled) return;
+        each<samples - 1>([&](auto index) {
+            constexpr int k = decltype(index)::value + 1;
+            constexpr double s = sample_place(k, samples);
+            set<k>(ends.system, dense, dense.time(s), dense(s), dense.rates(s));
+        });
+    }
+    template <int k, class System>
+    HD void set(System const& system, Dense const& dense, real t, Vector<n> const& y,
+                Vector<n> const& f) {
+        value[k] = G::value(system, t, y);
+        rate[k] = dense.length * G::rate(system, t, y, f);
+    }
+    HD real first() const { return value[0]; }
+    HD real last() const { return value[samples]; }
+    HD real before_last() const { return -rate[samples]; }
+    HD void set_last(mask here, real last) { value[samples] = select(here, last, value[samples]); }
+    HD mask may_change(real side) const {
+        mask may = side * value[samples] < 0.0;
+        if (!filled) return may;
+        each<samples>([&](auto index) {
+            constexpr int k = decltype(index)::value;
+            mask turns = (side * rate[k] < 0.0) & (side * rate[k + 1] > 0.0);
+            may = may | (~clear & (turns | (side * value[k + 1] < 0.0)));
+        });
+        return may;
+    }
+    HD real beyond(real side) const {
+        real beyond = 0.0;
+        if (!filled) return greatest(-side * value[samples], 0.0);
+        each<samples>([&](auto k) { beyond = greatest(beyond, -side * value[k + 1]); });
+        return beyond;
+    }
+    HD real most() const {
+        real most = 0.0;
+        each<samples>([&](auto k) { most = greatest(most, abs(value[k + 1])); });
+        return most;
+    }
+    HD real lead(real noise) const {
+        real later[samples];
+        each<samples>([&](auto k) { later[k] = value[k + 1]; });
+        return first_sign(later, noise);
+    }
+    // Whether samples are close enough to each other to tell what is between them: each is near the
+    // cubic through its two neighbours, or has another sign than one of them.
+    HD mask resolved() const {
+        mask resolved = true;
+        if (!filled) return resolved;
+        each<samples - 1>([&](auto index) {
+            constexpr int k = decltype(index)::value + 1;
+            constexpr double a = sample_place(k - 1, samples), b = sample_place(k + 1, samples);
+            constexpr double s = (sample_place(k, samples) - a) / (b - a);
+            real rise = value[k + 1] - value[k - 1];
+            real bend = (b - a) * rate[k - 1] - rise;
+            real twist = rise - (b - a) * rate[k + 1] - bend;
+            real cubic = fma(s, fma(1.0 - s, fma(s, twist, bend), rise), value[k - 1]);
+            real size = greatest(abs(value[k]), greatest(abs(value[k - 1]), abs(value[k + 1])));
+            mask near = abs(value[k] - cubic) <= 0.05 * size;
+            mask changes = (value[k] * value[k - 1] < 0.0) | (value[k] * value[k + 1] < 0.0);
+            resolved = resolved & (near | changes | clear);
+        });
+        return resolved;
+    }
+    template <class System>
+    HD Change next(System const& system, Dense const& dense, real from, real side,
+                   mask here) const {
+        auto slope = [&](real s) {
+            return side * G::rate(system, dense.time(s), dense(s), dense.rates(s));
+        };
+        Change change{here & clear & (from < 1.0) & (side * value[samples] < 0.0), from, 1.0, side};
+        mask open = here & (side != 0.0) & ~clear;
+        if (!filled) return change;
+        each<samples>([&](auto index) {
+            constexpr int k = decltype(index)::value;
+            constexpr double start = sample_place(k, samples), end = sample_place(k + 1, samples);
+            mask inside = open & (from < end);
+            if (!any(inside)) return;
+            real low = greatest(from, start), high = end;
+            mask crosses = inside & (side * value[k + 1] < 0.0);
+            real before = side * rate[k], after = side * rate[k + 1];
+            if (any(inside & (from > start))) before = select(from > start, slope(low), before);
+            mask turns = inside & ~crosses & (before < 0.0) & (after > 0.0);
+            if (any(turns)) {
+                real turn = root_between(slope, low, high, before, after, turns, 1e-10);
+                mask beyond =
+                    turns & (side * G::value(system, dense.time(turn), dense(turn)) < 0.0);
+                high = select(beyond, turn, high);
+                crosses = crosses | beyond;
+            }
+            change.found = change.found | crosses;
+            change.low = select(crosses, low, change.low);
+            change.high = select(crosses, high, change.high);
+            open = open & ~crosses;
+        });
+        return change;
+    }
+};
+
+template <class G, class Dense, bool straight> struct AlongStep {
+    using Type = Sampled<G, Dense>;
+};
+template <class G, class Dense> struct AlongStep<G, Dense, true> {
+    using Type = Straight<G, Dense>;
+};
+template <class G, class Dense> using Along = typename AlongStep<G, Dense, G::straight>::Type;
+
+// One that is zero at the end of the step has crossed it there if it goes on to the other side.
+template <class Shape> HD void decide_end(Shape& shape, real width, mask here) {
+    mask at_zero = here & (abs(shape.last()) <= width);
+    if (!any(at_zero)) return;
+    mask passes = at_zero & (abs(shape.before_last()) > width);
+    shape.set_last(passes, -1e-300 * sign_of(shape.before_last()));
+}
+
+// Whether a crossing from this side has the direction: 1 rising, -1 falling, 0 both.
+template <int direction> HD mask has_direction(real side) {
+    if constexpr (direction > 0) return side < 0.0;
+    if constexpr (direction < 0) return side > 0.0;
+    return abs(side) > 0.0;
+}
+
+// The first crossing in the wanted direction after `from`, where the expression is on `side`.
+template <int direction, class Shape, class System, class Dense>
+HD Change next_wanted(Shape const& shape, System const& system, Dense const& dense, real from,
+                      real side, mask here) {
+    Change wanted{false, from, 1.0, side};
+    mask open = here;
+    while (any(open)) {
+        Change change = shape.next(system, dense, from, side, open);
+        mask right = open & change.found & has_direction<direction>(side);
+        wanted.found = wanted.found | right;
+        wanted.low = select(right, change.low, wanted.low);
+        wanted.high = select(right, change.high, wanted.high);
+        wanted.side = select(right, side, wanted.side);
+        open = open & change.found & ~right;
+        from = select(open, change.high, from);
+        side = select(open, -side, side);
+    }
+    return wanted;
+}
+
+// The share at which the expression crosses zero, located to `width`. Where it is zero at the beginning (`at_zero`) it is
+// divided by the share, which removes that root.
+template <class G, class System, class Dense>
+HD real crossing(System const& system, Dense const& dense, Change const& change, mask at_zero,
+                 real width = 1e-12) {
+    mask divided = at_zero & (change.low == 0.0);
+    auto g = [&](real s) {
+        real value = G::value(system, dense.time(s), dense(s));
+        return select(divided, value / s, value);
+    };
+    real after = g(change.high), before = g(change.low);
+    real least_before = change.side * greatest(abs(after), 1e-300);
+    before = select(~divided & (before * change.side > 0.0), before, least_before);
+    return root_between(g, change.low, change.high, before, after, change.found, width);
+}
+
+}  // namespace systems
