@@ -1,0 +1,288 @@
+"""Several crossings of zero in one step: all of them count, and each has its time.
+
+Schemes follow a cubic without error, so that a step may hold all of its three roots.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.interpolate import CubicSpline
+
+import sweep
+from sweep.spec import Status
+from tests.equations.examples import model, points
+from tests.equations.test_events import FIRST
+
+# x = (t - a)(t - b)(t - c), and its derivatives.
+CUBIC = """
+format = 1
+name = "cubic"
+time_unit = "1"
+[parameters]
+a = {}
+b = {}
+c = {}
+[states]
+x = { initial = "-a*b*c" }
+v = { initial = "a*b + b*c + c*a" }
+w = { initial = "-2*(a + b + c)" }
+[derivatives]
+x = "v"
+v = "w"
+w = "6"
+[[events]]
+name = "either"
+when = "x"
+direction = "both"
+[[events]]
+name = "second"
+when = "x"
+direction = "rising"
+stop_after = 2
+[[events]]
+name = "down"
+when = "x"
+direction = "falling"
+[outputs]
+crossings = { count = "either" }
+downs = { count = "down" }
+times = { values = "t", every = "either", keep = 4 }
+slopes = { values = "v", every = "either", keep = 4 }
+last = { at = "second", maximum = "t" }
+above = { share = "x > 0" }
+size = { mean = "abs(x)" }
+"""
+END = 12.0
+
+
+def controls(method: str) -> dict[str, float]:
+    """Nothing but a step longer than the distance of some roots."""
+    return {"step": 0.7} if method == "rk4" else {}
+
+
+def roots(count: int) -> np.ndarray:
+    """Three increasing roots between 0.1 and 11.9 a row, 0.01 or more apart."""
+    random = np.random.default_rng(35)
+    rows = np.sort(random.uniform(0.1, 11.9, (4 * count, 3)))
+    close = random.random(4 * count) < 0.3
+    rows[close, 1] = rows[close, 0] + 10 ** random.uniform(-2, 0, close.sum())
+    apart = (np.diff(rows) >= 0.01).all(axis=1)
+    return np.concatenate([[[2.0, 6.0, 10.0]], rows[apart]])[:count]
+
+
+def along(rows: np.ndarray) -> dict[str, Any]:
+    return {"case": {name: {"values": list(rows[:, i])} for i, name in enumerate("abc")}}
+
+
+def area(a: np.ndarray, b: np.ndarray, c: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """The integral of (t - a)(t - b)(t - c) from 0 to t."""
+    return t**4 / 4 - (a + b + c) * t**3 / 3 + (a * b + b * c + c * a) * t**2 / 2 - a * b * c * t
+
+
+@pytest.mark.parametrize("method", FIRST)
+def test_random_cubics_have_three_roots(method: str) -> None:
+    """The motion ends at the third. Values there are of the order of 1e3, so their roundings are
+    about 1e-12, and the slope at close roots is 1e-3 or more: times are right to 1e-8.
+    """
+    rows = roots(400)
+    ds = sweep.run(
+        {
+            "model": model(CUBIC), "method": method, "axes": along(rows),
+            "parameters": {"window_end": END, **controls(method)},
+        },
+        store=None, progress=False,
+    )  # fmt: skip
+    a, b, c = rows.T
+    assert (ds.status == Status.ok).all()
+    wrong = int(((ds.crossings != 3) | (ds.downs != 1)).sum())
+    assert wrong == 0, f"{wrong} of {len(rows)} cubics have other numbers of crossings"
+    times = np.column_stack([rows, np.full(len(rows), np.nan)])
+    np.testing.assert_allclose(ds.times, times, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(ds["last"], c, rtol=0, atol=1e-8)
+    slopes = np.column_stack([(a - b) * (a - c), (b - a) * (b - c), (c - a) * (c - b)])
+    np.testing.assert_allclose(ds.slopes[:, :3], slopes, rtol=0, atol=1e-6)  # 2 * 12 * 1e-8
+    np.testing.assert_allclose(ds.above, (b - a) / c, rtol=0, atol=1e-8)
+    parts = np.diff([area(a, b, c, t) for t in (np.zeros_like(a), a, b, c)], axis=0)
+    np.testing.assert_allclose(ds["size"], np.abs(parts).sum(axis=0) / c, rtol=1e-8)
+
+
+# The example of SciPy's issue 9228, whose y is (t - 2)(t - 6)(t - 10); its rate is one of t alone.
+RATE_OF_TIME = """
+format = 1
+name = "scipy_9228"
+time_unit = "1"
+[states]
+y = { initial = "-120" }
+[derivatives]
+y = "3*(t - 8)**2 + 12*(t - 8) - 4"
+[[events]]
+name = "crossing"
+when = "y"
+direction = "both"
+[outputs]
+crossings = { count = "crossing" }
+times = { values = "t", every = "crossing", keep = 4 }
+above = { share = "y > 0" }
+"""
+
+
+@pytest.mark.parametrize("method", FIRST)
+def test_a_state_whose_rate_is_a_parabola_of_time(method: str) -> None:
+    """It is positive from 2 to 6 and from 10 to 12."""
+    ds = points(RATE_OF_TIME, method, window_end=END, **controls(method))
+    assert int(ds.crossings) == 3
+    np.testing.assert_allclose(ds.times, [2, 6, 10, np.nan], rtol=0, atol=1e-9)
+    assert float(ds.above) == pytest.approx(0.5, abs=1e-9)
+
+
+# u = cos(omega t), which exceeds the limit for a short time at each of its maxima.
+PEAKS = """
+format = 1
+name = "peaks"
+time_unit = "1"
+[parameters]
+omega = {}
+limit = {}
+[states]
+u = { initial = "1" }
+v = { initial = "0", scale = "omega" }
+[derivatives]
+u = "v"
+v = "-omega**2*u"
+[[events]]
+name = "over"
+when = "u - limit"
+direction = "rising"
+[outputs]
+above = { share = "u > limit" }
+excess = { mean = "max(u - limit, 0)" }
+peaks = { count = "over" }
+"""
+PEAKS_END = 20.0
+
+
+def above(angle: float, limit: float) -> tuple[float, float, int]:
+    """By the angle: how long cos exceeds the limit, the integral of the excess, and the rises."""
+    half = math.acos(limit)
+    turns, rest = divmod(angle, 2 * math.pi)
+    first, last = min(rest, half), max(rest - (2 * math.pi - half), 0.0)
+    time = 2 * half * turns + first + last
+    whole = 2 * (math.sin(half) - limit * half)
+    part = math.sin(first) - limit * first
+    part += math.sin(half) - math.sin(half - last) - limit * last
+    return time, whole * turns + part, int(turns + (last > 0))
+
+
+@pytest.mark.parametrize(
+    "method", ["dop853", *(pytest.param(m, marks=pytest.mark.broad) for m in ("rk54", "rodas4"))]
+)
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-10])
+def test_peaks_that_just_exceed_a_limit(tolerance: float, method: str) -> None:
+    """An error e of u moves a crossing by e/sin(angle of the limit), the share by that over pi.
+
+    e is a few times the tolerance at each of about 50 steps, below 1e3 times in all; at 0.95 the
+    angle is 0.32. The sine is 0.045 at 0.999, which the default tolerance is too coarse for.
+    """
+    omegas = [0.7, 1.0, 1.3, 2.0, math.pi]
+    limits = [0.5, 0.9, 0.95] if tolerance > 1e-8 else [0.5, 0.9, 0.95, 0.99, 0.999]
+    ds = points(
+        PEAKS, method, {"omega": omegas, "limit": limits}, window_end=PEAKS_END,
+        relative_tolerance=tolerance,
+    )  # fmt: skip
+    exact = np.array([[above(w * PEAKS_END, limit) for limit in limits] for w in omegas])
+    angles = np.array(omegas)[:, None] * PEAKS_END
+    np.testing.assert_array_equal(ds.peaks, exact[:, :, 2])
+    bound = 1e3 * tolerance / 0.32 if tolerance > 1e-8 else 1e3 * tolerance / 0.045
+    np.testing.assert_allclose(ds.above, exact[:, :, 0] / angles, rtol=0, atol=bound)
+    np.testing.assert_allclose(ds.excess, exact[:, :, 1] / angles, rtol=0, atol=bound)
+
+
+# A signal of 37 noisy samples, one cubic from each to the next, which may turn twice between them.
+RANDOM = np.random.default_rng(9)
+TIMES = np.concatenate([[0.0], np.cumsum(RANDOM.uniform(0.1, 0.6, 36))])
+SAMPLES = RANDOM.normal(0, 1, 37)
+SPLINE = CubicSpline(TIMES, SAMPLES, bc_type="natural")
+NOISE = """
+format = 1
+name = "noise"
+time_unit = "1"
+[parameters]
+height = {}
+unrelated = {}
+[signals]
+s = { times = TIMES, values = VALUES, interpolation = "cubic" }
+[states]
+x = { initial = "1" }
+[derivatives]
+x = "-unrelated*x"
+[[events]]
+name = "either"
+when = "s - height"
+direction = "both"
+[[events]]
+name = "up"
+when = "height - s"
+direction = "falling"
+[outputs]
+crossings = { count = "either" }
+ups = { count = "up" }
+times = { values = "t", every = "either", keep = 40 }
+above = { share = "s > height" }
+size = { mean = "abs(s - height)" }
+"""
+
+
+def crossings(height: float, end: float) -> list[float]:
+    """Where the spline is at a height, from the roots of each cubic."""
+    found = []
+    for (a, b), coefficients in zip(pairwise(TIMES), SPLINE.c.T, strict=True):
+        shifted = np.roots(coefficients - [0, 0, 0, height])
+        real = np.sort(shifted[np.abs(shifted.imag) < 1e-12].real)
+        found += [float(a + s) for s in real if 0 < s <= b - a and a + s < end]
+    return found
+
+
+def noise_values(height: float, end: float) -> tuple[list[float], int, float, float]:
+    times = crossings(height, end)
+    ends = [0.0, *times, end]
+    areas = [float(SPLINE.integrate(a, b)) - height * (b - a) for a, b in pairwise(ends)]
+    lengths = np.diff(ends)[np.array(areas) > 0]
+    ups = sum(area > 0 for area in areas[1:])
+    return times, ups, lengths.sum() / end, np.abs(areas).sum() / end
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4", "rk4"))],
+)
+def test_a_cubic_signal_crosses_a_height_twice_between_two_samples(method: str) -> None:
+    """The roots of the cubics; the state has nothing to do with them.
+
+    rk4 has steps that end at no sample, so a step may have parts of two cubics; they are short
+    against the distance of samples, and its integrals have errors of the fourth order of 1e-2.
+    """
+    end = float(TIMES[-1]) - 0.05
+    heights = np.linspace(-1.43, 1.43, 24)
+    text = NOISE.replace("TIMES", str(TIMES.tolist())).replace("VALUES", str(SAMPLES.tolist()))
+    steps = {"step": 0.01} if method == "rk4" else {}
+    ds = points(
+        text, method, {"height": heights, "unrelated": [0.0, 0.5, 7.0]}, window_end=end, **steps
+    )
+    exact = [noise_values(height, end) for height in heights.tolist()]
+    between = [np.searchsorted(TIMES, times) for times, *_ in exact]
+    assert sum((np.diff(each) == 0).sum() for each in between) > 20, "in one step each"
+    tight = 1e-6 if method == "rk4" else 1e-9
+    for i, (times, ups, share, size) in enumerate(exact):
+        for j in range(3):
+            point: xr.Dataset = ds.isel(height=i, unrelated=j)
+            assert (int(point.crossings), int(point.ups)) == (len(times), ups), (i, j)
+            np.testing.assert_allclose(point.times[: len(times)], times, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(
+                [point.above, point["size"]], [share, size], rtol=0, atol=tight
+            )
