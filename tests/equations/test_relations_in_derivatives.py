@@ -1,0 +1,450 @@
+"""Jumps and kinks of derivatives: comparisons, where, sign, abs, min, max and floor.
+
+References are closed forms, or Gauss's rule between the jumps and kinks, which are known. At the
+default tolerance of 1e-6 about 100 steps have errors of at most some 1e-6: 1e-4 in all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from sweep.spec import Status
+from tests.equations.examples import points
+
+METHODS = ("rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4")))
+BOUNDS = {"maximum_steps": 1e5}  # so that steps that shrink at a jump end soon
+BROAD_BUT_RK54 = pytest.mark.parametrize("method", METHODS)
+END = 10.0
+LEVELS = np.arange(-19, 20) / 20  # -0.95 to 0.95, 0 included
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+def integral(function: Function, breaks: list[float], end: float = END) -> float:
+    """From 0 to `end`, by Gauss's rule of 32 nodes between the breaks."""
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    cuts = sorted({0.0, end, *(t for t in breaks if 0 < t < end)})
+    total = 0.0
+    for a, b in pairwise(cuts):
+        t = (a + b) / 2 + (b - a) / 2 * nodes
+        total += (b - a) / 2 * float(weights @ function(t))
+    return total
+
+
+def sine_breaks(omega: float, level: float, end: float = END) -> list[float]:
+    """Where sin(omega t) is at a level."""
+    first = math.asin(level)
+    turns = range(int(omega * end / (2 * math.pi)) + 2)
+    angles = [a + 2 * math.pi * k for k in turns for a in (first, math.pi - first)]
+    return [angle / omega for angle in angles]
+
+
+def cosine_breaks(omega: float, level: float, end: float = END) -> list[float]:
+    """Where cos(omega t) is at a level."""
+    turns = range(int(omega * end / (2 * math.pi)) + 2)
+    angles = [a + 2 * math.pi * k for k in turns for a in (math.acos(level), -math.acos(level))]
+    return [angle / omega for angle in angles]
+
+
+def one_state(rate: str) -> str:
+    return f"""
+    format = 1
+    name = "relation"
+    time_unit = "1"
+    [parameters]
+    c = {{}}
+    [states]
+    x = {{ initial = "0" }}
+    [derivatives]
+    x = "{rate}"
+    [outputs]
+    end = {{ final = "x" }}
+    """
+
+
+def test_the_reference_of_the_largest_of_two() -> None:
+    """By hand for c = 0.5: 20 rad are 3 turns and 1.1504."""
+    low, high = math.pi / 6, 5 * math.pi / 6
+    turn = 2 * math.cos(low) + 0.5 * (2 * math.pi - (high - low))
+    rest = 20 - 6 * math.pi
+    part = 0.5 * low + math.cos(low) - math.cos(rest)
+    by_hand = (3 * turn + part) / 2
+    computed = integral(lambda t: np.maximum(np.sin(2 * t), 0.5), sine_breaks(2, 0.5))
+    assert computed == pytest.approx(by_hand, rel=1e-14)
+    assert computed == pytest.approx(6.099540229828207, rel=1e-14)
+
+
+@BROAD_BUT_RK54
+def test_the_largest_of_a_sine_and_a_constant(method: str) -> None:
+    tolerances = [1e-6, 1e-10]
+    ds = points(
+        one_state("max(sin(2*t), c)"), method, {"relative_tolerance": tolerances, "c": LEVELS},
+        window_end=END, **BOUNDS,
+    )  # fmt: skip
+    exact = [
+        integral(lambda t, c=c: np.maximum(np.sin(2 * t), c), sine_breaks(2, c)) for c in LEVELS
+    ]
+    assert (ds.status == Status.ok).all()
+    errors = np.abs(ds.end - exact).max("c")
+    assert float(errors[0]) < 1e-4, f"{float(errors[0])} at 1e-6"
+    assert float(errors[1]) < 1e-7, f"{float(errors[1])} at 1e-10"
+
+
+@BROAD_BUT_RK54
+def test_a_rate_that_jumps_between_two_constants(method: str) -> None:
+    """The state has no error between jumps; 10 jumps are located to 1e-9 or so each."""
+    ds = points(
+        one_state("where(sin(3*t) > c, 1, 0)"), method, {"c": LEVELS}, window_end=END, **BOUNDS
+    )
+    exact = [integral(lambda t, c=c: 1.0 * (np.sin(3 * t) > c), sine_breaks(3, c)) for c in LEVELS]
+    assert (ds.status == Status.ok).all()
+    np.testing.assert_allclose(ds.end, exact, rtol=0, atol=1e-7)
+
+
+# Each state has a relation of its own; y = 0.7 t.
+RATES: dict[str, tuple[str, Function, list[float]]] = {
+    "largest": (
+        "max(sin(t), cos(t), 0.3)",
+        lambda t: np.maximum(np.maximum(np.sin(t), np.cos(t)), 0.3),
+        [*sine_breaks(1, 0.3), *cosine_breaks(1, 0.3), *(math.pi * (k + 0.25) for k in range(4))],
+    ),
+    "smallest": (
+        "min(sin(t), 0.5)",
+        lambda t: np.minimum(np.sin(t), 0.5),
+        sine_breaks(1, 0.5),
+    ),
+    "size": (
+        "abs(sin(2*t) - 0.2)",
+        lambda t: np.abs(np.sin(2 * t) - 0.2),
+        sine_breaks(2, 0.2),
+    ),
+    "direction": (
+        "sign(cos(t) - 0.4)",
+        lambda t: np.sign(np.cos(t) - 0.4),
+        cosine_breaks(1, 0.4),
+    ),
+    "whole": (
+        "floor(3*sin(t) + 0.1)",
+        lambda t: np.floor(3 * np.sin(t) + 0.1),
+        [b for k in (-2, -1, 0, 1, 2, 3) for b in sine_breaks(1, (k - 0.1) / 3)],
+    ),
+    "steps": ("floor(y)", lambda t: np.floor(0.7 * t), [k / 0.7 for k in range(8)]),
+    "pulse": (
+        "where(y > 1 and y < 2, 1, 0)",
+        lambda t: 1.0 * ((0.7 * t > 1) & (0.7 * t < 2)),
+        [1 / 0.7, 2 / 0.7],
+    ),
+    "either": (
+        "where(sin(t) > 0.1 or not cos(t) < 0.6, y, -1)",
+        lambda t: np.where((np.sin(t) > 0.1) | (np.cos(t) >= 0.6), 0.7 * t, -1),
+        [*sine_breaks(1, 0.1), *cosine_breaks(1, 0.6)],
+    ),
+    "nested": (
+        "max(abs(cos(t)) - 0.5, 0.1*sign(y - 3))",
+        lambda t: np.maximum(np.abs(np.cos(t)) - 0.5, 0.1 * np.sign(0.7 * t - 3)),
+        [3 / 0.7, *(b for c in (0, 0.4, -0.4, 0.6, -0.6) for b in cosine_breaks(1, c))],
+    ),
+}
+
+
+def several() -> str:
+    names = ["y", *RATES]
+    rates = {"y": "0.7"} | {name: rate for name, (rate, *_) in RATES.items()}
+    return "\n".join([
+        'format = 1\nname = "relations"\ntime_unit = "1"\n[states]',
+        *(f'{name} = {{ initial = "0" }}' for name in names),
+        "[derivatives]", *(f'{name} = "{rates[name]}"' for name in names),
+        "[outputs]", *(f'{name}_end = {{ final = "{name}" }}' for name in RATES),
+        *(f'{name}_integral = {{ integral = "{rate}" }}' for name, (rate, *_) in RATES.items()),
+    ])  # fmt: skip
+
+
+@BROAD_BUT_RK54
+def test_every_relation_ends_a_step_where_its_side_changes(method: str) -> None:
+    """The integral of a rate is the state: both see the same sides."""
+    tolerances = [1e-6, 1e-10]
+    ds = points(several(), method, {"relative_tolerance": tolerances}, window_end=END, **BOUNDS)
+    assert (ds.status == Status.ok).all()
+    exact = {name: integral(function, breaks) for name, (_, function, breaks) in RATES.items()}
+    for i, bound in enumerate((1e-4, 1e-7)):
+        errors = {
+            f"{name}_{kind}": abs(float(ds[f"{name}_{kind}"][i]) - value)
+            for name, value in exact.items()
+            for kind in ("end", "integral")
+        }
+        assert {name: e for name, e in errors.items() if not e < bound} == {}, tolerances[i]
+
+
+# A lag of 0.1 under pulses that are on for a share of their period: so is the mean, once steady.
+
+LAG = """
+format = 1
+name = "lag"
+time_unit = "1"
+period = "length"
+[parameters]
+length = {}
+duty = {}
+[states]
+x = { initial = "0" }
+[derivatives]
+x = "(RATE - x)/0.1"
+[outputs]
+mean = { mean = "x" }
+largest = { maximum = "x" }
+smallest = { minimum = "x" }
+"""
+PULSES = {
+    "floor": "where(t/length - floor(t/length) < duty, 1, 0)",
+    "cosine": "where(cos(2*pi*t/length) > cos(pi*duty), 1, 0)",
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "pulse"),
+    [
+        ("rodas4", "floor"),
+        *(
+            pytest.param(method, pulse, marks=pytest.mark.broad)
+            for method in ("rk54", "dop853", "rodas4")
+            for pulse in PULSES
+            if (method, pulse) != ("rodas4", "floor")
+        ),
+    ],
+)
+def test_a_lag_under_pulses(method: str, pulse: str) -> None:
+    """In the steady motion it charges by 1 - exp(-t/0.1) and discharges by exp(-t/0.1)."""
+    lengths, duties = np.array([0.5, 1.0, 2.0, 3.0, 5.0]), np.array([0.15, 0.3, 0.5])
+    ds = points(
+        LAG.replace("RATE", PULSES[pulse]), method, {"length": lengths, "duty": duties},
+        start_cycle=10.0, end_cycle=20.0, **BOUNDS,
+    )  # fmt: skip
+    assert (ds.status == Status.ok).all()
+    np.testing.assert_allclose(ds["mean"], np.tile(duties, (5, 1)), rtol=0, atol=1e-4)
+    on, off = np.outer(lengths, duties), np.outer(lengths, 1 - duties)
+    top = (1 - np.exp(-on / 0.1)) / (1 - np.exp(-(on + off) / 0.1))
+    np.testing.assert_allclose(ds.largest, top, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(ds.smallest, top * np.exp(-off / 0.1), rtol=0, atol=1e-4)
+
+
+# A mass on a spring with dry friction, driven at half its frequency.
+
+FRICTION = """
+format = 1
+name = "friction"
+time_unit = "1"
+[parameters]
+mu = {}
+[states]
+x = { initial = "0" }
+v = { initial = "0" }
+[derivatives]
+x = "v"
+v = "cos(t/2) - x - mu*sign(v)"
+[outputs]
+x_end = { final = "x" }
+v_end = { final = "v" }
+distance = { integral = "abs(v)" }
+"""
+FRICTION_ENDS = [3.0, 6.0, 10.0, 20.0, 40.0]
+
+
+class Slip:
+    """x'' = cos(t/2) - x - mu side: x = a cos t + b sin t + 4/3 cos(t/2) - mu side."""
+
+    def __init__(self, t: float, x: float, v: float, mu: float, side: int) -> None:
+        self.force = mu * side
+        p, q = x - 4 / 3 * math.cos(t / 2) + self.force, v + 2 / 3 * math.sin(t / 2)
+        self.a, self.b = p * math.cos(t) - q * math.sin(t), p * math.sin(t) + q * math.cos(t)
+
+    def x(self, t: Any) -> Any:
+        return self.a * np.cos(t) + self.b * np.sin(t) + 4 / 3 * np.cos(t / 2) - self.force
+
+    def v(self, t: Any) -> Any:
+        return -self.a * np.sin(t) + self.b * np.cos(t) - 2 / 3 * np.sin(t / 2)
+
+
+def first_root(function: Callable[[Any], Any], start: float, end: float) -> float | None:
+    """The first change of sign behind the start, where the function is not looked at."""
+    times = np.append(np.arange(start + 1e-6, end, 1e-3), end)
+    values = function(times)
+    changes = np.flatnonzero(np.sign(values) != np.sign(values[0]))
+    if changes.size == 0:
+        return None
+    i = int(changes[0])
+    return float(brentq(function, times[i - 1], times[i], xtol=1e-14))
+
+
+def rubbed(mu: float, end: float) -> tuple[float, float, float, float]:
+    """x and v at the end, the distance, and the time in stick, from one reversal to the next."""
+    t, x, distance, stuck = 0.0, 0.0, 0.0, 0.0
+    while True:
+        pull = math.cos(t / 2) - x
+        if abs(pull) <= mu:
+            loose = first_root(lambda t, x=x: np.abs(np.cos(t / 2) - x) - mu, t, end)
+            stuck += (loose or end) - t
+            if loose is None:
+                return x, 0.0, distance, stuck
+            t, pull = loose, math.cos(loose / 2) - x
+        side = 1 if pull > 0 else -1
+        slip = Slip(t, x, 0.0, mu, side)
+        stop = first_root(slip.v, t, end)
+        last = stop or end
+        distance += abs(float(slip.x(last)) - x)
+        if stop is None:
+            return float(slip.x(end)), float(slip.v(end)), distance, stuck
+        t, x = stop, float(slip.x(stop))
+
+
+def test_the_reference_of_friction() -> None:
+    """Without friction it is 4/3 (cos(t/2) - cos t); with it, pieces solve the equation."""
+    x, v, *_ = rubbed(0.0, 7.0)
+    assert x == pytest.approx(4 / 3 * (math.cos(3.5) - math.cos(7)), abs=1e-12)
+    assert v == pytest.approx(4 / 3 * (math.sin(7) - math.sin(3.5) / 2), abs=1e-12)
+    slip, h = Slip(0.3, 0.2, -0.1, 0.4, -1), 1e-4
+    assert (slip.x(0.3), slip.v(0.3)) == pytest.approx((0.2, -0.1), abs=1e-15)
+    for t in (0.7, 2.0):
+        acceleration = (slip.v(t + h) - slip.v(t - h)) / (2 * h)
+        assert acceleration == pytest.approx(math.cos(t / 2) - slip.x(t) + 0.4, abs=1e-7)
+        assert (slip.x(t + h) - slip.x(t - h)) / (2 * h) == pytest.approx(slip.v(t), abs=1e-7)
+
+
+@BROAD_BUT_RK54
+def test_dry_friction_is_right_or_says_that_the_motion_sticks(method: str) -> None:
+    """Until the exact motion first sticks, the sign of v is all that is needed; afterwards the
+    velocity stays at a jump of its own rate. A stick of less than 1e-3 may be either.
+    """
+    coefficients = np.linspace(0.05, 0.95, 64)
+    along = {"window_end": FRICTION_ENDS, "mu": coefficients}
+    ds = points(FRICTION, method, along, **BOUNDS)
+    exact = np.array([[rubbed(mu, end) for mu in coefficients.tolist()] for end in FRICTION_ENDS])
+    stuck = exact[..., 3]
+    free = stuck == 0
+    assert 64 < free.sum() < 256
+    fine = (ds.status == Status.ok).values
+    computed = np.stack([ds.x_end, ds.v_end, ds.distance], axis=-1)
+    wrong = fine & ~(np.abs(computed - exact[..., :3]) < 1e-3).all(axis=-1)
+    assert wrong.sum() == 0, f"ok but wrong: {named(wrong)}"
+    assert fine[free].all(), f"right until it sticks, but not ok: {named(free & ~fine)}"
+    on = (stuck > 1e-3) & (ds.status != Status.not_converged).values
+    assert on.sum() == 0, f"slides on: {named(on)}"
+
+
+def named(points: np.ndarray) -> str:
+    coefficients = np.linspace(0.05, 0.95, 64)
+    each = [f"mu = {coefficients[j]:.4f} until {FRICTION_ENDS[i]}" for i, j in np.argwhere(points)]
+    return f"{len(each)} points, such as {', '.join(each[:3])}"
+
+
+SLIDING = """
+format = 1
+name = "sliding"
+time_unit = "1"
+[parameters]
+start = {}
+k = {}
+b = {}
+[states]
+x = { initial = "start" }
+[derivatives]
+x = "b - k*sign(x)"
+[outputs]
+end = { final = "x" }
+"""
+# Start, k, b, end of the window, and x then: None where both sides lead back to 0.
+MOTIONS = [
+    (1.0, 1.0, 0.5, 1.9, 0.05),
+    (1.0, 1.0, 0.5, 3.0, None),
+    (-1.0, 1.0, 0.5, 0.6, -0.1),
+    (-1.0, 1.0, 0.5, 3.0, None),
+    (0.0, 1.0, 0.5, 3.0, None),
+    (0.0, 1.0, 0.0, 3.0, 0.0),  # rests, since sign(0) = 0
+    (1.0, 1.0, 0.0, 3.0, None),
+    (0.3, 1.0, 0.0, 3.0, None),
+    (-1.0, 0.5, 1.0, 3.0, 3.5 / 3),  # passes 0 at 2/3, then at half the rate
+    (2.0, 0.5, -1.0, 3.0, -2.5 / 3),
+    (0.0, 0.5, 1.0, 3.0, 1.5),
+    (0.0, 0.5, -1.0, 3.0, -1.5),
+    (0.0, -1.0, 0.0, 3.0, 0.0),  # rests between two sides that lead away
+    (0.0, -1.0, 0.5, 3.0, 4.5),
+    (0.0, -1.0, -0.5, 3.0, -4.5),
+    (-0.7, 0.0, 0.3, 5.0, 0.8),
+]
+
+
+@BROAD_BUT_RK54
+def test_a_motion_that_stays_at_a_jump_has_not_converged(method: str) -> None:
+    names = ("start", "k", "b", "window_end")
+    for start, k, b, end, expected in MOTIONS:
+        along = dict(zip(names, (start, k, b, end), strict=True))
+        ds = points(SLIDING, method, **along, **BOUNDS)
+        if expected is None:
+            assert int(ds.status) == Status.not_converged, along
+        else:
+            assert int(ds.status) == Status.ok, along
+            assert float(ds.end) == pytest.approx(expected, abs=1e-9), along
+
+
+# Guards: x falls from 1 to -1 in 2 s; a ball that meets a soft ground, without loss.
+
+GUARDS = """
+format = 1
+name = "guards"
+time_unit = "1"
+[parameters]
+stiffness = {}
+[states]
+x = { initial = "1" }
+a = { initial = "0" }
+b = { initial = "0" }
+c = { initial = "0" }
+d = { initial = "0" }
+h = { initial = "0.5" }
+v = { initial = "0" }
+[derivatives]
+x = "-1"
+a = "where(x > 0, sqrt(x), 0)"
+b = "sqrt(max(x, 0))"
+c = "where(x > -0.5 and x < 0.5, log(x + 0.5), 0)"
+d = "where(x < 0, (-x)**1.5, 0) + max(x, 0)**2.5"
+h = "v"
+v = "-10 + stiffness*where(h < 0, (-h)**1.5, 0)"
+[outputs]
+a_end = { final = "a" }
+b_end = { final = "b" }
+c_end = { final = "c" }
+d_end = { final = "d" }
+energy = { final = "v**2/2 + 10*h + stiffness*max(-h, 0)**2.5/2.5" }
+highest = { maximum = "h" }
+"""
+
+
+@BROAD_BUT_RK54
+def test_guards_need_no_exception(method: str) -> None:
+    """The integrals of powers from 0 to 1, and of log(x) from 0 to 1, which is -1; the energy.
+
+    The slope of sqrt is infinite at the end of its guard, but its error goes as h^1.5 with the last
+    step h. The logarithm itself is infinite there, so that only h log(h) bounds its error.
+    """
+    ds = points(GUARDS, method, {"stiffness": [1e3, 1e4, 1e5]}, window_end=2.0, **BOUNDS)
+    assert (ds.status == Status.ok).all()
+    exact = {"a": (2 / 3, 1e-4), "b": (2 / 3, 1e-4), "c": (-1, 5e-3), "d": (2 / 5 + 2 / 7, 1e-4)}
+    for name, (value, tight) in exact.items():
+        np.testing.assert_allclose(ds[f"{name}_end"], value, rtol=0, atol=tight, err_msg=name)
+    np.testing.assert_allclose(ds.energy, 5.0, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(ds.highest, 0.5, rtol=0, atol=1e-9)
+
+
+def test_references_are_smooth_between_breaks() -> None:
+    """Twice as many pieces change nothing."""
+    for name, (_, function, breaks) in RATES.items():
+        middles = list(np.linspace(0.01, END, 97))
+        fine = integral(function, [*breaks, *middles])
+        assert integral(function, breaks) == pytest.approx(fine, abs=1e-12), name
