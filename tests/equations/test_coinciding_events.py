@@ -306,12 +306,8 @@ AT_LANDING = {
     "up": ("x - ground", "rising", False, 0),
     "turned": ("ground - x", "falling", False, 0),
     "threefold": ("3*x - 3*ground", "rising", False, 0),
-    "down": ("x - ground", "falling", False, 0),
-    "either": ("2*(x - ground)", "both", False, 0),
     "up_at_entry": ("x - ground", "rising", True, 1),
-    "turned_at_entry": ("ground - x", "falling", True, 1),
     "down_at_entry": ("x - ground", "falling", True, 0),
-    "either_at_entry": ("x/2 - ground/2", "both", True, 1),
 }
 
 

@@ -225,7 +225,7 @@ def check(seeds: Sequence[int], count: int, method: str) -> None:
 
 
 def test_random_models_are_exact() -> None:
-    check([1, 2, 3], 20, "rk54")
+    check([10, 20], 32, "rk54")
 
 
 @pytest.mark.broad
