@@ -253,11 +253,12 @@ class _Walk:
         for s in roots(p):
             if TINY < s < CLOSE:
                 raise Unclear("an event is right behind another")
+            late = rounded(piece.start + s) - piece.end
             right_way = event.direction in (0, 1 if slope_at(p, s) > 0 else -1)
-            if s > TINY and right_way and piece.start + s <= piece.end + CLOSE:
-                if abs(piece.start + s - piece.end) >= TINY and piece.start + s > piece.end - CLOSE:
+            if s > TINY and right_way and late < CLOSE:
+                if TINY <= abs(late) < CLOSE:
                     raise Unclear("an event is close to the end")
-                return min(rounded(piece.start + s), piece.end)
+                return piece.end + late if late < -TINY else piece.end
         return None
 
     def check(self, piece: Piece, due: list[Event]) -> None:
@@ -298,12 +299,21 @@ class _Walk:
                 if event.at_entry and self.past_zero(event) and self.allowed(event):
                     if unclear:
                         raise Unclear(unclear)
-                    self.act(event)
+                    self.act_at_entry(event)
                 if self.stopped or self.mode != mode:
                     break
             if self.stopped or self.mode == mode:
                 return
         raise Unclear("modes follow each other without end")
+
+    def act_at_entry(self, event: Event) -> None:
+        """Let an event happen that changes nothing for others with its expression and at_entry."""
+        behind = self.model.events[self.model.events.index(event) + 1 :]
+        others = [other for other in behind if other.at_entry and other.group == event.group]
+        before = [self.past_zero(other) and self.allowed(other) for other in others]
+        self.act(event)
+        if before != [self.past_zero(other) and self.allowed(other) for other in others]:
+            raise Unclear("events with one expression at an entry")
 
     def allowed(self, event: Event) -> bool:
         """Whether the mode is one of the event's and its condition holds."""
