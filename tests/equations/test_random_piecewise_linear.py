@@ -267,15 +267,17 @@ def test_the_reference_bounces_a_ball() -> None:
     assert outputs.integral(motion, X, Fraction(0)) == 5 - Fraction(10, 6) + 5 / Fraction(6) * (
         1 + Fraction(1, 8)
     )
-    with pytest.raises(Unclear, match="right behind another"):
+    with pytest.raises(
+        Unclear, match="roundings grow too much"
+    ):  # before impacts accumulate at 3 s
         follow(ball(Fraction(5), Fraction(10), HALF), Fraction(3))
 
 
 def test_the_reference_knows_when_roots_are_rounded() -> None:
     motion = follow(ball(ONE, Fraction(10), Fraction(9, 10)), Fraction(3))
     fall = math.sqrt(2 / 10)
-    times = [fall * (1 + 2 * sum(0.9**k for k in range(1, n + 1))) for n in range(6)]
-    np.testing.assert_allclose([float(o.time) for o in motion.occurrences], times[:5], rtol=1e-15)
+    times = [fall * (1 + 2 * sum(0.9**k for k in range(1, n + 1))) for n in range(4)]
+    np.testing.assert_allclose([float(o.time) for o in motion.occurrences], times, rtol=1e-14)
 
 
 def test_the_reference_splits_an_integral_where_the_expression_changes_its_sign() -> None:
