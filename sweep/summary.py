@@ -136,10 +136,10 @@ def contents(dataset: xr.Dataset) -> Contents:
 def trace_contents(trace: xr.Dataset) -> Contents:
     """The statistics of every observable of a trace, whose means and shares are those over time.
 
-    They follow from the trapezoidal rule over the intervals with a value at both ends.
+    They follow from the trapezoidal rule over the intervals with a value at both ends, of which a
+    point that is not ok has those before its end.
     """
-    status = Status(int(trace["status"]))
-    times = trace["time"].values if status is Status.ok else np.empty(0)
+    status, times = Status(int(trace["status"])), trace["time"].values
     ranges, shares = dict[str, Range](), dict[str, Mapping[str, float]]()
     for name in (str(each) for each in trace.data_vars if each != "status"):
         values = trace[name].transpose("time", ...).values[: times.size]

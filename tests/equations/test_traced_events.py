@@ -14,6 +14,8 @@ import sweep
 from sweep.analysis.traces import MAX_EVENTS, draw_trace
 from sweep.backends.tracer import Tracer
 from sweep.source import kernel_of
+from sweep.spec import Status
+from sweep.summary import trace_contents
 from sweep.tracing import save
 
 BELT = {
@@ -99,3 +101,14 @@ def test_a_model_without_events_has_no_list_of_them() -> None:
     dataset = sweep.trace({"model": decay, "parameters": {"window_end": 1.0}})
     np.testing.assert_allclose(dataset["x"][-1], math.exp(-1.0), rtol=1e-5)
     assert "events" not in dataset.attrs
+
+
+def test_a_motion_whose_impacts_accumulate_has_its_values_up_to_there() -> None:
+    """A ball with e = 1/2 falls for 1 s and comes to rest at 1 + 2*(1/2 + 1/4 + ...) = 3 s."""
+    point = {"gravity": 2.0, "drop_height": 1.0, "restitution": 0.5, "window_end": 10.0}
+    motion = sweep.trace({"model": "bouncing_ball", "parameters": point}, samples=1001)
+    assert motion.status == Status.not_converged
+    heights = trace_contents(motion).ranges["height"]
+    assert (heights.least, heights.greatest) == (pytest.approx(0, abs=1e-3), 1.0)
+    seen = np.isfinite(motion["height"].values)
+    assert motion["time"].values[seen].max() == pytest.approx(3.0, abs=0.011)
