@@ -88,10 +88,13 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
             real other = Rule<e>::own == 0 ? from : side[Rule<e>::side] - Rule<e>::own;
             side[Rule<e>::side] = select(wrong, other, side[Rule<e>::side]);
             turned = turned | wrong;
-            // What goes less to the other side and back than a step tolerates may be its error.
-            real tolerated = 0.01 * tolerated_share<Scheme>(p) * system.template when_scale<e>();
-            mask returns = (from * shape.last() > 0.0) & (shape.beyond(from) < tolerated);
-            asked = asked & ~returns;
+            if constexpr (Rule<e>::straight) {
+                // What goes less to the other side and back than a step tolerates may be its error.
+                real tolerated =
+                    0.01 * tolerated_share<Scheme>(p) * system.template when_scale<e>();
+                mask returns = (from * shape.last() > 0.0) & (shape.beyond(from) < tolerated);
+                asked = asked & ~returns;
+            }
         }
         aim_at<e>(aim, ends, shape, dense, from, at_zero, asked);
     });

@@ -210,12 +210,6 @@ template <class G, class Dense> struct Sampled {
         });
         return may;
     }
-    HD real beyond(real side) const {
-        real beyond = 0.0;
-        if (!filled) return greatest(-side * value[samples], 0.0);
-        each<samples>([&](auto k) { beyond = greatest(beyond, -side * value[k + 1]); });
-        return beyond;
-    }
     HD real most() const {
         real most = 0.0;
         each<samples>([&](auto k) { most = greatest(most, abs(value[k + 1])); });
