@@ -180,7 +180,7 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
         real after = ends.system.template when<e>(ends.t1, ends.y1);
         real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
         guess = select(own, ends.t1 - after / rate, guess);
-        leaves = leaves | (own & (s.side_left * rate > 0.0));
+        if constexpr (Rule<e>::side >= 0) leaves = leaves | (own & (s.side_left * rate > 0.0));
     });
     s.target = select(here, target, s.target);
     s.side_left = select(here, side, s.side_left);
