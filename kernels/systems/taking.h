@@ -56,7 +56,9 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t);
     if constexpr (Rule<e>::acts) {
         s.taken = select(fires, s.taken + 1.0, s.taken);
-        again = again | accumulates<e>(s, system, fires) | (fires & (s.taken > p.maximum_events));
+        again = again | (fires & (s.taken > p.maximum_events));
+        if constexpr (Rule<e>::sets || Rule<e>::then >= 0)
+            again = again | accumulates<e>(s, system, fires);
         s.ended = select(again, chattering, s.ended);
     } else {
         fires = fires & ~again;  // what changes nothing is counted once
