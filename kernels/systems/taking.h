@@ -54,14 +54,14 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     if (!any(fires)) return;
     // Closer than the width to which events are located, two occurrences are at one time.
     mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t);
+    if constexpr (Rule<e>::sets || Rule<e>::then >= 0)
+        again = again | accumulates<e>(s, system, fires);
+    else
+        fires = fires & ~again;  // what does not change the motion is counted once
     if constexpr (Rule<e>::acts) {
         s.taken = select(fires, s.taken + 1.0, s.taken);
-        again = again | (fires & (s.taken > p.maximum_events));
-        if constexpr (Rule<e>::sets || Rule<e>::then >= 0)
-            again = again | accumulates<e>(s, system, fires);
+        again = (fires & again) | (fires & (s.taken > p.maximum_events));
         s.ended = select(again, chattering, s.ended);
-    } else {
-        fires = fires & ~again;  // what changes nothing is counted once
     }
     s.last[e] = select(fires, s.t, s.last[e]);
     s.excursion[e] = select(fires, 0.0, s.excursion[e]);
