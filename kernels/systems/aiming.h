@@ -111,12 +111,8 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
             select(turned & (s.turns_at_once > 2.0 * equations::sides + 2.0), sliding, s.ended);
         s.side = choose(turned, side, s.side);
         system.side = s.side;
-        Vector<n_watched> width, at_zero;
-        each<n_watched>([&](auto index) {
-            constexpr int e = decltype(index)::value;
-            width[e] = zero_width<e>(system, s.t, s.y, s.f);
-            at_zero[e] = flag(s.sign[e] == 0.0);
-        });
+        Vector<n_watched> width = zero_widths(s, system), at_zero;
+        each<n_watched>([&](auto e) { at_zero[e] = flag(s.sign[e] == 0.0); });
         follow_jumps(s, system, width, at_zero, turned);
         each<equations::sides>([&](auto index) {
             constexpr int e = n_events + decltype(index)::value;
@@ -133,11 +129,7 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
         if (any(entered & ~untaken)) {
             entered = entered & ~untaken;
             s.entering = select(entered, 0.0, s.entering);
-            Vector<n_watched> width;
-            each<n_watched>([&](auto index) {
-                constexpr int e = decltype(index)::value;
-                width[e] = zero_width<e>(system, s.t, s.y, s.f);
-            });
+            Vector<n_watched> width = zero_widths(s, system);
             untaken = untaken | enter(s, system, p, window, width, entered, lead);
         }
     mask aims = aim.found & ~untaken;

@@ -59,6 +59,17 @@ HD real zero_width(System const& system, real t, Vector<n> const& y, Vector<n> c
     return fma(8e-15 * t, abs(rate), roundings * system.template when_size<e>(t, y));
 }
 
+// That of all that is watched.
+template <class State, class System>
+HD Vector<n_watched> zero_widths(State const& s, System const& system) {
+    Vector<n_watched> width;
+    each<n_watched>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        width[e] = zero_width<e>(system, s.t, s.y, s.f);
+    });
+    return width;
+}
+
 // Its rate of change; 0 if that is 0 to rounding.
 template <int e, class System>
 HD real clear_rate(System const& system, real t, Vector<n> const& y, Vector<n> const& f) {

@@ -393,7 +393,9 @@ template <class Scheme> struct Motion {
             real width = zero_width<e>(system, ends.t1, ends.y1, ends.f1);
             real rate = system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
             real within = select(side * rate < 0.0, side, 0.0);
-            sign = select(was_zero & (abs(after) <= width), within, sign);
+            mask stays =
+                (abs(after) <= width) | (after == system.template when<e>(ends.t0, ends.y0));
+            sign = select(was_zero & stays, within, sign);
         }
         s.sign[e] = select(taken, select(happens, 2.0, sign), s.sign[e]);
         if constexpr (e < n_events) {

@@ -21,13 +21,30 @@ HD mask judge(State& s, System const& system, Window const& window, mask due) {
     return fires;
 }
 
-// Judges an event and those after it that have the same expression, before any of their `set`s.
+// Whether each event happens: 1, 0, or -1 while that has not been judged.
+HD Vector<n_events> unjudged() {
+    Vector<n_events> happens;
+    each<n_events>([&](auto e) { happens[e] = -1.0; });
+    return happens;
+}
+
+// Judges an event and those after it that are due and have the same expression, before any of their `set`s.
 template <int e, class State, class Due>
 HD void judge_same(State& s, System const& system, Window const& window, Vector<n_events>& happens,
-                   Due const& due) {
-    happens[e] = flag(judge<e>(s, system, window, due(Index<e>{})));
+                   Due const& due, mask here) {
+    mask fires = judge<e>(s, system, window, here & due(Index<e>{}));
+    happens[e] = select(here, flag(fires), happens[e]);
     if constexpr (Rule<e>::next_same >= 0)
-        judge_same<Rule<e>::next_same>(s, system, window, happens, due);
+        judge_same<Rule<e>::next_same>(s, system, window, happens, due, here);
+}
+
+// Judges an event, unless it has been judged together with one before it. Returns the lanes in which it happens.
+template <int e, class State, class Due>
+HD mask happening(State& s, System const& system, Window const& window, Vector<n_events>& happens,
+                  Due const& due) {
+    mask first = due(Index<e>{}) & (happens[e] < 0.0);
+    if (any(first)) judge_same<e>(s, system, window, happens, due, first);
+    return happens[e] > 0.0;
 }
 
 // Whether occurrences accumulate: 20 intervals in a row shrink by one ratio to a rest that is nothing beside
@@ -89,17 +106,31 @@ HD void set_signs(State& s, System const& system, Vector<n_watched> const& width
     });
 }
 
+// Sets the sides anew where the mode has changed or states were set, then all rates and signs. Zero becomes as
+// wide there as by the rates before and after, of which the location of the event has made an error.
+template <class State>
+HD void begin_anew(State& s, System& system, Vector<n_watched>& width, mask anew, mask here) {
+    set_sides(s, system, width, anew);
+    s.f = choose(here, system.rates(s.t, s.y), s.f);
+    Vector<n_watched> now = zero_widths(s, system);
+    each<n_watched>([&](auto e) { width[e] = select(here, greatest(width[e], now[e]), width[e]); });
+    if constexpr (equations::sides > 0) {
+        set_sides(s, system, width, anew);
+        s.f = choose(here, system.rates(s.t, s.y), s.f);
+    }
+    set_signs(s, system, width, here);
+}
+
 // Where events that are zero when their mode is entered lead, by rates. Returns the lanes where that is clear
 // of all of them; in the others the next step tells, and the events wait for it.
 template <class State>
 HD mask lead_at_entry(State& s, System const& system, Vector<n_events>& lead, mask entered) {
     if (!any(entered)) return entered;
-    Vector<n> f = system.rates(s.t, s.y);
     mask unclear = false;
     each<n_events>([&](auto index) {
         constexpr int e = decltype(index)::value;
         if constexpr (Rule<e>::at_entry) {
-            lead[e] = sign_of(clear_rate<e>(system, s.t, s.y, f));
+            lead[e] = sign_of(clear_rate<e>(system, s.t, s.y, s.f));
             unclear = unclear | (entered & system.template active<e>() & (s.sign[e] == 0.0) &
                                  (lead[e] == 0.0));
         }
@@ -117,7 +148,7 @@ HD mask lead_at_entry(State& s, System const& system, Vector<n_events>& lead, ma
 // there. Returns the lanes in which something has.
 template <class State>
 HD mask enter(State& s, System& system, Parameters const& p, Window const& window,
-              Vector<n_watched> const& width, mask entered, Vector<n_events>& lead) {
+              Vector<n_watched>& width, mask entered, Vector<n_events>& lead) {
     mask changed = false;
     while (any(entered)) {
         real mode = s.mode;
@@ -128,23 +159,21 @@ HD mask enter(State& s, System& system, Parameters const& p, Window const& windo
             real side = select(s.sign[e] == 0.0, lead[e], s.sign[e]);
             return entered & (s.mode == mode) & wants<e>(-side);
         };
-        Vector<n_events> happens;
+        Vector<n_events> happens = unjudged();
         each<n_events>([&](auto index) {
             constexpr int e = decltype(index)::value;
-            if constexpr (Rule<e>::first_same) judge_same<e>(s, system, window, happens, due);
             if constexpr (Rule<e>::at_entry) {
-                fire<e>(s, system, p, window, is_set(happens[e]), sets);
-                if constexpr (Rule<e>::sets) set_signs(s, system, width, is_set(happens[e]));
+                mask fires = happening<e>(s, system, window, happens, due);
+                fire<e>(s, system, p, window, fires, sets);
+                if constexpr (Rule<e>::sets) set_signs(s, system, width, fires);
             }
         });
         entered = entered & (s.mode != mode);
         mask now = sets | entered;
         changed = changed | now;
-        set_sides(s, system, width, now);
-        set_signs(s, system, width, now);
+        begin_anew(s, system, width, now, now);
         entered = lead_at_entry(s, system, lead, entered);
     }
-    if (any(changed)) s.f = choose(changed, system.rates(s.t, s.y), s.f);
     return changed;
 }
 
@@ -157,33 +186,27 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
     each<n_watched>([&](auto e) { some = some | (taken & (s.sign[e] == 2.0)); });
     some = some | (taken & (s.t >= window.end) & (n_events > 0));
     if (!any(some)) return;
-    Vector<n_watched> before, width, was_due;
+    Vector<n_watched> before, width = zero_widths(s, system), was_due, at_zero;
     mask moved = false;  // lanes in which anything is due
     each<n_watched>([&](auto index) {
         constexpr int e = decltype(index)::value;
         before[e] = system.template when<e>(s.t, s.y);
-        width[e] = zero_width<e>(system, s.t, s.y, s.f);
         real rate = system.template when_rate<e>(s.t, s.y, s.f);
         mask passes = (abs(before[e]) <= width[e]) & (s.sign[e] * rate < 0.0);
         mask due = some & ((s.sign[e] == 2.0) |
                            (passes & system.template active<e>() & wants<e>(s.sign[e])));
         was_due[e] = flag(due);
+        at_zero[e] = flag((due & system.template active<e>()) | (s.sign[e] == 0.0));
         moved = moved | due;
     });
     some = some & moved;
     real mode = s.mode;
     mask sets = false;
-    Vector<n_watched> stayed;
-    each<n_watched>([&](auto index) {
-        constexpr int e = decltype(index)::value;
-        stayed[e] = flag(system.template active<e>());
-    });
-    Vector<n_events> happens;
+    Vector<n_events> happens = unjudged();
     auto due = [&](auto index) -> mask { return is_set(was_due[decltype(index)::value]); };
     each<n_events>([&](auto index) {
         constexpr int e = decltype(index)::value;
-        if constexpr (Rule<e>::first_same) judge_same<e>(s, system, window, happens, due);
-        fire<e>(s, system, p, window, is_set(happens[e]), sets);
+        fire<e>(s, system, p, window, happening<e>(s, system, window, happens, due), sets);
     });
     mask entered = some & (s.mode != mode), anew = sets | entered;
     each<equations::sides>([&](auto index) {
@@ -191,18 +214,16 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
         turn_side<e>(s, system, is_set(was_due[e]) & ~anew);
     });
     follow_jumps(s, system, width, was_due, some & ~anew);
-    set_sides(s, system, width, anew);
-    set_signs(s, system, width, some);
+    begin_anew(s, system, width, anew, some);
     each<n_watched>([&](auto index) {
         constexpr int e = decltype(index)::value;
-        // Taken, and not moved away from zero.
         real now = system.template when<e>(s.t, s.y);
-        mask at_zero = is_set(was_due[e]) & is_set(stayed[e]) & (now == before[e]);
-        s.sign[e] = select(some & at_zero, 0.0, s.sign[e]);
+        mask stays =
+            is_set(at_zero[e]) & (now == before[e]);  // at zero, and not moved away from it
+        s.sign[e] = select(some & stays, 0.0, s.sign[e]);
         if constexpr (e < n_events)
             s.excursion[e] = select(some, greatest(s.excursion[e], abs(now)), s.excursion[e]);
     });
-    s.f = choose(some, system.rates(s.t, s.y), s.f);
     if constexpr (equations::entry_events) {
         Vector<n_events> lead;
         entered = lead_at_entry(s, system, lead, entered);

@@ -89,7 +89,6 @@ def event_rule(writer: Writer, number: int) -> str:
         "bool smooth": flag(writer.sides.is_smooth(watched.when)),
         "bool ranged": flag(writer.is_ranged(watched.when)),
         "bool ranged_action": "false",
-        "bool first_same": "false",
         "int next_same": -1,
         "int side": -1,
         "int own": 0,
@@ -108,7 +107,6 @@ def event_rule(writer: Writer, number: int) -> str:
             "bool conditional": flag(watched.condition is not None),
             "bool sets": flag(bool(watched.sets)),
             "bool ranged_action": flag(writer.is_ranged(*_action(watched))),
-            "bool first_same": flag(same[0] == number),
             "int next_same": later[0] if later else -1,
         }
     body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())

@@ -730,6 +730,101 @@ def test_sets_see_earlier_sets_where_conditions_do_not(method: str) -> None:
         np.testing.assert_array_equal(ds[name], expected, err_msg=name)
 
 
+# `up` is not due where x falls, so that `down` is judged in its own place.
+
+IN_PLACE = """
+format = 1
+name = "in_place"
+time_unit = "1"
+[parameters]
+height = {}
+[states]
+x = { initial = "height" }
+k = { initial = "0" }
+[derivatives]
+x = "-1"
+k = "0"
+[[events]]
+name = "up"
+when = "x"
+direction = "rising"
+[[events]]
+name = "between"
+when = "2*x"
+direction = "falling"
+set = { k = "1" }
+[[events]]
+name = "down"
+when = "x"
+direction = "falling"
+if = "k > 0.5"
+[outputs]
+downs = { count = "down" }
+ups = { count = "up" }
+"""
+
+
+@pytest.mark.parametrize("method", FIRST)
+def test_an_event_that_is_not_due_judges_no_other(method: str) -> None:
+    steps = bounded(method, 0.3)
+    ds = points(IN_PLACE, method, {"height": [0.3, 1.0, 1.7]}, window_end=3.0, **steps)
+    np.testing.assert_array_equal(ds.downs, 1)
+    np.testing.assert_array_equal(ds.ups, 0)
+
+
+# y rises to zero, rests there within rounding, and rises again.
+
+RESTING = """
+format = 1
+name = "resting"
+time_unit = "1"
+[parameters]
+start = {}
+rate = {}
+again = {}
+[states]
+y = { initial = "-start" }
+z = { initial = "0" }
+[modes.rise]
+y = "rate"
+z = "1"
+[modes.rest]
+y = "0"
+z = "1"
+[modes.further]
+y = "again"
+z = "1"
+[[events]]
+name = "arrive"
+in = ["rise", "further"]
+when = "y"
+direction = "rising"
+set = { y = "-0.6*y" }
+then = "rest"
+[[events]]
+name = "leave"
+in = "rest"
+when = "z - 2"
+direction = "rising"
+then = "further"
+[outputs]
+arrivals = { count = "arrive" }
+end = { final = "y" }
+"""
+
+
+@pytest.mark.parametrize("method", FIRST)
+def test_what_rests_at_zero_leaves_it_without_crossing_it(method: str) -> None:
+    """At rates that differ, so that a rounding beside zero is longer ago than the later rate says."""
+    random = np.random.default_rng(3)
+    start, rate, again = (random.uniform(low, 1, 300) for low in (0.1, 0.8, 1e-4))
+    rows = {"start": start, "rate": rate, "again": again}
+    ds = computed(RESTING, method, rows, window_end=3.0, **bounded(method, 0.3))
+    assert (ds.status == Status.ok).all()
+    assert (ds.arrivals == 1).all()
+    np.testing.assert_allclose(ds.end, again, rtol=0, atol=1e-13)
+
+
 # Values once a period, of x = t.
 
 PERIODS = """
