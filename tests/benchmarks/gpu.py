@@ -11,9 +11,8 @@ gives the fraction of the device's peak rate. An exact method has no such fracti
 operations depend on its points.
 
 NumPy and CuPy are needed. Times are medians with a warm kernel. A failure is recorded in place of
-its figures, and the others follow. With --go-on only what earlier processes have not measured on
-the GPU is measured, nothing on a core, and nothing is counted; with --main nothing after the main
-methods.
+its figures, and the others follow. With --go-on only what earlier processes have not measured is
+measured.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -54,9 +53,8 @@ LONG = 1.0  # s, of a call that is measured once
 LARGE_SIDE = 2**11  # of a map in one call
 STORING_THREADS = (4, 8, 14)
 SPARE = 10.0  # s, which the operations of one kernel take to be counted, at most
-GO_ON, MAIN_ALONE = "--go-on", "--main"
+GO_ON = "--go-on"
 BILLION, SAMPLES = "SDND104 into a store, 2³⁰ points", "10¹¹ samples of SDND104, reduced"
-FIRST = 2 + len(STORING_THREADS) + MAIN  # measurements: the ceilings and the main methods
 
 Figures = dict[str, Any]
 Measurement = tuple[str, str, Callable[[], Figures]]  # section, name, and how it is measured
@@ -300,9 +298,9 @@ def figures_path(folder: Path, device: CupyDevice) -> Path:
 
 
 def main() -> int:
-    """Measure everything, or what the options leave of it."""
-    arguments = [each for each in sys.argv[1:] if each not in (GO_ON, MAIN_ALONE)]
-    folder = Path(arguments[0]) if arguments else RESULTS
+    """Measure everything, or with --go-on what is not recorded yet."""
+    folders = [each for each in sys.argv[1:] if each != GO_ON]
+    folder = Path(folders[0]) if folders else RESULTS
     try:
         device = find_gpu()
     except SweepError as error:
@@ -313,17 +311,13 @@ def main() -> int:
     if GO_ON not in sys.argv:
         path.unlink(missing_ok=True)
     every = tuple(works())
-    count = FIRST if MAIN_ALONE in sys.argv else None
-    queue = islice(measurements(device, GpuBackend(device), every), count)
-    if not {GO_ON, MAIN_ALONE} & {*sys.argv}:
-        queue = chain(queue, of_one_core(every))
+    queue = chain(measurements(device, GpuBackend(device), every), of_one_core(every))
     try:
         failed = record(path, machine(device), queue)
     except LostDeviceError:
         print(f"the GPU is lost to this process; {GO_ON} measures what is left")
         return 4
-    if GO_ON not in sys.argv:
-        add_issue(path, device, every)
+    add_issue(path, device, every)
     print(f"kept in {path}")
     return 1 if failed else 0
 

@@ -73,12 +73,6 @@ def as_they_come(work: Work) -> Work:
     return replace(work, sweep=replace(work.sweep, method=method))
 
 
-def with_registers(work: Work, most: int | None) -> Work:
-    """The work by a method whose kernels are limited to so many registers of a thread."""
-    method = replace(work.sweep.method, registers=most)
-    return replace(work, sweep=replace(work.sweep, method=method))
-
-
 def _at(work: Work, index: NDArray[np.intp]) -> Work:
     """The points with these indices."""
     columns = {name: Column(_values(c, index)) for name, c in work.points.columns.items()}
