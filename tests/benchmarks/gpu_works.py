@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.alike import sorting
 from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.points import array_cases, cases, sweep_of
@@ -55,16 +54,6 @@ def random_part(work: Work, count: int, size: int) -> Work:
     n = work.points.n_points
     groups = np.random.default_rng(20).permutation(n // size)[:count]
     return _at(work, (np.sort(groups)[:, None] * size + np.arange(size)).ravel())
-
-
-def in_order(work: Work) -> Work | None:
-    """The work with its points sorted as a GPU sorts them; None where it does not sort them."""
-    chosen, every = sorting(work.sweep.method, work.points), np.arange(work.points.n_points)
-    if chosen is None:
-        return None
-    names = chosen.names
-    values = {name: _values(work.points.columns[name], every) for name in names}
-    return _at(work, chosen.order(values, len(every)))
 
 
 def as_they_come(work: Work) -> Work:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sweep.backends.cpu import CpuBackend
@@ -157,6 +158,16 @@ def test_points_that_are_sorted_are_measured_as_they_come_too() -> None:
     assert figures["unsorted_call_points_per_second"] > 0
     whole = gpu_works.as_they_come(Work("exact", case.sweep, case.points))
     assert not [each for each in gpu.measured(whole, backend) if "unsorted" in each]
+
+
+def test_a_random_part_comes_from_the_whole_grid() -> None:
+    """Groups at a constant stride may all lie in a few columns."""
+    work = gpu_works.sdnd104(1024)
+    some = gpu_works.random_part(work, 256, 32)
+    for name in ("friction", "base_acceleration"):
+        whole, part = (np.log(each.points.columns[name].values) for each in (work, some))
+        shares, _ = np.histogram(part, bins=np.quantile(whole, np.linspace(0, 1, 9)))
+        assert shares.min() > 0.06 * shares.sum(), name
 
 
 def test_without_a_compiler_the_cpu_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
