@@ -16,7 +16,6 @@ from sweep.shipped import shipped_models
 from sweep.source import kernel_of
 from tests.backends.same_bits import chunk_faults, compiler_of_users, output_faults, target_faults
 from tests.gpu.kernels import ARCHITECTURES, ONE, compiled, spill_faults
-from tests.gpu.test_ptx import old_text
 from tests.gpu.twin import TwinDevice
 from tests.points import Case, bits_of, differing
 from tests.points.files import METHODS, NAMES, case_of_file
@@ -113,13 +112,6 @@ def test_the_gpu_text_gives_the_bits_of_the_cpu(name: str, method: str) -> None:
     for budget in (None, 7):
         twin = TwinDevice(memory=1 << 26)
         assert differing(expected(name, method), on_twin(case, twin, budget)) == []
-
-
-@pytest.mark.broad
-@every_case
-def test_the_ptx_gives_the_bits_of_the_cpu(name: str, method: str) -> None:
-    twin = TwinDevice(text_of=old_text)
-    assert differing(expected(name, method), on_twin(case_named(name, method), twin)) == []
 
 
 @pytest.mark.parametrize(("name", "method"), cases({("bouncing_ball", "rk4")}))

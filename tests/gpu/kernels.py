@@ -104,13 +104,6 @@ def compiled(kernel: Kernel, architecture: int) -> nvrtc.Compiled:
     return nvrtc.compiled(text, architecture, (*options_for(kernel), *nvrtc.OF_CUPY))
 
 
-def ptx_of(kernel: Kernel, architecture: int, *, on_the_way: bool = False) -> str:
-    """As compiled(), but PTX."""
-    text = kernel_text(kernel, "gpu")
-    options = (*options_for(kernel), *nvrtc.OF_CUPY)
-    return nvrtc.ptx(text, architecture, options, on_the_way=on_the_way)
-
-
 def spill_faults(name: str, kernel: Kernel, usages: Mapping[str, nvrtc.Usage]) -> list[str]:
     """The entries that spill more than MAX_SPILLED; with a constant step, by default anything."""
     if not constant_step(kernel) and name not in MAX_SPILLED:

@@ -286,19 +286,13 @@ def test_the_loop_that_measures_operations_on_doubles_has_hardly_any_others() ->
     assert loop.writes == 0
 
 
-def test_random_points_are_drawn_in_registers() -> None:
-    made = nvrtc.compiled(drawing_text(), 90, (*OPTIONS, *nvrtc.OF_CUPY))
+BESIDE_KERNELS = {"draw": drawing_text(), "round": flat_text("rounding_gpu.h")}
+
+
+@pytest.mark.parametrize("entry", BESIDE_KERNELS)
+def test_what_draws_and_rounds_does_without_local_memory(entry: str) -> None:
+    made = nvrtc.compiled(BESIDE_KERNELS[entry], 90, (*OPTIONS, *nvrtc.OF_CUPY))
     assert made.ok, made.log
-    usage = made.usage["tribosweep_draw"]
+    usage = made.usage[f"tribosweep_{entry}"]
     assert usage.stack == 0
     assert usage.registers <= 64
-    assert "fma.rn.f64" not in nvrtc.ptx(drawing_text(), 90, (*OPTIONS, *nvrtc.OF_CUPY))
-
-
-def test_float32_is_rounded_without_an_operation_that_flushes() -> None:
-    """CuPy's -ftz=true makes any operation on a float32 turn a subnormal one into 0."""
-    text = nvrtc.ptx(flat_text("rounding_gpu.h"), 90, (*OPTIONS, *nvrtc.OF_CUPY))
-    assert ".entry tribosweep_round" in text
-    assert "f32" not in text
-    flushing = 'extern "C" __global__ void trial(float* a, double* b) { a[0] = (float)b[0]; }'
-    assert "cvt.rn.ftz.f32.f64" in nvrtc.ptx(flushing, 90, (*OPTIONS, *nvrtc.OF_CUPY))
