@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +23,8 @@ from sweep.models import models
 from sweep.source import kernel_of, kernel_text
 from tests import gpu_cases
 from tests.backends.cupy_twin import Gpu, install
-from tests.benchmarks import ceilings, gpu, gpu_works, sass
+from tests.benchmarks import ceilings, gpu, gpu_works
 from tests.benchmarks.gpu_works import Work
-from tests.gpu.test_sass import CODE
 from tests.gpu.twin import TwinDevice
 from tests.points import Case, array_cases, cases, differing
 
@@ -222,59 +220,6 @@ def test_the_record_has_device_driver_and_date() -> None:
     assert about["device"]["name"] == "NVIDIA H200"
     assert about["device"]["driver"] == "580.159.03"
     assert about["date"][:2] == "20"
-
-
-# The fraction of the peak rate of operations on doubles.
-
-
-def test_the_fraction_is_the_rate_of_the_steps_over_the_peak_rate() -> None:
-    """49 operations in two steps: 24.5 × 3e11 steps/s, of 1.67e13 operations/s."""
-    figures = gpu.issue(sass.time_loops(CODE), 1, 3e11, Facts().double_rate)
-    assert figures["doubles_per_step"] == 24.5
-    assert figures["fraction_of_double_rate"] == pytest.approx(0.4394, abs=1e-4)
-    assert figures["time_loops"][0]["counted"] == 2
-
-
-def test_the_operations_per_step_of_four_springs_are_the_mean_of_their_loops() -> None:
-    (loop,) = sass.time_loops(CODE)
-    twice = sass.Loop(**{**loop.__dict__, "fewest_on_doubles": 98})
-    figures = gpu.issue([loop, twice], 4, 1e12, 0.0)
-    assert figures["doubles_per_step"] == (24.5 + 49) / 2 / 4
-    assert "fraction_of_double_rate" not in figures  # the rate is unknown
-
-
-def test_there_is_no_fraction_if_steps_are_not_counted() -> None:
-    (loop,) = sass.time_loops(CODE)
-    unknown = sass.Loop(**{**loop.__dict__, "counted": None})
-    assert "doubles_per_step" not in gpu.issue([loop, unknown], 1, 1e12, 1e13)
-    assert "doubles_per_step" not in gpu.issue([], 1, 1e12, 1e13)
-
-
-def test_the_fraction_is_added_to_speeds_in_steps(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """To those that are recorded, by whichever process."""
-    no_device: Any = None
-    euler, exact = gpu_works.stepping("euler", 64, 100), gpu_works.sdnd104(8)
-    speeds = {euler.name: {"kernel_steps_per_second": 3.0}, exact.name: {"points": 64}}
-    path = tmp_path / "gpu.json"
-    path.write_text(json.dumps({"kernels": speeds}))
-    monkeypatch.setattr(sass, "available", lambda: True)
-    monkeypatch.setattr(gpu, "_issue", lambda _work, _device, speed: {"doubles_per_step": speed})
-    gpu.add_issue(path, no_device, [euler, exact, gpu_works.contacts(8)])
-    speeds[euler.name]["doubles_per_step"] = 3.0
-    assert json.loads(path.read_text()) == {"kernels": speeds}
-
-
-def test_nothing_is_added_when_no_time_is_left(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    no_device: Any = None
-    path = tmp_path / "gpu.json"
-    path.write_text('{"kernels": {}}')
-    monkeypatch.setattr(sass, "available", lambda: True)
-    gpu.add_issue(path, no_device, [gpu_works.sdnd104(8)], end=time.monotonic() + 1)
-    assert "no time left" in capsys.readouterr().out
 
 
 # The bits for a machine without a compiler, and what needs a GPU on a machine without one.

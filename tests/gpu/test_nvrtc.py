@@ -14,9 +14,7 @@ from sweep.backends.gpu import OPTIONS, options_for
 from sweep.backends.random_points import drawing_text
 from sweep.models import models
 from sweep.shipped import kernels_folder
-from sweep.source import Kernel, flat_text, kernel_of, kernel_text
-from tests.benchmarks import ceilings, gpu_works, sass
-from tests.benchmarks.gpu import issue
+from sweep.source import Kernel, flat_text, kernel_text
 from tests.gpu import nvrtc
 from tests.gpu.kernels import (
     ARCHITECTURES,
@@ -59,19 +57,6 @@ LIMITED = {
     **{f"mdr_contact exact{each}": 96 for each in ("", " (sphere)", " (profile)")},
     **{f"mdr_contact time_stepping_2{each}": 96 for each in ("", " (sphere)", " (profile)")},
 }  # registers of a thread
-# Others with one parameter set each, since parameter sets do not affect the steps.
-LOOPING = [
-    pytest.param(
-        name,
-        architecture,
-        id=f"{name} sm_{architecture}",
-        marks=[] if architecture == ONE and name in QUICK else pytest.mark.broad,
-    )
-    for name, kernel in KERNELS.items()
-    if name in LIMITED
-    or (constant_step(kernel) and (kernel.variants or len(architectures(kernel)) > 1))
-    for architecture in (ARCHITECTURES if name in LIMITED else (ONE,))
-]
 KEPT = json.loads(RECORD.read_text(encoding="utf-8"))
 
 
@@ -178,29 +163,6 @@ def _limits(kernel: Kernel) -> list[str]:
     return [option for option in options_for(kernel) if "maxrregcount" in option]
 
 
-@pytest.mark.skipif(not sass.available(), reason="no nvdisasm: pip install nvidia-cuda-nvdisasm")
-@pytest.mark.parametrize(("name", "architecture"), LOOPING)
-def test_inner_loops_do_without_local_memory(name: str, architecture: int) -> None:
-    """No loop writes to other memory, either.
-
-    For sm_100 alone the limits cost a load or a store among a hundred instructions.
-    """
-    code = sass.listings(compiled(KERNELS[name], architecture).code)["tribosweep_run"]
-    computing = [loop for loop in sass.loops(code) if loop.on_doubles]
-    assert [loop.writes for loop in computing] == [0] * len(computing)
-    innermost = [loop for loop in computing if loop.innermost]
-    assert innermost
-    share = 0.01 if architecture == 100 else 0.0
-    assert all(loop.local_memory <= share * loop.instructions for loop in innermost)
-    if "friction" in name and constant_step(KERNELS[name]):
-        # The steps of all lanes are one loop; those tried together and those repeated are two more.
-        tried = "shared_clock" in KERNELS[name].variants and "moreau" not in name
-        assert len(sass.time_loops(code)) <= (3 if tried else 1)
-    # Results and states are written, but not by the functions called, whose code follows the end.
-    done = max(at for at, text in code if "EXIT" in text)
-    assert 0 < sass.writes(code) == sass.writes([(at, text) for at, text in code if at <= done])
-
-
 def _trial(body: str) -> nvrtc.Compiled:
     """A kernel with this body, which may use the array `a` of doubles."""
     text = flat_text("elementary.h") + 'extern "C" __global__ void trial(double* a) {\n'
@@ -226,64 +188,11 @@ def test_local_memory_and_spills_are_read_from_the_report() -> None:
     assert _trial("a[0] = lane(exp(real(a[1])), 0);").usage["trial"].stack == 0
 
 
-@pytest.mark.parametrize(
-    ("body", "writes", "local"),
-    [
-        ("for (int i = 0; i < (int)a[1]; ++i) a[i] = a[i] * a[i] + 1.0;", 1, False),
-        ("double b[64];\nfor (int i = 0; i < 64; ++i) b[i] = a[i];\n#pragma unroll 1\n"
-         "for (int i = 0; i < (int)a[1]; ++i) b[(int)a[i]] += a[i] * 3.0;\na[0] = b[3];", 0, True),
-        ("double b = a[0];\nfor (int i = 0; i < (int)a[1]; ++i) b = b * b + 1.0;\na[0] = b;",
-         0, False),
-    ],
-)  # fmt: skip
-def test_a_loop_that_writes_is_found(body: str, writes: int, local: bool) -> None:
-    code = sass.listings(_trial(body).code)["trial"]
-    computing = [loop for loop in sass.loops(code) if loop.on_doubles]
-    assert any(loop.writes for loop in computing) == bool(writes)
-    assert any(loop.local_memory for loop in computing) == local
-    assert sass.writes(code)
-
-
-def test_the_steps_per_iteration_of_the_time_loop_are_counted() -> None:
-    """As many steps as the loop is unrolled by, with that many times the work."""
-    steps = 3
-    kernel = KERNELS["friction_oscillator moreau (cycles, all variants)"]
-    text, loop = kernel_text(kernel, "gpu"), "for (int i = 0; i < left; ++i) take"
-    assert text.count(loop) == 1
-    unrolled = text.replace(loop, f'_Pragma("unroll {steps}") {loop}')
-    made = nvrtc.compiled(unrolled, 90, (*options_for(kernel), *nvrtc.OF_CUPY))
-    (time_loop,) = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
-    assert time_loop.counted == steps
-    assert time_loop.on_doubles == pytest.approx(27 * steps, rel=0.1)
-
-
-def test_the_operations_per_step_are_counted() -> None:
-    """Smoke."""
-    work = gpu_works.stepping("euler", 64, 100)
-    kernel = kernel_of(work.sweep, work.points.variants)
-    text = kernel_text(kernel, "gpu")
-    made = nvrtc.compiled(text, 90, (*options_for(kernel), *nvrtc.OF_CUPY))
-    time_loops = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
-    assert issue(time_loops, 1, 1.0, 1.0)["fraction_of_double_rate"] > 5
-
-
 def test_only_written_fmas_are_fused() -> None:
     """The machine code differs if and only if the compiler distinguishes a b + c from fma."""
     apart = _trial("a[0] = a[1] * a[2] + a[3];").code
     fused = _trial("a[0] = fma(a[1], a[2], a[3]);").code
     assert apart != fused
-
-
-def test_the_loop_that_measures_operations_on_doubles_has_hardly_any_others() -> None:
-    text = f"#define CHAINS {ceilings.CHAINS}\n{ceilings.DOUBLES}"
-    made = nvrtc.compiled(text, 90, (*OPTIONS, *nvrtc.OF_CUPY))
-    loop = max(
-        sass.loops(sass.listings(made.code)["tribosweep_doubles"]), key=lambda loop: loop.on_doubles
-    )
-    assert loop.counted is not None
-    assert loop.on_doubles == ceilings.CHAINS * loop.counted
-    assert loop.on_doubles > 0.75 * loop.instructions
-    assert loop.writes == 0
 
 
 BESIDE_KERNELS = {"draw": drawing_text(), "round": flat_text("rounding_gpu.h")}
