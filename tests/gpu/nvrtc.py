@@ -1,4 +1,4 @@
-"""NVRTC without a driver: compile a text for a GPU architecture and read the report of ptxas."""
+"""NVRTC without a driver: compile a text for a GPU and read the report of ptxas."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, files
 
 PACKAGE = "nvidia-cuda-nvrtc"
+ARCHITECTURE = "sm_90"  # of H100 and H200
 OF_CUPY = ("--device-as-default-execution-space", "-ftz=true")  # options that CuPy adds
 NAME = re.compile(r"^(lib)?nvrtc(64_\d+_0)?\.(so\.\d+|dll)$")
 PROPERTIES = re.compile(
@@ -52,10 +53,10 @@ class Compiled:
         }
 
 
-def compiled(text: str, architecture: int, options: tuple[str, ...] = ()) -> Compiled:
-    """`text` compiled to machine code for sm_`architecture`; the log has the report of ptxas."""
+def compiled(text: str, options: tuple[str, ...] = ()) -> Compiled:
+    """`text` compiled to machine code for ARCHITECTURE; the log has the report of ptxas."""
     library = _library()
-    options = (f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", *options)
+    options = (f"--gpu-architecture={ARCHITECTURE}", "--ptxas-options=-v", *options)
     program = ctypes.c_void_p()
     name, source = b"kernel.cu", text.encode()
     _check(library.nvrtcCreateProgram(ctypes.byref(program), source, name, 0, None, None))

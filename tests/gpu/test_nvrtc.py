@@ -1,4 +1,4 @@
-"""Every GPU kernel compiles with NVRTC for every architecture, from the text of the backend.
+"""Every GPU kernel compiles with NVRTC, from the text of the backend.
 
 No driver is needed. Registers and memory are those that ptxas reports, not measurements.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,12 +18,9 @@ from sweep.shipped import kernels_folder
 from sweep.source import Kernel, flat_text, kernel_text
 from tests.gpu import nvrtc
 from tests.gpu.kernels import (
-    ARCHITECTURES,
     MAX_SPILLED,
-    ONE,
     RECORD,
     SIZES,
-    architectures,
     code_digest,
     compiled,
     constant_step,
@@ -38,16 +36,10 @@ QUICK = (
     "impact_oscillator exact",
     "mdr_contact time_stepping",
 )
-PLACES = [
-    pytest.param(
-        name,
-        architecture,
-        id=f"{name} sm_{architecture}",
-        marks=[] if architecture == ONE and name in QUICK else pytest.mark.broad,
-    )
-    for name, kernel in KERNELS.items()
-    for architecture in architectures(kernel)
-]
+every_kernel = pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.broad) for name in KERNELS],
+)
 LIMITED = {
     "friction_oscillator exact (cycles, all variants)": 88,
     "friction_oscillator euler (cycles, all variants)": 88,
@@ -60,11 +52,16 @@ LIMITED = {
 KEPT = json.loads(RECORD.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("name", "architecture"), PLACES)
-def test_it_compiles_within_its_registers(name: str, architecture: int) -> None:
+def recorded(name: str) -> dict[str, Any]:
+    """The usage of a kernel's entries."""
+    return {entry: used for entry, used in KEPT["kernels"][name].items() if entry != "code"}
+
+
+@every_kernel
+def test_it_compiles_within_its_registers(name: str) -> None:
     """A constant step spills nothing, unless its kernel is in MAX_SPILLED, which says why."""
     kernel = KERNELS[name]
-    made = compiled(kernel, architecture)
+    made = compiled(kernel)
     assert made.ok, made.log
     assert "warning" not in made.log
     assert made.code[:4] == b"\x7fELF"
@@ -82,18 +79,16 @@ def test_the_record_spills_no_more_than_allowed() -> None:
     """Kernels compiled by the broad tests alone are recorded, too."""
     assert {*LIMITED} <= {*MAX_SPILLED}
     for name, kernel in KERNELS.items():
-        for architecture in architectures(kernel):
-            entries = KEPT["kernels"][name][f"sm_{architecture}"].items()
-            usages = {entry: nvrtc.Usage(**figures) for entry, figures in entries}
-            assert spill_faults(name, kernel, usages) == [], (name, architecture)
+        entries = recorded(name).items()
+        usages = {entry: nvrtc.Usage(**figures) for entry, figures in entries}
+        assert spill_faults(name, kernel, usages) == [], name
 
 
-@pytest.mark.parametrize(("name", "architecture"), PLACES)
-def test_the_record_is_of_these_kernels(name: str, architecture: int) -> None:
+@every_kernel
+def test_the_record_is_of_these_kernels(name: str) -> None:
     """`python -m tests.gpu.kernels` writes the record. Another NVRTC may give other figures."""
     if KEPT["nvrtc"] == nvrtc.version():
-        kept = KEPT["kernels"][name][f"sm_{architecture}"]
-        assert kept == usage(compiled(KERNELS[name], architecture)), (
+        assert recorded(name) == usage(compiled(KERNELS[name])), (
             "the kernel has changed: run python -m tests.gpu.kernels"
         )
 
@@ -106,20 +101,17 @@ def test_the_record_is_of_this_code(name: str) -> None:
     )
 
 
-def test_the_record_has_exactly_these_kernels_and_architectures() -> None:
+def test_the_record_has_exactly_these_kernels() -> None:
+    assert KEPT["architecture"] == nvrtc.ARCHITECTURE
     assert KEPT["kernels"].keys() == KERNELS.keys()
-    for name, kept in KEPT["kernels"].items():
-        kernel = KERNELS[name]
-        assert kept.keys() == {"code", *(f"sm_{each}" for each in architectures(kernel))}
-        entries = [entry for place, each in kept.items() if place != "code" for entry in each]
-        assert "tribosweep_run" in entries
+    assert all("tribosweep_run" in recorded(name) for name in KERNELS)
 
 
-def test_every_method_is_compiled_for_all_architectures_parameter_sets_and_variants() -> None:
+def test_every_method_is_compiled_for_all_parameter_sets_and_variants() -> None:
     for model in models().values():
         for method in (method for method in model.methods if method.kind == "kernel"):
             ours = [k for k in KERNELS.values() if (k.model, k.method) == (model, method)]
-            assert {place for k in ours for place in architectures(k)} == set(ARCHITECTURES)
+            assert not all(k.variants for k in ours)
             assert {k.parameter_set for k in ours} == set(model.parameter_sets)
             assert {name for k in ours for name in k.variants} == {v.name for v in method.variants}
 
@@ -166,7 +158,7 @@ def _limits(kernel: Kernel) -> list[str]:
 def _trial(body: str) -> nvrtc.Compiled:
     """A kernel with this body, which may use the array `a` of doubles."""
     text = flat_text("elementary.h") + 'extern "C" __global__ void trial(double* a) {\n'
-    return nvrtc.compiled(f"{text}{body}\n}}\n", 90, OPTIONS)
+    return nvrtc.compiled(f"{text}{body}\n}}\n", OPTIONS)
 
 
 def test_a_fault_is_reported_at_the_line_of_its_header() -> None:
@@ -174,7 +166,7 @@ def test_a_fault_is_reported_at_the_line_of_its_header() -> None:
     lines = header.read_text(encoding="utf-8").splitlines()
     number = 1 + next(i for i, line in enumerate(lines) if "return base + (root" in line)
     text = flat_text("elementary.h").replace("return base + (root", "return base + (roof")
-    made = nvrtc.compiled(text, 90, OPTIONS)
+    made = nvrtc.compiled(text, OPTIONS)
     assert not made.ok
     assert made.code == b""
     assert f'kernels/elementary.h({number}): error: identifier "roof" is undefined' in made.log
@@ -200,7 +192,7 @@ BESIDE_KERNELS = {"draw": drawing_text(), "round": flat_text("rounding_gpu.h")}
 
 @pytest.mark.parametrize("entry", BESIDE_KERNELS)
 def test_what_draws_and_rounds_does_without_local_memory(entry: str) -> None:
-    made = nvrtc.compiled(BESIDE_KERNELS[entry], 90, (*OPTIONS, *nvrtc.OF_CUPY))
+    made = nvrtc.compiled(BESIDE_KERNELS[entry], (*OPTIONS, *nvrtc.OF_CUPY))
     assert made.ok, made.log
     usage = made.usage[f"tribosweep_{entry}"]
     assert usage.stack == 0
