@@ -212,6 +212,35 @@ def test_the_record_has_device_driver_and_date() -> None:
     assert about["date"][:2] == "20"
 
 
+def test_go_on_measures_what_is_not_recorded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of all that a GPU and one core are measured by."""
+    device: Any = TwinDevice()
+    device.facts = Facts()
+    done = list[str]()
+
+    def measurements(*_: Any) -> Iterator[gpu.Measurement]:
+        for name in ("first", "second"):
+            yield "kernels", name, lambda name=name: done.append(name) or {"points": len(done)}
+
+    monkeypatch.setattr(gpu, "find_gpu", lambda: device)
+    monkeypatch.setattr(gpu, "works", tuple)
+    monkeypatch.setattr(gpu, "measurements", measurements)
+    monkeypatch.setattr(gpu, "of_one_core", lambda _: [("one_core", "third", dict)])
+    path = gpu.figures_path(tmp_path, device)
+    assert path.name == "gpu-nvidia-h200.json"
+    for options in ([], [gpu.GO_ON], []):
+        monkeypatch.setattr(sys, "argv", ["gpu", str(tmp_path), *options])
+        assert gpu.main() == 0
+        kept = json.loads(path.read_text())
+        assert kept["one_core"] == {"third": {}}
+        if not options:
+            del kept["kernels"]["second"]
+            path.write_text(json.dumps(kept))
+    assert done == ["first", "second", "second", "first", "second"]
+
+
 # The bits for a machine without a compiler, and what needs a GPU on a machine without one.
 
 
