@@ -1,23 +1,15 @@
 """Points and the bits of the CPU backend, for a machine with a GPU but no compiler.
 
-    python -m tests.gpu_cases [FOLDER]      # writes an .npz per case; default: .gpu_cases
-    python -m pytest -m gpu --require-gpu   # on that machine, with NumPy, CuPy and pytest
-
-FOLDER/wheels has packages for maps through the engine, where that machine has common ones alone:
-
-    python3 -m pip install --no-index --no-deps --target SITE .gpu_cases/wheels/*.whl
-    export PYTHONPATH=SITE
+python -m tests.gpu_cases [FOLDER]      # writes an .npz per case; default: .gpu_cases
+python -m pytest -m gpu --require-gpu   # on that machine, with NumPy, CuPy and pytest
 """
 
 from __future__ import annotations
 
 import hashlib
-import shutil
-import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -43,26 +35,10 @@ STATISTICS = {
     "flag": ("share",),
 }
 
-# Dependencies of the program, and theirs: what a machine for computing on GPUs usually has, and the
-# others. It has typing-extensions too, but an older one than pydantic needs.
-ON_THE_MACHINE = (
-    *("click", "cloudpickle", "contourpy", "filelock", "fsspec", "h5py", "jinja2", "matplotlib"),
-    *("msgpack", "numpy", "packaging", "psutil", "pyyaml", "rich", "scipy", "sortedcontainers"),
-    *("toolz", "typer", "urllib3", "xarray"),
-)
-CARRIED = (
-    *("annotated-types", "cffi", "cryptography", "dask", "distributed", "donfig", "flexcache"),
-    *("flexparser", "google-crc32c", "h5netcdf", "locket", "numcodecs", "partd", "pint"),
-    *("platformdirs", "pycparser", "pydantic", "pydantic-core", "tblib", "tornado"),
-    *("typing-extensions", "typing-inspection", "zarr", "zict"),
-)
-PYTHON = "3.12"  # of that machine
-GLIBC = range(5, 35)  # 2.N: the versions that a wheel may be built for; pip takes each by its name
-
 
 def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
     """The points of a case and the CPU's bits, from a file or else computed now."""
-    path = _place(case, folder)
+    path = file_of(case, folder)
     if not path.exists():
         return case.points, CpuBackend().compute(case.sweep, case.points).arrays
     with np.load(path) as kept:
@@ -85,10 +61,10 @@ def reduced_case(case: Case, points: Points, *, exact: bool) -> Case:
     return Case(case.name, sweep, replace(points, cells=CELLS))
 
 
-def not_carried(folder: Path = FOLDER) -> list[str]:
-    """The cases without a file, or with one of another text."""
-    small = 64  # the points are not used here
-    return [case.name for case in _all(small, small) if not _place(case, folder).exists()]
+def file_of(case: Case, folder: Path) -> Path:
+    """The file of a case; its name has a digest of the text that computed it."""
+    text = kernel_text(kernel_of(case.sweep, case.points.variants))
+    return folder / f"{case.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.npz"
 
 
 def write(
@@ -102,23 +78,11 @@ def write(
         outputs = CpuBackend().compute(case.sweep, case.points).arrays
         inputs = {f"in {name}": column.values for name, column in case.points.columns.items()}
         np.savez_compressed(
-            _place(case, folder), **inputs, **{f"out {name}": v for name, v in outputs.items()}
+            file_of(case, folder), **inputs, **{f"out {name}": v for name, v in outputs.items()}
         )
         counts = dict(zip(*np.unique(outputs["status"], return_counts=True), strict=True))
         statuses = ", ".join(f"status {status}: {count}" for status, count in counts.items())
         print(f"{case.name}: {case.points.n_points} points, {statuses}")
-
-
-def gather_wheels(folder: Path, names: Iterable[str] = CARRIED) -> bool:
-    """Download packages for that machine, in the versions installed here; whether that worked."""
-    shutil.rmtree(folder, ignore_errors=True)
-    platforms = [*(f"manylinux_2_{minor}" for minor in GLIBC), "manylinux2014", "manylinux1"]
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    command += ["--no-deps", "--only-binary=:all:", f"--dest={folder}"]
-    command += [f"--python-version={PYTHON}", "--implementation=cp"]
-    command += [f"--platform={platform}_x86_64" for platform in platforms]
-    command += [f"{name}=={version(name)}" for name in names]
-    return subprocess.run(command).returncode == 0
 
 
 def _all(n_points: int, n_array_points: int) -> Iterator[Case]:
@@ -127,25 +91,9 @@ def _all(n_points: int, n_array_points: int) -> Iterator[Case]:
     yield from array_cases(n_array_points)
 
 
-def _place(case: Case, folder: Path) -> Path:
-    """The file of a case; its name has a digest of the text that computed it."""
-    text = kernel_text(kernel_of(case.sweep, case.points.variants))
-    return folder / f"{case.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.npz"
-
-
 def _outputs(case: Case) -> tuple[str, ...]:
     return tuple(output.name for output in planes(case.sweep.outputs))
 
 
-def main() -> None:
-    """Fill the folder for that machine."""
-    folder = Path(sys.argv[1]) if sys.argv[1:] else FOLDER
-    write(folder)
-    if gather_wheels(folder / "wheels"):
-        print(f"{len(CARRIED)} packages")
-    else:
-        print("no packages: maps through the engine need them", file=sys.stderr)
-
-
 if __name__ == "__main__":
-    main()
+    write(Path(sys.argv[1]) if sys.argv[1:] else FOLDER)

@@ -1,6 +1,6 @@
-"""Array methods on arrays that reject what CuPy rejects give the bits of NumPy.
+"""Array methods on arrays that are not NumPy's give the bits of NumPy.
 
-This finds calls that CuPy would reject. Only a GPU shows what CuPy computes (test_on_gpu.py).
+This finds points that go back to the host. A GPU shows what CuPy computes (test_on_gpu.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sweep.config import load
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points as points_of
 from sweep.spec import Status
-from tests.backends.device_arrays import VERSION, DeviceArray, Library
+from tests.backends.device_arrays import DeviceArray, Library
 from tests.gpu.twin import TwinDevice
 from tests.points import Case, array_cases, differing
 
@@ -29,7 +29,7 @@ CASES = list(array_cases(75))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_an_array_method_uses_nothing_that_cupy_lacks(case: Case) -> None:
+def test_an_array_method_has_the_bits_of_numpy(case: Case) -> None:
     on_host = compute_arrays(np, case.sweep, case.points).arrays
     on_device = compute_arrays(
         xp, case.sweep, case.points, to_host=lambda array: array.get()
@@ -146,27 +146,18 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "an array of NumPy in a list": lambda a: xp.concatenate([a, np.ones(3)]),
     "an array of NumPy without dimension": lambda a: a * np.array(2.0),
     "an array of NumPy as index": lambda a: a[np.array([0, 1])],
-    "a list as index": lambda a: a[[0, 1]],
     "NumPy's array of it": np.asarray,
     "NumPy's function of it": np.sqrt,
     "NumPy's function of several": lambda a: np.where([True, False, True], a, 1.0),
     "a float of it": lambda a: float(a[0]),
     "math's function of it": lambda a: math.sqrt(a[0]),
-    "an argument of NumPy alone": lambda a: xp.sum(a, where=a > 1),
-    "an argument of NumPy's ufuncs alone": lambda a: xp.sqrt(a, where=a > 1),
 }
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_cupy_rejects_is_rejected(what: str, a: Any) -> None:
+def test_what_a_device_rejects_is_rejected(what: str, a: Any) -> None:
     with pytest.raises(TypeError):
         REFUSED[what](a)
-
-
-def test_what_cupy_lacks_is_missing(a: Any) -> None:
-    for ask in (lambda: xp.spacing(a), lambda: xp.linalg.multi_dot([a, a]), lambda: a.tostring()):
-        with pytest.raises(AttributeError, match=VERSION):
-            ask()
 
 
 def test_two_values_for_one_element_are_rejected(a: Any) -> None:
@@ -185,7 +176,7 @@ def test_a_singular_matrix_gives_nan_without_an_error() -> None:
         xp.linalg.solve(matrix, xp.ones((2, 1)))  # NumPy uses the right side for every matrix
 
 
-def test_what_cupy_accepts_is_accepted(a: Any) -> None:
+def test_what_a_device_accepts_is_accepted(a: Any) -> None:
     """Operations on its scalars return arrays, and slices are views."""
     assert isinstance(a.sum(), DeviceArray)
     assert isinstance(a[0] * np.float64(2), DeviceArray)

@@ -5,30 +5,24 @@ in this order: what nothing can exceed (`ceilings.py`); the speed of the main me
 alone ("kernel") and of a whole call ("call"), where points are sorted also without that; maps
 (`gpu_maps.py`) of 10⁹ points by one thread, and by two so that copies overlap computing; maps and
 samples through the engine if its dependencies are installed; the speed of the other methods; a map
-with --gpus; each method by the CPU backend on one core if there is a compiler. Last of all, with
-nvdisasm, the operations on doubles per step are counted in the machine code of the time loop, which
-gives the fraction of the device's peak rate. An exact method has no such fraction, since the
-operations depend on its points.
+with --gpus; each method by the CPU backend on one core if there is a compiler.
 
 NumPy and CuPy are needed. Times are medians with a warm kernel. A failure is recorded in place of
-its figures, and the others follow. With --go-on only what earlier processes have not measured on
-the GPU is measured, nothing on a core, and nothing is counted; with --main nothing after the main
-methods.
+its figures, and the others follow. With --go-on only what earlier processes have not measured is
+measured.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import platform
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib import import_module
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -39,13 +33,11 @@ from sweep.backends.alike import sorting
 from sweep.backends.base import Backend
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import CupyDevice, find_gpu
-from sweep.backends.gpu import ITEMS_OF_A_THREAD, GpuBackend, options_for
+from sweep.backends.gpu import GpuBackend
 from sweep.errors import LostDeviceError, SweepError
-from sweep.source import kernel_of, kernel_text
-from tests.benchmarks import ceilings, gpu_maps, sass
+from tests.benchmarks import ceilings, gpu_maps
 from tests.benchmarks.gpu_maps import samples, stored_map, whole_map
 from tests.benchmarks.gpu_works import MAIN, Work, as_they_come, random_part, sdnd104, works
-from tests.gpu.nvrtc import OF_CUPY
 
 RESULTS = Path(__file__).parents[2] / "results" / "benchmarks"
 REPEATS = 5
@@ -53,10 +45,8 @@ CPU_SHARE = 256  # the CPU is given every 256th point
 LONG = 1.0  # s, of a call that is measured once
 LARGE_SIDE = 2**11  # of a map in one call
 STORING_THREADS = (4, 8, 14)
-SPARE = 10.0  # s, which the operations of one kernel take to be counted, at most
-GO_ON, MAIN_ALONE = "--go-on", "--main"
+GO_ON = "--go-on"
 BILLION, SAMPLES = "SDND104 into a store, 2³⁰ points", "10¹¹ samples of SDND104, reduced"
-FIRST = 2 + len(STORING_THREADS) + MAIN  # measurements: the ceilings and the main methods
 
 Figures = dict[str, Any]
 Measurement = tuple[str, str, Callable[[], Figures]]  # section, name, and how it is measured
@@ -119,69 +109,6 @@ def measured(work: Work, backend: Backend) -> Figures:
         figures["unsorted_kernel_points_per_second"] = n / kernel
         figures["unsorted_call_points_per_second"] = n / call
     return figures
-
-
-def add_issue(path: Path, device: CupyDevice, every: Iterable[Work], end: float = math.inf) -> None:
-    """Add to the speeds in steps that are recorded what _issue() counts, as time allows."""
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    for work in every if sass.available() else ():
-        if time.monotonic() + SPARE > end:
-            print("operations are not counted further: no time left")
-            return
-        figures = kept["kernels"].get(work.name, {})
-        if speed := figures.get("kernel_steps_per_second"):
-            figures |= _issue(work, device, speed)
-            _keep(path, kept)
-            print(f"{work.name:56} {_summary(figures)}", flush=True)
-
-
-def _issue(work: Work, device: CupyDevice, steps_per_second: float) -> Figures:
-    """The fraction of the device's rate of operations on doubles that the time loops use."""
-    kernel = kernel_of(work.sweep, work.points.variants)
-    text = kernel_text(kernel, "gpu")
-    try:
-        cubin = _cubin(text, options_for(kernel), device)
-        time_loops = sass.time_loops(sass.listings(cubin)["tribosweep_run"])
-    except Exception as error:  # of the tools: the speeds are measured already
-        return {"not_counted": f"{type(error).__name__}: {error}"}
-    lanes = ITEMS_OF_A_THREAD if kernel.method.items else 1
-    return issue(time_loops, lanes, steps_per_second, device.facts.double_rate)
-
-
-def issue(
-    time_loops: Sequence[sass.Loop], lanes: int, steps_per_second: float, double_rate: float
-) -> Figures:
-    """Operations on doubles per step and the fraction of `double_rate` that they use.
-
-    Those of the shortest way through a loop; a thread advances `lanes` items at once. Several
-    loops are averaged: springs run one loop in their first cycle and another, which sums their
-    work, in the second. There is no fraction if the steps of a loop are not counted or the rate is
-    unknown.
-    """
-    figures: Figures = {
-        "items_of_a_thread": lanes,
-        "time_loops": [asdict(loop) for loop in time_loops],
-    }
-    counted = [
-        loop.fewest_on_doubles / (loop.counted * lanes) for loop in time_loops if loop.counted
-    ]
-    if not counted or len(counted) < len(time_loops):
-        return figures
-    figures["doubles_per_step"] = sum(counted) / len(counted)
-    if double_rate:
-        figures["fraction_of_double_rate"] = (
-            steps_per_second * figures["doubles_per_step"] / double_rate
-        )
-    return figures
-
-
-def _cubin(text: str, options: tuple[str, ...], device: CupyDevice) -> bytes:
-    nvrtc: Any = import_module("cupy").cuda.nvrtc
-    major, minor = device.facts.capability
-    program = nvrtc.createProgram(text, "kernel.cu", (), ())
-    nvrtc.compileProgram(program, (*options, *OF_CUPY, f"-arch=sm_{major}{minor}"))
-    code = bytes(nvrtc.getCUBIN(program))
-    return code + bytes(-len(code) % 4)  # CuPy 14.2 takes the last byte for a text's NUL
 
 
 def on_one_core(work: Work) -> Figures:
@@ -300,9 +227,9 @@ def figures_path(folder: Path, device: CupyDevice) -> Path:
 
 
 def main() -> int:
-    """Measure everything, or what the options leave of it."""
-    arguments = [each for each in sys.argv[1:] if each not in (GO_ON, MAIN_ALONE)]
-    folder = Path(arguments[0]) if arguments else RESULTS
+    """Measure everything, or with --go-on what is not recorded yet."""
+    folders = [each for each in sys.argv[1:] if each != GO_ON]
+    folder = Path(folders[0]) if folders else RESULTS
     try:
         device = find_gpu()
     except SweepError as error:
@@ -313,17 +240,12 @@ def main() -> int:
     if GO_ON not in sys.argv:
         path.unlink(missing_ok=True)
     every = tuple(works())
-    count = FIRST if MAIN_ALONE in sys.argv else None
-    queue = islice(measurements(device, GpuBackend(device), every), count)
-    if not {GO_ON, MAIN_ALONE} & {*sys.argv}:
-        queue = chain(queue, of_one_core(every))
+    queue = chain(measurements(device, GpuBackend(device), every), of_one_core(every))
     try:
         failed = record(path, machine(device), queue)
     except LostDeviceError:
         print(f"the GPU is lost to this process; {GO_ON} measures what is left")
         return 4
-    if GO_ON not in sys.argv:
-        add_issue(path, device, every)
     print(f"kept in {path}")
     return 1 if failed else 0
 

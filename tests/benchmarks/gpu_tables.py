@@ -15,7 +15,6 @@ from tests.benchmarks import tables
 RESULTS = tables.ROOT / "results" / "benchmarks"
 BEGIN = "<!-- speeds of GPUs, written by make bench BACKEND=gpu -->\n"
 END = "<!-- end of speeds of GPUs -->\n"
-HEADER = ("", "per second in kernels", "in whole calls", "of its limit")
 OF_KERNELS = {  # by the name of the work, what is computed
     "friction_oscillator exact, wear power of SDND104": (
         "`exact` wear power, SDND104's window, friction × acceleration"
@@ -92,12 +91,17 @@ def _table(record: Record) -> str:
     where = f"{device['name']}; driver {device['driver']}, CUDA {device['runtime']}, CuPy "
     where += f"{device['cupy']}; {record['date'][:10]}."
     limits: Record = json.loads((RESULTS / "gpu_limits.json").read_text(encoding="utf-8"))
+    share = f"of its limit as counted on {limits['date']}"
+    header = ("", "per second in kernels", "in whole calls", share)
     lines = [*_kernels(record, limits), *_maps(record)]
-    return f"{where}\n\n{tables.table(HEADER, lines)}"
+    return f"{where}\n\n{tables.table(header, lines)}"
 
 
 def _kernels(record: Record, limits: Record) -> Iterator[tables.Cells]:
-    """A line for each kernel; its limit is that of gpu_limits.json at the device's rate."""
+    """A line for each kernel; its limit is that of gpu_limits.json at the device's rate.
+
+    The limits were counted once, and the kernels may have changed since.
+    """
     scale = record["device"]["double_rate"] / limits["rate"]
     for name, text in OF_KERNELS.items():
         figures, limit = record["kernels"][name], limits["limits"].get(name)

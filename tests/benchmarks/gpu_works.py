@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.alike import sorting
 from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.points import array_cases, cases, sweep_of
@@ -57,25 +56,9 @@ def random_part(work: Work, count: int, size: int) -> Work:
     return _at(work, (np.sort(groups)[:, None] * size + np.arange(size)).ravel())
 
 
-def in_order(work: Work) -> Work | None:
-    """The work with its points sorted as a GPU sorts them; None where it does not sort them."""
-    chosen, every = sorting(work.sweep.method, work.points), np.arange(work.points.n_points)
-    if chosen is None:
-        return None
-    names = chosen.names
-    values = {name: _values(work.points.columns[name], every) for name in names}
-    return _at(work, chosen.order(values, len(every)))
-
-
 def as_they_come(work: Work) -> Work:
     """The work by a method that does not say which points are alike, so that none are sorted."""
     method = replace(work.sweep.method, kinds=(), cost=())
-    return replace(work, sweep=replace(work.sweep, method=method))
-
-
-def with_registers(work: Work, most: int | None) -> Work:
-    """The work by a method whose kernels are limited to so many registers of a thread."""
-    method = replace(work.sweep.method, registers=most)
     return replace(work, sweep=replace(work.sweep, method=method))
 
 

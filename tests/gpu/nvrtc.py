@@ -1,4 +1,4 @@
-"""NVRTC without a driver: compile a text for a GPU architecture and read the report of ptxas."""
+"""NVRTC without a driver: compile a text for a GPU and read the report of ptxas."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, files
 
 PACKAGE = "nvidia-cuda-nvrtc"
+ARCHITECTURE = "sm_90"  # of H100 and H200
 OF_CUPY = ("--device-as-default-execution-space", "-ftz=true")  # options that CuPy adds
 NAME = re.compile(r"^(lib)?nvrtc(64_\d+_0)?\.(so\.\d+|dll)$")
 PROPERTIES = re.compile(
@@ -34,7 +35,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The machine code or PTX of a text, or the reason why there is none."""
+    """The machine code of a text, or the reason why there is none."""
 
     ok: bool
     log: str
@@ -52,31 +53,10 @@ class Compiled:
         }
 
 
-def compiled(text: str, architecture: int, options: tuple[str, ...] = ()) -> Compiled:
-    """`text` compiled to machine code for sm_`architecture`; the log has the report of ptxas."""
-    return _compile(
-        text, (f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", *options), "CUBIN"
-    )
-
-
-def ptx(
-    text: str, architecture: int, options: tuple[str, ...] = (), *, on_the_way: bool = False
-) -> str:
-    """`text` compiled to PTX; `on_the_way`: the PTX that NVRTC makes machine code from."""
-    of = "sm" if on_the_way else "compute"
-    done = _compile(text, (f"--gpu-architecture={of}_{architecture}", *options), "PTX")
-    if not done.ok:
-        raise RuntimeError(done.log)
-    return done.code.decode().rstrip("\0")
-
-
-def version() -> str:
-    """The version of the package: another one may give other code."""
-    return importlib.metadata.version(PACKAGE)
-
-
-def _compile(text: str, options: tuple[str, ...], what: str) -> Compiled:
+def compiled(text: str, options: tuple[str, ...] = ()) -> Compiled:
+    """`text` compiled to machine code for ARCHITECTURE; the log has the report of ptxas."""
     library = _library()
+    options = (f"--gpu-architecture={ARCHITECTURE}", "--ptxas-options=-v", *options)
     program = ctypes.c_void_p()
     name, source = b"kernel.cu", text.encode()
     _check(library.nvrtcCreateProgram(ctypes.byref(program), source, name, 0, None, None))
@@ -86,9 +66,14 @@ def _compile(text: str, options: tuple[str, ...], what: str) -> Compiled:
         ok = library.nvrtcCompileProgram(program, len(options), words) == 0
         seconds = time.perf_counter() - began
         log = _read(library, program, "ProgramLog").decode().rstrip("\0")
-        return Compiled(ok, log, _read(library, program, what) if ok else b"", seconds)
+        return Compiled(ok, log, _read(library, program, "CUBIN") if ok else b"", seconds)
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def version() -> str:
+    """The version of the package: another one may give other code."""
+    return importlib.metadata.version(PACKAGE)
 
 
 @functools.cache

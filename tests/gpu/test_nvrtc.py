@@ -1,4 +1,4 @@
-"""Every GPU kernel compiles with NVRTC for every architecture, from the text of the backend.
+"""Every GPU kernel compiles with NVRTC, from the text of the backend.
 
 No driver is needed. Registers and memory are those that ptxas reports, not measurements.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,17 +15,12 @@ from sweep.backends.gpu import OPTIONS, options_for
 from sweep.backends.random_points import drawing_text
 from sweep.models import models
 from sweep.shipped import kernels_folder
-from sweep.source import Kernel, flat_text, kernel_of, kernel_text
-from tests.benchmarks import ceilings, gpu_works, sass
-from tests.benchmarks.gpu import issue
+from sweep.source import Kernel, flat_text, kernel_text
 from tests.gpu import nvrtc
 from tests.gpu.kernels import (
-    ARCHITECTURES,
     MAX_SPILLED,
-    ONE,
     RECORD,
     SIZES,
-    architectures,
     code_digest,
     compiled,
     constant_step,
@@ -40,16 +36,10 @@ QUICK = (
     "impact_oscillator exact",
     "mdr_contact time_stepping",
 )
-PLACES = [
-    pytest.param(
-        name,
-        architecture,
-        id=f"{name} sm_{architecture}",
-        marks=[] if architecture == ONE and name in QUICK else pytest.mark.broad,
-    )
-    for name, kernel in KERNELS.items()
-    for architecture in architectures(kernel)
-]
+every_kernel = pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.broad) for name in KERNELS],
+)
 LIMITED = {
     "friction_oscillator exact (cycles, all variants)": 88,
     "friction_oscillator euler (cycles, all variants)": 88,
@@ -59,27 +49,19 @@ LIMITED = {
     **{f"mdr_contact exact{each}": 96 for each in ("", " (sphere)", " (profile)")},
     **{f"mdr_contact time_stepping_2{each}": 96 for each in ("", " (sphere)", " (profile)")},
 }  # registers of a thread
-# Others with one parameter set each, since parameter sets do not affect the steps.
-LOOPING = [
-    pytest.param(
-        name,
-        architecture,
-        id=f"{name} sm_{architecture}",
-        marks=[] if architecture == ONE and name in QUICK else pytest.mark.broad,
-    )
-    for name, kernel in KERNELS.items()
-    if name in LIMITED
-    or (constant_step(kernel) and (kernel.variants or len(architectures(kernel)) > 1))
-    for architecture in (ARCHITECTURES if name in LIMITED else (ONE,))
-]
 KEPT = json.loads(RECORD.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("name", "architecture"), PLACES)
-def test_it_compiles_within_its_registers(name: str, architecture: int) -> None:
+def recorded(name: str) -> dict[str, Any]:
+    """The usage of a kernel's entries."""
+    return {entry: used for entry, used in KEPT["kernels"][name].items() if entry != "code"}
+
+
+@every_kernel
+def test_it_compiles_within_its_registers(name: str) -> None:
     """A constant step spills nothing, unless its kernel is in MAX_SPILLED, which says why."""
     kernel = KERNELS[name]
-    made = compiled(kernel, architecture)
+    made = compiled(kernel)
     assert made.ok, made.log
     assert "warning" not in made.log
     assert made.code[:4] == b"\x7fELF"
@@ -97,18 +79,16 @@ def test_the_record_spills_no_more_than_allowed() -> None:
     """Kernels compiled by the broad tests alone are recorded, too."""
     assert {*LIMITED} <= {*MAX_SPILLED}
     for name, kernel in KERNELS.items():
-        for architecture in architectures(kernel):
-            entries = KEPT["kernels"][name][f"sm_{architecture}"].items()
-            usages = {entry: nvrtc.Usage(**figures) for entry, figures in entries}
-            assert spill_faults(name, kernel, usages) == [], (name, architecture)
+        entries = recorded(name).items()
+        usages = {entry: nvrtc.Usage(**figures) for entry, figures in entries}
+        assert spill_faults(name, kernel, usages) == [], name
 
 
-@pytest.mark.parametrize(("name", "architecture"), PLACES)
-def test_the_record_is_of_these_kernels(name: str, architecture: int) -> None:
+@every_kernel
+def test_the_record_is_of_these_kernels(name: str) -> None:
     """`python -m tests.gpu.kernels` writes the record. Another NVRTC may give other figures."""
     if KEPT["nvrtc"] == nvrtc.version():
-        kept = KEPT["kernels"][name][f"sm_{architecture}"]
-        assert kept == usage(compiled(KERNELS[name], architecture)), (
+        assert recorded(name) == usage(compiled(KERNELS[name])), (
             "the kernel has changed: run python -m tests.gpu.kernels"
         )
 
@@ -121,20 +101,17 @@ def test_the_record_is_of_this_code(name: str) -> None:
     )
 
 
-def test_the_record_has_exactly_these_kernels_and_architectures() -> None:
+def test_the_record_has_exactly_these_kernels() -> None:
+    assert KEPT["architecture"] == nvrtc.ARCHITECTURE
     assert KEPT["kernels"].keys() == KERNELS.keys()
-    for name, kept in KEPT["kernels"].items():
-        kernel = KERNELS[name]
-        assert kept.keys() == {"code", *(f"sm_{each}" for each in architectures(kernel))}
-        entries = [entry for place, each in kept.items() if place != "code" for entry in each]
-        assert "tribosweep_run" in entries
+    assert all("tribosweep_run" in recorded(name) for name in KERNELS)
 
 
-def test_every_method_is_compiled_for_all_architectures_parameter_sets_and_variants() -> None:
+def test_every_method_is_compiled_for_all_parameter_sets_and_variants() -> None:
     for model in models().values():
         for method in (method for method in model.methods if method.kind == "kernel"):
             ours = [k for k in KERNELS.values() if (k.model, k.method) == (model, method)]
-            assert {place for k in ours for place in architectures(k)} == set(ARCHITECTURES)
+            assert not all(k.variants for k in ours)
             assert {k.parameter_set for k in ours} == set(model.parameter_sets)
             assert {name for k in ours for name in k.variants} == {v.name for v in method.variants}
 
@@ -178,33 +155,10 @@ def _limits(kernel: Kernel) -> list[str]:
     return [option for option in options_for(kernel) if "maxrregcount" in option]
 
 
-@pytest.mark.skipif(not sass.available(), reason="no nvdisasm: pip install nvidia-cuda-nvdisasm")
-@pytest.mark.parametrize(("name", "architecture"), LOOPING)
-def test_inner_loops_do_without_local_memory(name: str, architecture: int) -> None:
-    """No loop writes to other memory, either.
-
-    For sm_100 alone the limits cost a load or a store among a hundred instructions.
-    """
-    code = sass.listings(compiled(KERNELS[name], architecture).code)["tribosweep_run"]
-    computing = [loop for loop in sass.loops(code) if loop.on_doubles]
-    assert [loop.writes for loop in computing] == [0] * len(computing)
-    innermost = [loop for loop in computing if loop.innermost]
-    assert innermost
-    share = 0.01 if architecture == 100 else 0.0
-    assert all(loop.local_memory <= share * loop.instructions for loop in innermost)
-    if "friction" in name and constant_step(KERNELS[name]):
-        # The steps of all lanes are one loop; those tried together and those repeated are two more.
-        tried = "shared_clock" in KERNELS[name].variants and "moreau" not in name
-        assert len(sass.time_loops(code)) <= (3 if tried else 1)
-    # Results and states are written, but not by the functions called, whose code follows the end.
-    done = max(at for at, text in code if "EXIT" in text)
-    assert 0 < sass.writes(code) == sass.writes([(at, text) for at, text in code if at <= done])
-
-
 def _trial(body: str) -> nvrtc.Compiled:
     """A kernel with this body, which may use the array `a` of doubles."""
     text = flat_text("elementary.h") + 'extern "C" __global__ void trial(double* a) {\n'
-    return nvrtc.compiled(f"{text}{body}\n}}\n", 90, OPTIONS)
+    return nvrtc.compiled(f"{text}{body}\n}}\n", OPTIONS)
 
 
 def test_a_fault_is_reported_at_the_line_of_its_header() -> None:
@@ -212,7 +166,7 @@ def test_a_fault_is_reported_at_the_line_of_its_header() -> None:
     lines = header.read_text(encoding="utf-8").splitlines()
     number = 1 + next(i for i, line in enumerate(lines) if "return base + (root" in line)
     text = flat_text("elementary.h").replace("return base + (root", "return base + (roof")
-    made = nvrtc.compiled(text, 90, OPTIONS)
+    made = nvrtc.compiled(text, OPTIONS)
     assert not made.ok
     assert made.code == b""
     assert f'kernels/elementary.h({number}): error: identifier "roof" is undefined' in made.log
@@ -226,47 +180,6 @@ def test_local_memory_and_spills_are_read_from_the_report() -> None:
     assert _trial("a[0] = lane(exp(real(a[1])), 0);").usage["trial"].stack == 0
 
 
-@pytest.mark.parametrize(
-    ("body", "writes", "local"),
-    [
-        ("for (int i = 0; i < (int)a[1]; ++i) a[i] = a[i] * a[i] + 1.0;", 1, False),
-        ("double b[64];\nfor (int i = 0; i < 64; ++i) b[i] = a[i];\n#pragma unroll 1\n"
-         "for (int i = 0; i < (int)a[1]; ++i) b[(int)a[i]] += a[i] * 3.0;\na[0] = b[3];", 0, True),
-        ("double b = a[0];\nfor (int i = 0; i < (int)a[1]; ++i) b = b * b + 1.0;\na[0] = b;",
-         0, False),
-    ],
-)  # fmt: skip
-def test_a_loop_that_writes_is_found(body: str, writes: int, local: bool) -> None:
-    code = sass.listings(_trial(body).code)["trial"]
-    computing = [loop for loop in sass.loops(code) if loop.on_doubles]
-    assert any(loop.writes for loop in computing) == bool(writes)
-    assert any(loop.local_memory for loop in computing) == local
-    assert sass.writes(code)
-
-
-def test_the_steps_per_iteration_of_the_time_loop_are_counted() -> None:
-    """As many steps as the loop is unrolled by, with that many times the work."""
-    steps = 3
-    kernel = KERNELS["friction_oscillator moreau (cycles, all variants)"]
-    text, loop = kernel_text(kernel, "gpu"), "for (int i = 0; i < left; ++i) take"
-    assert text.count(loop) == 1
-    unrolled = text.replace(loop, f'_Pragma("unroll {steps}") {loop}')
-    made = nvrtc.compiled(unrolled, 90, (*options_for(kernel), *nvrtc.OF_CUPY))
-    (time_loop,) = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
-    assert time_loop.counted == steps
-    assert time_loop.on_doubles == pytest.approx(27 * steps, rel=0.1)
-
-
-def test_the_operations_per_step_are_counted() -> None:
-    """Smoke."""
-    work = gpu_works.stepping("euler", 64, 100)
-    kernel = kernel_of(work.sweep, work.points.variants)
-    text = kernel_text(kernel, "gpu")
-    made = nvrtc.compiled(text, 90, (*options_for(kernel), *nvrtc.OF_CUPY))
-    time_loops = sass.time_loops(sass.listings(made.code)["tribosweep_run"])
-    assert issue(time_loops, 1, 1.0, 1.0)["fraction_of_double_rate"] > 5
-
-
 def test_only_written_fmas_are_fused() -> None:
     """The machine code differs if and only if the compiler distinguishes a b + c from fma."""
     apart = _trial("a[0] = a[1] * a[2] + a[3];").code
@@ -274,31 +187,13 @@ def test_only_written_fmas_are_fused() -> None:
     assert apart != fused
 
 
-def test_the_loop_that_measures_operations_on_doubles_has_hardly_any_others() -> None:
-    text = f"#define CHAINS {ceilings.CHAINS}\n{ceilings.DOUBLES}"
-    made = nvrtc.compiled(text, 90, (*OPTIONS, *nvrtc.OF_CUPY))
-    loop = max(
-        sass.loops(sass.listings(made.code)["tribosweep_doubles"]), key=lambda loop: loop.on_doubles
-    )
-    assert loop.counted is not None
-    assert loop.on_doubles == ceilings.CHAINS * loop.counted
-    assert loop.on_doubles > 0.75 * loop.instructions
-    assert loop.writes == 0
+BESIDE_KERNELS = {"draw": drawing_text(), "round": flat_text("rounding_gpu.h")}
 
 
-def test_random_points_are_drawn_in_registers() -> None:
-    made = nvrtc.compiled(drawing_text(), 90, (*OPTIONS, *nvrtc.OF_CUPY))
+@pytest.mark.parametrize("entry", BESIDE_KERNELS)
+def test_what_draws_and_rounds_does_without_local_memory(entry: str) -> None:
+    made = nvrtc.compiled(BESIDE_KERNELS[entry], (*OPTIONS, *nvrtc.OF_CUPY))
     assert made.ok, made.log
-    usage = made.usage["tribosweep_draw"]
+    usage = made.usage[f"tribosweep_{entry}"]
     assert usage.stack == 0
     assert usage.registers <= 64
-    assert "fma.rn.f64" not in nvrtc.ptx(drawing_text(), 90, (*OPTIONS, *nvrtc.OF_CUPY))
-
-
-def test_float32_is_rounded_without_an_operation_that_flushes() -> None:
-    """CuPy's -ftz=true makes any operation on a float32 turn a subnormal one into 0."""
-    text = nvrtc.ptx(flat_text("rounding_gpu.h"), 90, (*OPTIONS, *nvrtc.OF_CUPY))
-    assert ".entry tribosweep_round" in text
-    assert "f32" not in text
-    flushing = 'extern "C" __global__ void trial(float* a, double* b) { a[0] = (float)b[0]; }'
-    assert "cvt.rn.ftz.f32.f64" in nvrtc.ptx(flushing, 90, (*OPTIONS, *nvrtc.OF_CUPY))

@@ -6,6 +6,8 @@ files of tests.gpu_cases. Without a GPU they are skipped; with --require-gpu the
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -177,6 +179,19 @@ def test_two_threads_get_their_own_results(gpu: CupyDevice) -> None:
         assert list(pool.map(wrong, range(4))) == [[], [], [], []]
 
 
+def test_launches_of_several_threads_take_turns(gpu: CupyDevice) -> None:
+    """So the measured time of each is its own: budgets are learnt from it."""
+    case, backend = CASES["friction_oscillator-rk32"], GpuBackend(gpu, budget=37)
+    points, _ = expected(case)
+    backend.prepare(case.sweep, points)
+    began = time.perf_counter()
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(backend.compute, case.sweep, points) for _ in range(4)]
+        launched = [job.result().kernel_seconds for job in jobs]
+    assert min(launched) > 0
+    assert sum(launched) <= time.perf_counter() - began
+
+
 def test_a_stop_takes_effect_within_half_a_second_at_a_point_of_hours(gpu: CupyDevice) -> None:
     values = {"phase": 1.0, "beta": 0.5, "delta": 1.5, "springs": 1e5, "steps_per_cycle": 1e9}
     sweep = sweep_of(values, "mdr_contact", "time_stepping")
@@ -205,8 +220,7 @@ def test_the_bits_are_the_same_if_memory_is_short(gpu: CupyDevice) -> None:
     """
     case = CASES["friction_oscillator-exact"]
     points, bits = expected(case)
-    if plans := getattr(gpu.library.fft, "config", None):  # the stand-in keeps none
-        plans.get_plan_cache().clear()
+    gpu.library.fft.config.get_plan_cache().clear()
     pool = gpu.library.get_default_memory_pool()
     pool.free_all_blocks()
     pool.set_limit(size=pool.total_bytes() + 400_000)
@@ -272,6 +286,28 @@ def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: P
     names = [f"({each.identifier})" for each in find_gpus()]
     assert all(device.endswith(tuple(names)) for device in devices)
     assert len(devices) <= len(names)
+
+
+# A process whose kernel writes where there is no memory.
+FAULT = """
+from sweep.backends.cupy_device import find_gpu
+text = 'extern "C" __global__ void tribosweep_fault(double* nowhere) { *nowhere = 1.0; }'
+device = find_gpu()
+entries, before = device.entry(text, "fault"), device.answers()
+try:
+    with device.queue() as queue:
+        entries.start("tribosweep_fault", 8, 1)
+        queue.wait()
+except Exception as error:
+    print(before, device.answers(), error, flush=True)
+"""
+
+
+@pytest.mark.usefixtures("gpu")
+def test_after_a_fault_of_a_kernel_the_device_does_not_answer() -> None:
+    done = subprocess.run([sys.executable, "-c", FAULT], capture_output=True, text=True)
+    assert done.stdout.startswith("True False"), done.stdout + done.stderr
+    assert "IllegalAddress" in done.stdout or "ILLEGAL_ADDRESS" in done.stdout
 
 
 def test_the_device_describes_itself(gpu: CupyDevice) -> None:

@@ -10,7 +10,7 @@ import ctypes
 import functools
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -124,10 +124,10 @@ class TwinEntries:
 
 
 class TwinProgram(TwinEntries):
-    """A kernel, compiled from `text` and loaded."""
+    """A kernel, compiled and loaded."""
 
-    def __init__(self, kernel: Kernel, text: str) -> None:
-        super().__init__(text, options_for(kernel))
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(twin_text(kernel), options_for(kernel))
         self.kernel = kernel
         sizes = np.zeros(4, np.int64)
         self.start("tribosweep_sizes", sizes.ctypes.data, 1)
@@ -145,10 +145,7 @@ class TwinDevice:
         self,
         memory: int = 1 << 24,
         bound: int | None = None,
-        text_of: Callable[[Kernel], str] = twin_text,
     ) -> None:
-        """`text_of` returns the text of a kernel that is compiled for the processor."""
-        self.text_of = text_of
         self.memory = memory  # bytes that it reports as available to a queue
         self.bound = bound  # bytes that exist
         self.used = self.most_used = 0
@@ -166,7 +163,7 @@ class TwinDevice:
         return values
 
     def load(self, kernel: Kernel) -> TwinProgram:
-        return _program(kernel, self.text_of(kernel))
+        return _program(kernel)
 
     def entry(self, text: str, name: str) -> TwinEntries:
         assert f"tribosweep_{name}(" in text
@@ -226,8 +223,8 @@ class TwinDevice:
 
 
 @functools.cache
-def _program(kernel: Kernel, text: str) -> TwinProgram:
-    return TwinProgram(kernel, text)
+def _program(kernel: Kernel) -> TwinProgram:
+    return TwinProgram(kernel)
 
 
 @functools.cache
