@@ -29,7 +29,7 @@ SIZES = "tribosweep_sizes"
 RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "kernels.json"
 # Bytes that a thread may spill, stores and loads together: the recorded numbers, rounded up. A
 # limit of registers lets more threads run at once and makes a kernel spill; forced_impact, with its
-# events and outputs, and bouc_wen, with the sides of its relations, need more than all 255 registers.
+# events and outputs, and bouc_wen, with the sides of its relations, need more than all 255.
 MAX_SPILLED = {
     "friction_oscillator exact (cycles, all variants)": 900,
     "friction_oscillator devogelaere (cycles, all variants)": 2050,
