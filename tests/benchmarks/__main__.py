@@ -2,8 +2,8 @@
 
 Print a table for each and store the figures in results/benchmarks/cpu.json. The name `speeds` is
 short for all that the tables in README.md and docs/explanation/speed.md need; a run that has them
-writes the tables, and every run the figures within sentences (prose.csv). With --quick everything
-is small, to check that it runs, and nothing is stored. Exit status 1 if a bound does not hold.
+writes the tables. With --quick everything is small, to check that it runs, and nothing is stored.
+Exit status 1 if a bound does not hold.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> int:
         broken += [f"{name}: {figure.name}" for figure in figures if not figure.holds]
     renewed, speeds = record.renewed(RECORD, entries), {*tables.benchmarks()}
     whole = speeds <= {*entries}
-    pages = tables.pages(renewed) if whole else tables.with_prose(renewed, {})
+    pages = tables.pages(renewed) if whole else {}
     if not arguments.quick:
         record.keep(RECORD, renewed)
         for page, text in pages.items():

@@ -1,8 +1,7 @@
 """The tables of speeds in README.md, docs/explanation/speed.md and `sweep bench`, from one run.
 
 The rows of the pages are those of speeds.csv. `sweep bench` prints the speeds of the shipped sweeps
-beside those that it measures, from configs/speeds.csv; the second page has them, too. The
-sentences of pages that contain a figure are in prose.csv.
+beside those that it measures, from configs/speeds.csv; the second page has them, too.
 """
 
 from __future__ import annotations
@@ -66,9 +65,9 @@ def benchmarks() -> tuple[str, ...]:
 
 
 def pages(record: Record) -> dict[Path, str]:
-    """The texts of all pages that have figures, and of configs/speeds.csv, with these figures.
+    """The texts of both pages and of configs/speeds.csv, with these figures.
 
-    ValueError if the tables' are not of one run, KeyError if one is missing.
+    ValueError if the figures are not of one run, KeyError if one is missing.
     """
     where = _conditions(record)
     short = table(HEADER, [cells(record, row) for row in rows() if row.in_readme])
@@ -77,38 +76,11 @@ def pages(record: Record) -> dict[Path, str]:
     more = "[all figures](docs/explanation/speed.md), `make bench` for yours."
     parts = (whole, _filled(OF_PRECISION) + _precision(record), f"{OF_SWEEPS}\n\n{sweeps}")
     everything = _filled(f"One core of {where}.") + "\n".join(parts)
-    texts = {
+    return {
         README: _replaced(README, _filled(f"One core of {where}; {more}") + short),
         SPEED: _replaced(SPEED, everything),
         SWEEPS: f"# one core of {where}\n{speeds}",
     }
-    return texts | with_prose(record, texts)
-
-
-def with_prose(record: Record, texts: Mapping[Path, str]) -> dict[Path, str]:
-    """The pages of prose.csv, these texts or those of the files, with the figures of the record.
-
-    A sentence whose benchmark is not in the record keeps its figure. ValueError if a page does not
-    have a sentence exactly once, KeyError if its figure is missing.
-    """
-    pages: dict[Path, str] = {}
-    for line in _lines("prose.csv"):
-        page = ROOT / line["page"]
-        text = pages.get(page) or texts.get(page) or page.read_text(encoding="utf-8")
-        if line["benchmark"] in record["benchmarks"]:
-            value = _figures(record, line["benchmark"])[line["figure"]]["value"]
-            text = _with_figure(text, line["sentence"], f"{value:{line['format']}}")
-        pages[page] = text
-    return pages
-
-
-def _with_figure(text: str, sentence: str, figure: str) -> str:
-    shown = re.sub(r"e([+-])0", lambda sign: f"e{sign[1]}".rstrip("+"), figure).rstrip("%")
-    before, after = (r"\s+".join(map(re.escape, part.split(" "))) for part in sentence.split("#"))
-    new, times = re.subn(rf"({before})[\d.,e-]+({after})", rf"\g<1>{shown}\g<2>", text)
-    if times != 1:
-        raise ValueError(f"{times} times in its page instead of once: {sentence!r}")
-    return new
 
 
 def _sweeps(record: Record) -> tuple[str, str]:
