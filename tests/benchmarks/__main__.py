@@ -27,17 +27,12 @@ NAMES = (
     "impact_speed",
     "engine_share",
     "processes",
-    "writing",
     "memory",
     "billion",
     "reduced_speed",
     "no_event_missed",
     "refinement",
-    "demo",
-    "verify_speed",
-    "step_size_errors",
     "chaos",
-    "explorer",
     "shipped_speed",
 )
 SPEEDS = "speeds"
