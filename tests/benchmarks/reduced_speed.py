@@ -28,7 +28,7 @@ from sweep.store import MemoryResults, in_stretches
 from sweep.work import Points
 from tests.benchmarks.billion import memory_of_imports, run_request, watched
 from tests.benchmarks.record import Figure
-from tests.benchmarks.timed import cpu_seconds
+from tests.benchmarks.speeds import cpu_seconds
 
 STATISTICS = ["mean", "standard_deviation", "minimum", "maximum"]
 STATISTICS += ["quantile 0.05", "quantile 0.95", "share above 2 W"]
