@@ -1,4 +1,4 @@
-"""The tables of speeds in README.md, docs/explanation/speed.md and `sweep bench`, from one run.
+"""The tables of speeds in README.md, docs/explanation/speed.md and `sweep bench`, from cpu.json.
 
 The rows of the pages are those of speeds.csv. `sweep bench` prints the speeds of the shipped sweeps
 beside those that it measures, from configs/speeds.csv.
@@ -59,7 +59,7 @@ def benchmarks() -> tuple[str, ...]:
 def pages(record: Record) -> dict[Path, str]:
     """The texts of both pages and of configs/speeds.csv, with these figures.
 
-    ValueError if the figures are not of one run, KeyError if one is missing.
+    KeyError if one is missing.
     """
     where = _conditions(record)
     short = table(HEADER, [cells(record, row) for row in rows() if row.in_readme])
@@ -88,13 +88,11 @@ def _precision(record: Record) -> str:
 
 
 def _conditions(record: Record) -> str:
-    """The processor, the compiler and the date of the one run."""
-    runs = {name: record["benchmarks"][name].get("run") for name in benchmarks()}
-    if len({*runs.values()}) > 1 or None in runs.values():
-        listed = ", ".join(f"{name} {run}" for name, run in runs.items())
-        raise ValueError(f"speeds of several runs: {listed}; run python -m tests.benchmarks speeds")
+    """The processor, the compiler and the date, the first and the last if there are several."""
     machine = record["machine"]
-    return f"{machine['processor']}; {machine['compiler']}; {runs[SHIPPED][:10]}"
+    dates = {record["benchmarks"][name]["date"][:10] for name in benchmarks()}
+    when = " to ".join(dict.fromkeys((min(dates), max(dates))))
+    return f"{machine['processor']}; {machine['compiler']}; {when}"
 
 
 def cells(record: Record, row: Row) -> Cells:

@@ -1,10 +1,9 @@
-"""The tables of speeds in the pages and in `sweep bench` are those of one recorded run."""
+"""The tables of speeds in the pages and in `sweep bench` are those of the record."""
 
 from __future__ import annotations
 
 import copy
 import json
-from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,9 +13,7 @@ from sweep.forecast import Speed, recorded_speeds
 from sweep.request import Request
 from sweep.shipped import shipped_configs
 from tests.benchmarks import gpu_tables, tables
-from tests.benchmarks.__main__ import NAMES, RECORD, SPEEDS, chosen
-
-LONGEST_RUN = timedelta(hours=3)  # of all benchmarks
+from tests.benchmarks.__main__ import NAMES, RECORD
 
 
 @pytest.fixture
@@ -26,7 +23,7 @@ def record() -> dict[str, Any]:
 
 
 def test_the_pages_have_what_is_recorded(record: dict[str, Any]) -> None:
-    """If not: `python -m tests.benchmarks`, with `speeds` for the tables, or `...gpu_tables`."""
+    """If not: `python -m tests.benchmarks`, or `...gpu_tables`."""
     assert {*NAMES} == record["benchmarks"].keys()
     pages = gpu_tables.pages(record)
     assert {path.name for path in pages} == {"README.md", "speed.md", "speeds.csv"}
@@ -43,28 +40,12 @@ def test_each_gpu_has_a_table() -> None:
         gpu_tables.with_tables(text.replace(gpu_tables.END, ""))
 
 
-def test_the_recorded_speeds_are_of_one_run(record: dict[str, Any]) -> None:
-    entries = [record["benchmarks"][name] for name in tables.benchmarks()]
-    (run,) = {entry["run"] for entry in entries}
-    began = datetime.fromisoformat(run)
-    assert all(
-        timedelta(0) <= datetime.fromisoformat(each["date"]) - began < LONGEST_RUN
-        for each in entries
-    )
-
-
-@pytest.mark.parametrize("run", ["2026-01-02", None])
-def test_speeds_of_another_run_make_no_table(run: str | None, record: dict[str, Any]) -> None:
-    for name in tables.benchmarks():
-        other = copy.deepcopy(record)
-        other["benchmarks"][name]["run"] = run
-        with pytest.raises(ValueError, match=f"{name} {run}.*benchmarks speeds"):
-            tables.pages(other)
+def test_tables_tell_the_dates(record: dict[str, Any]) -> None:
     other = copy.deepcopy(record)
-    for name in tables.benchmarks():
-        del other["benchmarks"][name]["run"]  # as in older records
-    with pytest.raises(ValueError, match="several runs"):
-        tables.pages(other)
+    other["benchmarks"]["exact_speed"]["date"] = "2026-01-02T03:04:05+00:00"
+    last = max(record["benchmarks"][name]["date"][:10] for name in tables.benchmarks())
+    for text in tables.pages(other).values():
+        assert f"; 2026-01-02 to {last}" in " ".join(text.split())
 
 
 def test_a_row_without_a_figure_makes_no_table(record: dict[str, Any]) -> None:
@@ -89,13 +70,6 @@ def test_cells_of_a_row() -> None:
     assert cells(row, [figure("grid", 999.6, "points/s")])[1:] == ("1.0e3 points", "no peer")
     shown = [cells(row, [figure("grid", value, "points/s")])[1] for value in (0.98, 1, 11.4, 131)]
     assert shown == ["0.98 points", "1.0 points", "11 points", "130 points"]
-
-
-def test_the_short_name_of_all_speeds() -> None:
-    assert chosen([]) == list(NAMES)
-    assert set(chosen([SPEEDS])) == set(tables.benchmarks()) < set(NAMES)
-    assert set(chosen(["chaos", SPEEDS])) == {"chaos", *tables.benchmarks()}
-    assert chosen(["memory", "processes", "memory"]) == ["processes", "memory"]
 
 
 def test_every_shipped_sweep_has_a_recorded_speed(record: dict[str, Any]) -> None:
