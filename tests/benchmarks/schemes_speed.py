@@ -31,6 +31,8 @@ EULER_BOUNDS = {"shared": 1e9, "per point": 8e8, "shaken": 6e8}  # steps a secon
 LEAST_OTHERS = 6e8  # force evaluations a second, at constant step
 LEAST_CHOOSING = 1.5e8
 AGREEMENT = 1e-11  # with numba, of the wear power
+AGREEMENT_OF_CLOCKS = 1e-10  # where each point adds up its own time
+AGREEMENT_CHOOSING = 1e-3  # where rounding affects the length of the next step
 START, END = 0.5, 4.5  # s
 STEP = 1e-4
 assert set(EVALUATIONS) - {"moreau"} == set(SCHEMES)
@@ -60,9 +62,12 @@ def _constant(method: str, kind: str, count: int) -> Speed:
     peer = None
     if kind == "shared":
         peer = _numba(schemes_numba.SHARED[method], values, count)
+    elif (method, kind) == ("euler", "shaken"):
+        peer = _numba(schemes_numba.SHARED["shaken euler"], values, count)
     elif method == "euler":
-        peers = {"per point": schemes_numba.euler, "shaken": schemes_numba.SHARED["shaken euler"]}
-        peer = _numba(peers[kind], values, count, shared=kind != "per point")
+        control = (math.inf, math.inf)
+        peer = _numba(schemes_numba.CHOOSING["euler"], values, count, *control, shared=False)
+        peer = replace(peer, at_most=AGREEMENT_OF_CLOCKS)
     if method == "euler":
         return Speed(case, steps, "steps", EULER_BOUNDS[kind], peer)
     return Speed(case, EVALUATIONS[method] * steps, "forces", LEAST_OTHERS, peer)
@@ -75,7 +80,7 @@ def _choosing(name: str, method: str, values: Values, count: int) -> Speed:
     if len(longest) == 1:
         control = (CHOOSING[method], float(longest[0]))
         peer = _numba(schemes_numba.CHOOSING[method], values, count, *control, shared=False)
-        peer = replace(peer, at_most=None)  # rounding affects the length of the next step
+        peer = replace(peer, at_most=AGREEMENT_CHOOSING)
     spread = f"from {tries.min():,.0f} to {tries.max():,.0f} steps a point"
     work = EVALUATIONS[method] * float(tries.sum())
     return Speed(case, work, "forces", LEAST_CHOOSING, peer, spread)

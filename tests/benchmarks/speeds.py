@@ -75,8 +75,9 @@ def _figures(speed: Speed, repeats: int) -> Iterator[Figure]:
 def _difference(ours: Outputs, theirs: Outputs, floor: NDArray[np.float64] | float) -> float:
     worst = 0.0
     for name, values in theirs.items():
-        off = np.abs(ours[name].astype(np.float64) - values)
-        worst = max(worst, float(np.max(off / (floor + np.abs(values)), where=off != 0, initial=0)))
+        off, size = np.abs(ours[name].astype(np.float64) - values), floor + np.abs(values)
+        relative = np.divide(off, size, out=np.zeros_like(off), where=off != 0)
+        worst = max(worst, float(relative.max()))
     return worst
 
 
