@@ -12,10 +12,9 @@ import math
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,50 +79,28 @@ def run_request(request: Request, store: str) -> None:
 def watched(module: str, *arguments: str) -> Watched:
     """Run a process of a module, whose last argument is a store in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
-        store = Path(folder, "run.zarr")
+        store, printed = Path(folder, "run.zarr"), Path(folder, "printed.json")
         command = [sys.executable, "-m", module, *arguments, str(store)]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        process = subprocess.Popen(command, **pipes, text=True)
-        with _sampled(process.pid) as peak:
-            text, errors = process.communicate()
+        with printed.open("wb") as file:
+            process = subprocess.Popen(command, stdout=file)
+        peak, processes = 0, 0
+        while process.poll() is None:
+            sizes = list(_resident(process.pid))
+            peak, processes = max(peak, sum(sizes)), max(processes, len(sizes))
+            time.sleep(SAMPLE_SECONDS)
         if process.returncode:
-            raise RuntimeError(f"{module} exits {process.returncode}: {errors}")
+            raise RuntimeError(f"{module} exits {process.returncode}")
         written = sum(file.stat().st_size for file in store.rglob("*") if file.is_file())
-    return Watched(json.loads(text), peak["bytes"] / 1e6, int(peak["processes"]), written)
-
-
-@contextmanager
-def _sampled(pid: int) -> Iterator[dict[str, float]]:
-    """Record the peak resident memory of a process and all its children within the context."""
-    peak = {"bytes": 0.0, "processes": 0.0}
-    ended = threading.Event()
-
-    def sample() -> None:
-        while not ended.wait(SAMPLE_SECONDS):
-            sizes = list(_resident(pid))
-            peak["bytes"] = max(peak["bytes"], sum(sizes))
-            peak["processes"] = max(peak["processes"], len(sizes))
-
-    sampler = threading.Thread(target=sample)
-    sampler.start()
-    try:
-        yield peak
-    finally:
-        ended.set()
-        sampler.join()
+        figures = json.loads(printed.read_text(encoding="utf-8"))
+    return Watched(figures, peak / 1e6, processes, written)
 
 
 def _resident(pid: int) -> Iterator[int]:
-    try:
+    """The bytes of a process and of all its children, of which any may have ended."""
+    with suppress(psutil.NoSuchProcess):
         first = psutil.Process(pid)
-        every = [first, *first.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return
-    for process in every:
-        try:
+        for process in [first, *first.children(recursive=True)]:
             yield process.memory_info().rss
-        except psutil.NoSuchProcess:
-            pass
 
 
 if __name__ == "__main__":
