@@ -265,7 +265,6 @@ class RecordedSpeed:
     """How fast one core of another machine computed a shipped sweep."""
 
     points_per_second: float
-    share_of_limit: float | None  # of what its counted vector operations allow; None: not counted
     machine: str  # its processor and compiler, and the date
 
 
@@ -274,13 +273,8 @@ def recorded_speeds() -> dict[str, RecordedSpeed]:
     file = read_csv(configs_folder() / "speeds.csv")
     machine = file.comments[0].removeprefix("# ").rstrip()
     names = [cells[0] for _, cells in file.rows]
-    paces, shares = (
-        file.numbers(column, {}).tolist() for column in ("points_per_second", "share_of_limit")
-    )
-    return {
-        name: RecordedSpeed(pace, None if math.isnan(share) else share, machine)
-        for name, pace, share in zip(names, paces, shares, strict=True)
-    }
+    paces = file.numbers("points_per_second", {}).tolist()
+    return {name: RecordedSpeed(pace, machine) for name, pace in zip(names, paces, strict=True)}
 
 
 def _pace(sweep: Sweep, backend: Backend, start: float, probed: Probed) -> float | None:

@@ -11,7 +11,7 @@ from sweep.cli.app import Json, command, option, takes_run_options
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.cli.stopping import interruptible
 from sweep.options import RunKeywords
-from sweep.wording import rate, share
+from sweep.wording import rate
 
 if TYPE_CHECKING:
     from sweep.forecast import RecordedSpeed, Speed
@@ -46,8 +46,7 @@ def bench(
 
     For each sweep, kernels are compiled first; then points spread over the whole sweep are computed
     for one second, and nothing is stored. For a shipped sweep, the recorded speed of one core of
-    another machine is printed as well, with the share of that core's limit that the kernel reaches.
-    The limit is the speed at which no vector operation has to wait for another.
+    another machine is printed as well.
     """
     from sweep.api import with_options
     from sweep.config import load
@@ -74,10 +73,9 @@ def _print(measured: list[Speed], recorded: list[RecordedSpeed | None]) -> None:
         pace = speed.points_per_second
         row = (speed.name, speed.model, speed.method, slow if pace is None else rate(pace))
         if other is not None:
-            part = other.share_of_limit
-            row += (rate(other.points_per_second), "not counted" if part is None else share(part))
+            row += (rate(other.points_per_second),)
         rows.append(row)
     machines = {f"\nrecorded: {other.machine}" for other in recorded if other}
-    header = ("sweep", "model", "method", "computes", "recorded", "of its limit")
+    header = ("sweep", "model", "method", "computes", "recorded")
     print_table(rows, header if machines else header[:4])
     print(f"\n{counted(measured[0].workers, 'thread')} on {measured[0].backend}", *machines, sep="")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -20,9 +20,7 @@ from statistics import median
 from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import open_backend
 from sweep.config import Request, load
-from sweep.engine.driver import provenance
 from sweep.engine.ledger import Summary
-from sweep.engine.loop import run
 from sweep.plan.point_columns import points
 from sweep.store import MemoryResults
 from tests.benchmarks.record import Figure
@@ -52,40 +50,25 @@ def measure(quick: bool) -> list[Figure]:
     chunks, repeats = (4, 1) if quick else (16, 5)
     two = request_of(chunks, TWO)
     every = request_of(chunks, tuple(output.name for output in two.sweep.model.outputs))
-    for request in (two, every):
+    figures: list[Figure] = []
+    for name, request, bound in (
+        ("two outputs", two, MOST),
+        ("all outputs", every, None),
+        ("euler", _euler(4 if quick else 24), MOST_OF_EULER),
+    ):
         prepare(request)
-    again = 1e3 * prepare(two)
-    figures = [Figure("making ready, kernel compiled", again, "ms", note="part of each run")]
-    runs: dict[str, list[Run]] = {}
-    for _ in range(repeats):
-        for name, request in (("two outputs", two), ("all outputs", every)):
-            for workers in WORKERS:
-                key = f"{name}, {_counted(workers, 'worker')}"
-                here = with_options(request, workers=workers)
-                runs.setdefault(key, []).append(_run(here))
-                runs.setdefault(f"{key}, in memory", []).append(_run_in_memory(here))
-    for name, taken in runs.items():
-        bound = MOST if name.startswith("two outputs") and "memory" not in name else None
-        figures += _figures(name, taken, bound)
-    return [*figures, *_euler(4 if quick else 24, repeats)]
+        for workers in WORKERS:
+            here = with_options(request, workers=workers)
+            runs = [_run(here) for _ in range(repeats)]
+            figures += _figures(f"{name}, {_counted(workers, 'worker')}", runs, bound)
+    return figures
 
 
-def _euler(chunks: int, repeats: int) -> Iterator[Figure]:
+def _euler(chunks: int) -> Request:
     """Time stepping over SDND104's window, 120,000 steps per point."""
-    request = load("step_size", ("step = 1e-4", f"base_acceleration = {_accelerations(chunks)}"))
-    request = with_options(request, backend="cpu", chunk_points=EULER_CHUNK)
-    for workers in WORKERS:
-        here = with_options(request, workers=workers)
-        _run(here)  # compiled before it is timed
-        runs = [_run(here) for _ in range(repeats)]
-        kernel = median(run.summary.kernel_seconds / run.summary.chunks for run in runs)
-        name = f"euler, {_counted(workers, 'worker')}"
-        yield Figure(f"{name}: kernel time of a chunk", kernel, "s", at_least=0.2)
-        yield from _figures(name, runs, MOST_OF_EULER)
-
-
-def _accelerations(chunks: int) -> str:
-    return f"{{ linspace = [1.2, 15.0, {chunks * EULER_CHUNK}] }}"
+    accelerations = f"{{ linspace = [1.2, 15.0, {chunks * EULER_CHUNK}] }}"
+    request = load("step_size", ("step = 1e-4", f"base_acceleration = {accelerations}"))
+    return with_options(request, backend="cpu", chunk_points=EULER_CHUNK)
 
 
 def request_of(chunks: int, outputs: tuple[str, ...]) -> Request:
@@ -99,31 +82,19 @@ def request_of(chunks: int, outputs: tuple[str, ...]) -> Request:
     return with_options(request, backend="cpu", chunk_points=CHUNK_POINTS)
 
 
-def prepare(request: Request) -> float:
-    """Compile or find the kernel; the seconds that this takes."""
-    began = time.perf_counter()
-    chunk = MemoryResults(request.sweep, chunk_points=CHUNK_POINTS).pending()[0]
+def prepare(request: Request) -> None:
+    """Compile the kernel, if it is not in the cache."""
+    chunk_points = request.options.chunk_points
+    chunk = MemoryResults(request.sweep, chunk_points=chunk_points).pending()[0]
     open_backend("cpu").prepare(request.sweep, points(request.sweep, chunk))
-    return time.perf_counter() - began
 
 
 def _run(request: Request) -> Run:
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
         store = open_store(request, Path(folder, "share.zarr"))
-        return _timed(lambda: run_in_store(store, request))
-
-
-def _run_in_memory(request: Request) -> Run:
-    results = MemoryResults(
-        request.sweep, chunk_points=CHUNK_POINTS, provenance=provenance(request)
-    )
-    return _timed(lambda: run(results, request.options))
-
-
-def _timed(work: Callable[[], Summary]) -> Run:
-    began = time.process_time()
-    summary = work()
-    return Run(summary, time.process_time() - began)
+        began = time.process_time()
+        summary = run_in_store(store, request)
+        return Run(summary, time.process_time() - began)
 
 
 def engine_share(summary: Summary) -> float:

@@ -57,24 +57,9 @@ def records() -> dict[str, Record]:
 
 
 def pages(record: Record) -> dict[Path, str]:
-    """As `tables.pages` of cpu.json's record, with the figures of GPUs."""
-    benchmarks = {**record["benchmarks"], **_of_maps()}
-    texts = tables.pages({**record, "benchmarks": benchmarks})
+    """As `tables.pages` of cpu.json's record, with the tables of GPUs."""
+    texts = tables.pages(record)
     return {**texts, tables.SPEED: with_tables(texts[tables.SPEED])}
-
-
-def _of_maps() -> dict[str, Record]:
-    """The figures of maps in the form of cpu.json's benchmarks."""
-    return {
-        name: {
-            "figures": [
-                {"name": f"{what}: {key}", "value": value}
-                for what, figures in record["maps"].items()
-                for key, value in figures.items()
-            ]
-        }
-        for name, record in records().items()
-    }
 
 
 def with_tables(text: str) -> str:

@@ -2,9 +2,8 @@
 
 Speed-up = speed of two over speed of one, in points per second: for `--cluster local` into a store,
 from the start of the workers to the last receipt, and for kernel calls on the same chunks. All four
-are measured in turn in each repetition, and the speed-ups are compared within a repetition. The
-start of the processes is reported separately, since it does not grow with the sweep. The load of
-the machine is recorded too, because other programs slow two workers more than one.
+are measured in turn in each repetition, and the speed-ups are compared within a repetition. Other
+programs slow two workers more than one.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from sweep.work import Chunk
 from tests.benchmarks.engine_share import CHUNK_POINTS, TWO, engine_share, prepare, request_of
 from tests.benchmarks.record import Figure
 
+RATIO = "speed-up of processes to that of threads"
 LEAST_RATIO = 0.95
 MOST_SHARE = 0.10
 CHUNKS, QUICK_CHUNKS = 128, 12  # 10 s for two
@@ -45,40 +45,28 @@ def measure(quick: bool) -> list[Figure]:
 def _once(request: Request) -> dict[str, float]:
     bare = {n: _bare(request, n) for n in (1, 2)}
     runs = {n: _processes(request, n) for n in (1, 2)}
-    speed = {n: run.points / run.wall_seconds for n, (run, _) in runs.items()}
-    figures = {
-        "bare threads: speed-up of 2": bare[2] / bare[1],
-        "worker processes: speed-up of 2": speed[2] / speed[1],
+    threads = bare[2] / bare[1]
+    processes = runs[1].wall_seconds / runs[2].wall_seconds
+    return {
+        "bare threads: speed-up of 2": threads,
+        "worker processes: speed-up of 2": processes,
+        RATIO: processes / threads,
+        "1 worker process: engine share": engine_share(runs[1]),
+        "2 worker processes: engine share": engine_share(runs[2]),
     }
-    ratio = figures["worker processes: speed-up of 2"] / figures["bare threads: speed-up of 2"]
-    figures |= {
-        "speed-up of processes to that of threads": ratio,
-        "1 worker process: engine share": engine_share(runs[1][0]),
-        "2 worker processes: engine share": engine_share(runs[2][0]),
-        "1 bare thread: speed": bare[1],
-        "2 bare threads: speed": bare[2],
-        "1 worker process: speed": speed[1],
-        "2 worker processes: speed": speed[2],
-        "2 worker processes: start and end": runs[2][1],
-    }
-    return figures
 
 
 def _figure(name: str, values: list[float]) -> Figure:
-    unit = {"speed": "points/s", "start and end": "s"}.get(name.split(": ")[-1], "")
     spread = f"{min(values):.4g} to {max(values):.4g} in {len(values)}"
     at_most = MOST_SHARE if name.endswith("engine share") else None
-    at_least = LEAST_RATIO if name == "speed-up of processes to that of threads" else None
-    return Figure(name, median(values), unit, at_most=at_most, at_least=at_least, note=spread)
+    at_least = LEAST_RATIO if name == RATIO else None
+    return Figure(name, median(values), "", at_most=at_most, at_least=at_least, note=spread)
 
 
-def _processes(request: Request, n: int) -> tuple[Summary, float]:
-    """The summary of a run with that many processes, and the time it took besides computing."""
+def _processes(request: Request, n: int) -> Summary:
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
         store = open_store(request, Path(folder, "processes.zarr"))
-        began = time.perf_counter()
-        summary = run_in_store(store, with_options(request, cluster="local", workers=n))
-        return summary, time.perf_counter() - began - summary.wall_seconds
+        return run_in_store(store, with_options(request, cluster="local", workers=n))
 
 
 def _bare(request: Request, n: int) -> float:

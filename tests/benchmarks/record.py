@@ -82,16 +82,10 @@ def show(title: str, figures: Sequence[Figure]) -> None:
     console.print(table)
 
 
-def now() -> str:
-    """Date and time to seconds."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def entry(figures: Sequence[Figure], load: float, run: str) -> dict[str, Any]:
-    """The entry of one benchmark in the file: load average at its start, start of the whole run."""
+def entry(figures: Sequence[Figure], load: float) -> dict[str, Any]:
+    """The entry of one benchmark in the file: its date, and the load average at its start."""
     return {
-        "run": run,
-        "date": now(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "load": round(load, 2),
         "figures": [_plain(figure) for figure in figures],
     }

@@ -5,17 +5,14 @@ mean, standard deviation, minimum, maximum, two quantiles and a share. The bare 
 same points and drops them. Times are medians of the processor time of one thread, measured in turn,
 for one cell in the stretches of a run.
 
-The long run reduces 10⁹ points, 1000 cells of 10⁶, by two worker processes. Its memory is measured
-as that of `billion`, and also with a tenth of the cells: it must not grow with them. The time of
-10¹⁰ points is extrapolated.
+The long run reduces 10⁹ points, 1000 cells of 10⁶, by two worker processes. Its memory must not
+grow beyond that of a run with a tenth of the cells.
 """
 
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from sweep.api import with_options
@@ -26,16 +23,17 @@ from sweep.request import Sweep
 from sweep.statistics.partial import Kept
 from sweep.store import MemoryResults, in_stretches
 from sweep.work import Points
-from tests.benchmarks.billion import memory_of_imports, run_request, watched
+from tests.benchmarks.billion import WORKERS
+from tests.benchmarks.memory import run_request, watched
 from tests.benchmarks.record import Figure
-from tests.benchmarks.timed import cpu_seconds
+from tests.benchmarks.speeds import cpu_seconds
 
 STATISTICS = ["mean", "standard_deviation", "minimum", "maximum"]
 STATISTICS += ["quantile 0.05", "quantile 0.95", "share above 2 W"]
 CELL, QUICK_CELL = 2**20, 2**16
 MOST_TIME = 1.1  # times the bare kernel
 CELLS, QUICK_CELLS = 1000, 20
-MOST_MEMORY = 500  # MB, beyond what imports take
+MOST_GROWTH = 100  # MB
 MOST_DISK = 100_000  # bytes a cell, of 10⁶ points
 
 
@@ -46,7 +44,8 @@ def measure(quick: bool) -> list[Figure]:
 def run(cells: str, cell_points: str, store: str) -> None:
     """Run a sweep over so many base accelerations in this process; print its figures as JSON."""
     axis = {"linspace": [0.5, 15.0, int(cells)]}
-    run_request(_request(axis, int(cell_points)), store)
+    request = _request(axis, int(cell_points))
+    run_request(with_options(request, cluster="local", workers=WORKERS), store)
 
 
 def _request(accelerations: dict[str, Any], cell_points: int) -> Request:
@@ -79,8 +78,6 @@ def _times(quick: bool) -> Iterator[Figure]:
         yield Figure(f"{name}: bare kernel", size / seconds["bare"], "points/s")
         ratio = seconds["reduced"] / seconds["bare"]
         yield Figure(f"{name}: reduced to bare", ratio, "times", at_most=bound, note=note)
-        share = seconds["drawing"] / seconds["bare"]
-        yield Figure(f"{name}: drawing the sample to bare", share, "times")
 
 
 def _seconds(sweep: Sweep, repeats: int) -> tuple[dict[str, float], str]:
@@ -92,7 +89,6 @@ def _seconds(sweep: Sweep, repeats: int) -> tuple[dict[str, float], str]:
     work = {
         "bare": lambda: [backend.compute(sweep.of_points, each) for each in stretches],
         "reduced": lambda: _cell(backend, sweep, stretches),
-        "drawing": lambda: [points(sweep, chunk) for chunk in chunks],
     }
     return cpu_seconds(work, repeats), f"stretches of {chunks[0].n_points:,} points"
 
@@ -109,21 +105,14 @@ def _cell(backend: CpuBackend, sweep: Sweep, stretches: Sequence[Points]) -> obj
 
 def _long_run(quick: bool) -> Iterator[Figure]:
     cells, size = (QUICK_CELLS, QUICK_CELL) if quick else (CELLS, 10**6)
-    for n in (cells // 10, cells):
-        with tempfile.TemporaryDirectory(prefix="tribosweep-") as name:
-            folder = Path(name)
-            arguments = (str(n), str(size), str(folder / "reduced.zarr"))
-            figures, peak, processes = watched(__spec__.name, *arguments)
-            files = [f for f in (folder / "reduced.zarr").rglob("*") if f.is_file()]
-            disk = sum(file.stat().st_size for file in files) / n
-            imports = memory_of_imports(folder)
-        points_, title = n * size, f"{n:,} cells"
-        note = f"{figures['chunks']} chunks, {processes} processes"
-        yield Figure(f"{title}: speed", points_ / figures["wall"], "points/s", note=note)
-        yield Figure(f"{title}: memory beyond imports", peak - imports, "MB", at_most=MOST_MEMORY)
-        bound = None if quick else MOST_DISK
-        yield Figure(f"{title}: disk", disk, "bytes a cell", at_most=bound)
-    yield Figure("10¹⁰ points, extrapolated", 1e10 / points_ * figures["wall"], "s")
+    fewer, every = (watched(__spec__.name, str(n), str(size)) for n in (cells // 10, cells))
+    title, figures = f"{cells:,} cells", every.figures
+    note = f"{figures['chunks']} chunks, {every.processes} processes"
+    yield Figure(f"{title}: speed", cells * size / figures["wall"], "points/s", note=note)
+    grown = every.peak - fewer.peak
+    yield Figure(f"{title}: growth of memory", grown, "MB", at_most=MOST_GROWTH)
+    bound = None if quick else MOST_DISK
+    yield Figure(f"{title}: disk", every.written / cells, "bytes a cell", at_most=bound)
 
 
 if __name__ == "__main__":

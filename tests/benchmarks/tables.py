@@ -1,14 +1,12 @@
-"""The tables of speeds in README.md, docs/explanation/speed.md and `sweep bench`, from one run.
+"""The tables of speeds in README.md, docs/explanation/speed.md and `sweep bench`, from cpu.json.
 
 The rows of the pages are those of speeds.csv. `sweep bench` prints the speeds of the shipped sweeps
-beside those that it measures, from configs/speeds.csv; the second page has them, too. The
-sentences of pages that contain a figure are in prose.csv.
+beside those that it measures, from configs/speeds.csv.
 """
 
 from __future__ import annotations
 
 import csv
-import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,19 +17,15 @@ ROOT = Path(__file__).parents[2]
 README, SPEED = ROOT / "README.md", ROOT / "docs" / "explanation" / "speed.md"
 SWEEPS = ROOT / "configs" / "speeds.csv"
 SHIPPED = "shipped_speed"
-HEADER = ("", "per second and core", "compared with", "of its limit")
+HEADER = ("", "per second and core", "compared with")
 BEGIN, END = "<!-- speeds, written by make bench -->\n", "<!-- end of speeds -->\n"
 PRECISION = "work_precision"
-ERROR = re.compile(
-    r"error (?P<error>\S+): (?P<ours>ours)?(?P<whose>.*)"
-)  # of a figure: the error, and whose speed
 OF_PRECISION = (
     "Points of the model file `lorenz` to t = 10 per second of processor time, at a given "
     "relative error that the tolerance is chosen for; a dash: at none is the program so inexact."
 )
-OF_SWEEPS = "Shipped sweeps, as `sweep bench` measures them; the share is the kernel's:"
+OURS = ": ours to "
 SCALAR = "scalar build"  # our kernel compiled without vectors, a peer if there is no other
-OURS, LIMIT = ": ours to ", ": share of the limit"
 
 Record = Mapping[str, Any]  # what cpu.json has
 Cells = tuple[str, ...]
@@ -49,118 +43,67 @@ class Row:
 
 def rows() -> list[Row]:
     """The rows of speeds.csv."""
+    text = Path(__file__).with_name("speeds.csv").read_text(encoding="utf-8")
+    lines = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
     return [
         Row(line["benchmark"], line["figure"], line["readme"] == "yes", line["computed"])
-        for line in _lines("speeds.csv")
+        for line in lines
     ]
-
-
-def _lines(name: str) -> list[dict[str, str]]:
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    return [*csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))]
 
 
 def benchmarks() -> tuple[str, ...]:
     """The benchmarks that the tables need."""
-    return tuple(dict.fromkeys([*(row.benchmark for row in rows()), SHIPPED]))
+    return tuple(dict.fromkeys([*(row.benchmark for row in rows()), PRECISION, SHIPPED]))
 
 
 def pages(record: Record) -> dict[Path, str]:
-    """The texts of all pages that have figures, and of configs/speeds.csv, with these figures.
+    """The texts of both pages and of configs/speeds.csv, with these figures.
 
-    ValueError if the tables' are not of one run, KeyError if one is missing.
+    KeyError if one is missing.
     """
     where = _conditions(record)
     short = table(HEADER, [cells(record, row) for row in rows() if row.in_readme])
     whole = table(HEADER, [cells(record, row) for row in rows()])
-    speeds, sweeps = _sweeps(record)
     more = "[all figures](docs/explanation/speed.md), `make bench` for yours."
-    parts = (whole, _filled(OF_PRECISION) + _precision(record), f"{OF_SWEEPS}\n\n{sweeps}")
-    everything = _filled(f"One core of {where}.") + "\n".join(parts)
-    texts = {
+    precision = _filled(OF_PRECISION) + _precision(record)
+    speeds = [f"{n},{each['value']}\n" for n, each in _figures(record, SHIPPED).items()]
+    return {
         README: _replaced(README, _filled(f"One core of {where}; {more}") + short),
-        SPEED: _replaced(SPEED, everything),
-        SWEEPS: f"# one core of {where}\n{speeds}",
+        SPEED: _replaced(SPEED, _filled(f"One core of {where}.") + f"{whole}\n{precision}"),
+        SWEEPS: f"# one core of {where}\nsweep,points_per_second\n{''.join(speeds)}",
     }
-    return texts | with_prose(record, texts)
-
-
-def with_prose(record: Record, texts: Mapping[Path, str]) -> dict[Path, str]:
-    """The pages of prose.csv, these texts or those of the files, with the figures of the record.
-
-    A sentence whose benchmark is not in the record keeps its figure. ValueError if a page does not
-    have a sentence exactly once, KeyError if its figure is missing.
-    """
-    pages: dict[Path, str] = {}
-    for line in _lines("prose.csv"):
-        page = ROOT / line["page"]
-        text = pages.get(page) or texts.get(page) or page.read_text(encoding="utf-8")
-        if line["benchmark"] in record["benchmarks"]:
-            value = _figures(record, line["benchmark"])[line["figure"]]["value"]
-            text = _with_figure(text, line["sentence"], f"{value:{line['format']}}")
-        pages[page] = text
-    return pages
-
-
-def _with_figure(text: str, sentence: str, figure: str) -> str:
-    shown = re.sub(r"e([+-])0", lambda sign: f"e{sign[1]}".rstrip("+"), figure).rstrip("%")
-    before, after = (r"\s+".join(map(re.escape, part.split(" "))) for part in sentence.split("#"))
-    new, times = re.subn(rf"({before})[\d.,e-]+({after})", rf"\g<1>{shown}\g<2>", text)
-    if times != 1:
-        raise ValueError(f"{times} times in its page instead of once: {sentence!r}")
-    return new
-
-
-def _sweeps(record: Record) -> tuple[str, str]:
-    """The shipped sweeps as CSV and as a table."""
-    figures = _figures(record, SHIPPED)
-    names = [name for name in figures if LIMIT not in name]
-    lines = ["sweep,points_per_second,share_of_limit"]
-    for name in names:
-        share = figures.get(name + LIMIT, {"value": ""})
-        lines.append(f"{name},{figures[name]['value']},{share['value']}")
-    shown = [cells(record, Row(SHIPPED, name, False, f"`{name}`")) for name in names]
-    header = ("sweep", *HEADER[1::2])
-    return "\n".join([*lines, ""]), table(header, [(name, *more[::2]) for name, *more in shown])
 
 
 def _precision(record: Record) -> str:
     """A row for each error, a column for each method and program that was measured."""
     speeds: dict[str, dict[str, str]] = {}
     for name, each in _figures(record, PRECISION).items():
-        match = ERROR.fullmatch(name)
-        if match and not match["ours"]:
-            error = f"{float(match['error']):.0e}".replace("e-0", "e-")
-            speeds.setdefault(error, {})[match["whose"]] = short(each["value"])
+        error, whose = name.removeprefix("error ").split(": ")
+        if each["unit"] == "points/s":
+            exponent = f"{float(error):.0e}".replace("e-0", "e-")
+            speeds.setdefault(exponent, {})[whose] = short(each["value"])
     columns = dict.fromkeys(whose for row in speeds.values() for whose in row)
     lines = [(error, *(row.get(whose, "–") for whose in columns)) for error, row in speeds.items()]
     return table(("relative error", *columns), lines)
 
 
 def _conditions(record: Record) -> str:
-    """The processor, the compiler and the date of the one run."""
-    runs = {name: record["benchmarks"][name].get("run") for name in benchmarks()}
-    if len({*runs.values()}) > 1 or None in runs.values():
-        listed = ", ".join(f"{name} {run}" for name, run in runs.items())
-        raise ValueError(f"speeds of several runs: {listed}; run python -m tests.benchmarks speeds")
+    """The processor, the compiler and the date, the first and the last if there are several."""
     machine = record["machine"]
-    return f"{machine['processor']}; {machine['compiler']}; {runs[SHIPPED][:10]}"
+    dates = {record["benchmarks"][name]["date"][:10] for name in benchmarks()}
+    when = " to ".join(dict.fromkeys((min(dates), max(dates))))
+    return f"{machine['processor']}; {machine['compiler']}; {when}"
 
 
 def cells(record: Record, row: Row) -> Cells:
-    """What is computed, how fast, and in proportion to which peer and to the limit."""
+    """What is computed, how fast, and in proportion to which peer."""
     figures = _figures(record, row.benchmark)
-    speed = figures.get(row.figure) or figures[f"{row.figure}: ours"]
-    ratios = [name for name in figures if name.startswith(row.figure + OURS)]
-    peer, limit = "no peer", "not counted"
-    if ratios:
-        best = max(ratios, key=lambda name: SCALAR not in name)
-        name = best.removeprefix(row.figure + OURS).replace(SCALAR, f"our {SCALAR}")
-        peer = f"{short(figures[best]['value'])} × {name}"
-    if row.figure + LIMIT in figures:
-        limit = f"{100 * figures[row.figure + LIMIT]['value']:.0f} %"
-    unit = speed["unit"].removesuffix("/s")
-    return row.computed, f"{short(speed['value'])} {unit}", peer, limit
+    speed, peer = figures[row.figure], "no peer"
+    for name in figures:
+        if name.startswith(row.figure + OURS):
+            other = name.removeprefix(row.figure + OURS).replace(SCALAR, f"our {SCALAR}")
+            peer = f"{short(figures[name]['value'])} × {other}"
+    return row.computed, f"{short(speed['value'])} {speed['unit'].removesuffix('/s')}", peer
 
 
 def _figures(record: Record, benchmark: str) -> dict[str, Any]:

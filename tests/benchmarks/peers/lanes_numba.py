@@ -31,10 +31,9 @@ INVERSE, BOUND, SPRING, DAMPER, BASE = (LANES * row for row in range(12, 17))
 LAW_SPRING, LAW_DAMPER, LOAD_SINE, LOAD_COSINE = (LANES * row for row in range(17, 21))
 # its times;
 OMEGA, STEP, START, END, TIME = (LANES * row for row in range(21, 26))
-STEPS, LAST, SINE, COSINE, END_SINE, TURN_SINE, TURN_COSINE = (LANES * row for row in range(26, 33))
 # what a scheme makes of the length of the step.
-OF_LENGTH, ALSO_OF_LENGTH = (LANES * row for row in range(33, 35))
-ROWS = 35
+OF_LENGTH, ALSO_OF_LENGTH = (LANES * row for row in range(26, 28))
+ROWS = 28
 
 jit = njit(nogil=True, error_model="numpy", fastmath={"contract"})
 part = njit(nogil=True, error_model="numpy", fastmath={"contract"}, forceinline=True)

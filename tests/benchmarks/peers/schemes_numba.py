@@ -5,66 +5,43 @@ inlined (see `scheme_steps_numba`). Wear power only; conventions of the steps, o
 and of the wear are those of the oracle `penalised_schemes`.
 
 Points are arrays of shape (n,) in the order of POINT, in SI units. SHARED take one frequency,
-window and step for all points and look the sines up in a table made once; `euler` and CHOOSING,
-which choose their steps, take arrays of them. All return the mean wear power in W, of shape (n,).
+window and step for all points and look the sines up in a table made once; CHOOSING, which choose
+their steps (`euler` always the same), take arrays of them. All return the mean wear power in W, of
+shape (n,).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sin
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tests.benchmarks.peers import scheme_steps_numba as steps
 from tests.benchmarks.peers.lanes_numba import (
-    ANCHOR,
-    BASE,
-    BOUND,
-    COSINE,
-    DAMPER,
     END,
-    END_SINE,
-    FORCE,
-    INVERSE,
     LANES,
-    LAST,
-    LAW_DAMPER,
-    LAW_SPRING,
     NEAR,
     OMEGA,
-    PLACE,
     POINT,
-    RISE,
     ROWS,
-    SINE,
-    SPEED,
-    SPRING,
     START,
     STEP,
-    STEPS,
-    STUCK,
     TIME,
-    TURN_COSINE,
-    TURN_SINE,
     WEAR,
     fill,
     fill_times,
     forget_wear,
     jit,
-    law,
     schedule,
     sine,
-    steps_of,
     store,
 )
 
-__all__ = ["CHOOSING", "SHARED", "arguments", "euler"]
+__all__ = ["CHOOSING", "SHARED", "arguments"]
 
 Values = NDArray[np.float64]
 
-ANCHORED = 64  # steps from one sine to the next; rotations in between
 QUARTER = 1.5707963267948966
 
 TIMES = ("angular_frequency", "window_start", "window_end", "step")
@@ -206,108 +183,10 @@ def _choosing(step, control, keep, *nodes):
 
 
 CHOOSING = {
+    "euler": _choosing(steps.euler, steps.control_constant, steps.keep_six, 1.0),
     "adapt_ordre2": _choosing(
         steps.adapt_ordre2, steps.control_adapt_ordre2, steps.keep_eight, 1.0
     ),
     "rk32": _choosing(steps.rk32, steps.control_rk32, steps.keep_six, 0.5, 0.75, 1.0),
     "rk54": _choosing(steps.rk54, steps.control_rk54, steps.keep_six, 0.2, 0.3, 0.8, 8 / 9, 1.0),
 }
-
-
-# --- Euler at constant step, each point by its own clock ---
-
-
-def _euler_turning_step(whole: bool):
-    """Step q of all lanes, each with its own sine and step; if `whole`, none is at its last."""
-
-    @jit
-    def step(lanes, q):
-        for j in range(LANES):
-            before, cosine = lanes[SINE + j], lanes[COSINE + j]
-            turned = before * lanes[TURN_COSINE + j] + cosine * lanes[TURN_SINE + j]
-            lanes[COSINE + j] = cosine * lanes[TURN_COSINE + j] - before * lanes[TURN_SINE + j]
-            lanes[SINE + j] = turned
-            h = lanes[STEP + j]
-            if not whole:
-                is_last = q == lanes[STEPS + j] - 1.0
-                h = lanes[LAST + j] if is_last else h
-                turned = lanes[END_SINE + j] if is_last else turned
-            y0, v0, stuck0, rise0 = (
-                lanes[PLACE + j], lanes[SPEED + j], lanes[STUCK + j], lanes[RISE + j],
-            )  # fmt: skip
-            force0, anchor0 = lanes[FORCE + j], lanes[ANCHOR + j]
-            v = v0 + h * rise0
-            y = y0 + h * v
-            stuck, force, anchor, friction_force = law(
-                stuck0, force0, anchor0, v0, lanes[BOUND + j], lanes[LAW_SPRING + j],
-                lanes[LAW_DAMPER + j], y, v,
-            )  # fmt: skip
-            load = friction_force - lanes[SPRING + j] * y - lanes[DAMPER + j] * v
-            rise = load * lanes[INVERSE + j] - lanes[BASE + j] * turned
-            rubbed = 0.5 * h * (abs(v0) + abs(v))
-            rubbed = rubbed if stuck0 == 0.0 else 0.0
-            if not whole:
-                over = q >= lanes[STEPS + j]
-                y, v, rise = y0 if over else y, v0 if over else v, rise0 if over else rise
-                stuck, force = stuck0 if over else stuck, force0 if over else force
-                anchor, rubbed = anchor0 if over else anchor, 0.0 if over else rubbed
-            lanes[PLACE + j] = y
-            lanes[SPEED + j] = v
-            lanes[RISE + j] = rise
-            lanes[STUCK + j] = stuck
-            lanes[FORCE + j] = force
-            lanes[ANCHOR + j] = anchor
-            lanes[WEAR + j] += rubbed
-
-    return step
-
-
-_turning, _ending = _euler_turning_step(True), _euler_turning_step(False)
-
-
-@jit
-def _prepare_stretch(lanes, in_window):
-    """Steps of the stretch before the window, or of the window; the fewest and the most of them."""
-    fewest, most = 1e300, 0.0
-    for j in range(LANES):
-        begin = lanes[START + j] if in_window else 0.0
-        end = lanes[END + j] if in_window else lanes[START + j]
-        n, last = steps_of(end - begin, lanes[STEP + j]) if end > begin else (0, 0.0)
-        lanes[STEPS + j], lanes[LAST + j], lanes[TIME + j] = n, last, begin
-        lanes[END_SINE + j] = sin(lanes[OMEGA + j] * end)
-        turn = lanes[OMEGA + j] * lanes[STEP + j]
-        lanes[TURN_SINE + j], lanes[TURN_COSINE + j] = sin(turn), np.cos(turn)
-        fewest, most = min(fewest, n), max(most, n)
-    return int(fewest), int(most)
-
-
-@jit
-def _anchor(lanes, q):
-    """Sine and cosine at the beginning of step q."""
-    for j in range(LANES):
-        angle = lanes[OMEGA + j] * (lanes[TIME + j] + q * lanes[STEP + j])
-        lanes[SINE + j] = sine(angle)
-        lanes[COSINE + j] = sine(angle + 1.5707963267948966)
-
-
-@jit
-def euler(*inputs):
-    """Constant step, each point with its own frequency, window and step."""
-    point, omega, start, end, step = inputs[:-4], inputs[-4], inputs[-3], inputs[-2], inputs[-1]
-    n_points = len(point[0])
-    wear, lanes = np.empty(n_points), np.empty(LANES * ROWS)
-    for first in range(0, n_points, LANES):
-        fill(lanes, first, point)
-        fill_times(lanes, first, omega, start, end, step)
-        for in_window in (False, True):
-            fewest, most = _prepare_stretch(lanes, in_window)
-            forget_wear(lanes)
-            for q in range(most):
-                if q % ANCHORED == 0:
-                    _anchor(lanes, float(q))
-                if q < fewest - 1:
-                    _turning(lanes, float(q))
-                else:
-                    _ending(lanes, float(q))
-        store(lanes, first, wear, point, end - start)
-    return wear
