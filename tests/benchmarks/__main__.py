@@ -34,7 +34,6 @@ NAMES = (
     "no_event_missed",
     "refinement",
     "demo",
-    "verify_speed",
     "step_size_errors",
     "chaos",
     "explorer",
