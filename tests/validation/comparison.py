@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import csv
 import json
-import string
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ import sweep
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parents[1] / "results" / "verification"
+CITATION = re.compile(r"\{([^{}:]*[a-z][^{}:]*)(?::([^{}]*))?\}")  # but no {3/2}
 
 Cell = str | float | None  # None: there is no such figure
 Row = Mapping[str, Cell]
@@ -97,17 +99,17 @@ def computed(
     return dataset
 
 
-def document(name: str) -> Any:
-    """The module of a document."""
-    return import_module(f"tests.validation.{name}")
-
-
 # --- Comparison ---
 
 
-def record_of(name: str, ours: Ours, parent: Path = HERE) -> Record:
-    """The record of a document."""
-    folder = parent / name
+def compute(name: str) -> Ours:
+    """What the module of a document computes."""
+    return import_module(f"tests.validation.{name}").compute()
+
+
+def record_of(name: str | Path, ours: Ours) -> Record:
+    """The record of a document, by its name or folder."""
+    folder = HERE / name
     head, *sections = (folder / "record.md").read_text(encoding="utf-8").split("\n## ")
     title, source, *pictures = head.strip().split("\n\n")
     *tables, (_, notes) = (section.strip().partition("\n\n")[::2] for section in sections)
@@ -126,13 +128,14 @@ def record_of(name: str, ours: Ours, parent: Path = HERE) -> Record:
                 for row in unrounded[table]
             ],
         }
-    cited = _Cited(unrounded, rounded, ours.others)
-    checks = [_check(row, cited) for row in csv_rows(folder / "checks.csv")]
+    cited = partial(_cited, unrounded, rounded, ours.others)
+    checks = [_check(row, cited(row["cell"])) for row in csv_rows(folder / "checks.csv")]
+    notes = CITATION.sub(lambda match: _formatted(cited(match[1]), match[2]), notes)
     failed = sum(check["holds"] != "yes" for check in checks)
     verdict = f"{failed} of {len(checks)} checks do not hold."
     captions = (picture[2:-1].split("](") for picture in pictures)
     return {
-        "name": name,
+        "name": folder.name,
         "title": title.removeprefix("# "),
         "source": " ".join(source.split()),
         "holds": not failed,
@@ -140,7 +143,10 @@ def record_of(name: str, ours: Ours, parent: Path = HERE) -> Record:
         "checks": checks,
         "tables": [*rounded.values()],
         "notes": [
-            cited.format(" ".join(note.split())) for note in notes.removeprefix("- ").split("\n- ")
+            CITATION.sub(
+                lambda match: _formatted(cited(match[1]), match[2]), " ".join(note.split())
+            )
+            for note in notes.removeprefix("- ").split("\n- ")
         ],
         "pictures": [{"file": file, "caption": caption} for caption, file in captions],
     }
@@ -166,9 +172,9 @@ def _difference(value: Any, operator: str, other: Any) -> float | None:
     return value - other if operator == "-" else value / other - 1
 
 
-def _check(row: Mapping[str, str], cited: _Cited) -> dict[str, Cell]:
+def _check(row: Mapping[str, str], cited: Sequence[float]) -> dict[str, Cell]:
     target, bound = float(row["target"]), float(row["bound"])
-    deviation = max(abs(value - target) for value in cited.numbers(row["cell"]))
+    deviation = max(abs(value - target) for value in cited)
     return {
         "claim": row["claim"],
         "found": _rounded(deviation, {"digits": "2", "resolution": row["resolution"]}),
@@ -178,43 +184,29 @@ def _check(row: Mapping[str, str], cited: _Cited) -> dict[str, Cell]:
     }
 
 
-class _Cited(string.Formatter):
-    """Figures by address: `table|row|column`, or the name of one that no table has."""
+def _cited(
+    unrounded: Mapping[str, Sequence[Row]],
+    rounded: Mapping[str, Mapping[str, Any]],
+    others: Mapping[str, float],
+    address: str,
+) -> list[float]:
+    """The figures at an address: `table|row|column`, or the name of one that no table has."""
+    if "|" not in address:
+        return [others[address]]
+    table, *keys, column = address.split("|")
+    return [
+        float(row[column])
+        for row, printed in zip(unrounded[table], rounded[table]["rows"], strict=True)
+        if all(key in ("*", _text(cell)) for key, cell in zip(keys, printed.values()))  # noqa: B905
+    ]
 
-    def __init__(
-        self,
-        unrounded: Mapping[str, Sequence[Row]],
-        rounded: Mapping[str, Mapping[str, Any]],
-        others: Mapping[str, float],
-    ) -> None:
-        self.unrounded, self.rounded, self.others = unrounded, rounded, others
 
-    def numbers(self, address: str) -> list[float]:
-        """The figures at an address; KeyError if there are none, or one is not a number."""
-        if "|" not in address:
-            return [self.others[address]]
-        table, *keys, column = address.split("|")
-        numbers = [
-            float(row[column])
-            for row, printed in zip(self.unrounded[table], self.rounded[table]["rows"], strict=True)
-            if all(
-                key in ("*", _text(cell))
-                for key, cell in zip(keys, printed.values(), strict=False)
-            )
-        ]  # fmt: skip
-        if not numbers:
-            raise KeyError(f"{address}: no such row")
-        return numbers
-
-    def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
-        del args, kwargs
-        (value,) = self.numbers(field_name)
-        return value, field_name
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if format_spec.isdigit():
-            return number(_rounded(value, {"digits": format_spec, "resolution": ""}))
-        return super().format_field(value, format_spec)
+def _formatted(values: Sequence[float], form: str | None) -> str:
+    """One value, by a format, or with that many significant digits."""
+    (value,) = values
+    if form and form.isdigit():
+        return number(_rounded(value, {"digits": form, "resolution": ""}))
+    return format(value, form or "")
 
 
 def _rounded(cell: Any, column: Column) -> Any:

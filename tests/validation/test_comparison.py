@@ -1,43 +1,26 @@
-"""Records from a document's files: CSV figures, columns and checks, and the template."""
+"""What no committed record has: checks that fail, and files and figures that are wrong."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.validation.comparison import (
-    Ours,
-    constants,
-    csv_rows,
-    figures,
-    json_text,
-    markdown,
-    number,
-    record_of,
-    save,
-)
+from tests.validation import __main__ as command
+from tests.validation.comparison import Ours, figures, json_text, markdown, record_of
 
-FILES = {
-    "columns.csv": """table,name,title,unit,digits,resolution,figure
+COLUMNS = """table,name,title,unit,digits,resolution,figure
 powers,method,method,,,,
-powers,ours,mean of N|v|,W,4,,
-powers,theirs,theirs,W,6,,published
-powers,difference,difference,W,3,1e-9,ours - theirs
-powers,relative,relative,1,3,,ours / theirs
-""",
-    "checks.csv": """claim,cell,target,bound,unit,resolution
+powers,ours,ours,W,4,,
+powers,relative,relative,1,3,,ours / published
+"""
+CHECKS = """claim,cell,target,bound,unit,resolution
 euler,powers|euler|relative,0,0.3,1,
 all,powers|*|ours,1,0.4,W,
-other,other,2,1e-12,W,1e-12
-""",
-    "record.md": """# A paper
+"""
+TEMPLATE = """# A paper
 
-An author,
-2020
-
-![A curve](paper.png)
+An author
 
 ## The powers
 
@@ -45,74 +28,56 @@ powers
 
 ## Notes
 
-- Euler gives {powers|euler|ours:3} W,
-  {powers|euler|relative:+.0%} off.
-- Nothing {{braced}} but {other:.1f}.
-""",
-}
-OURS = Ours(
-    {
-        "powers": [
-            {"method": "euler", "ours": 1.23456, "published": 1.0, "unused": 3.0},
-            {"method": "none", "ours": 0.5, "published": 0.0, "unused": None},
-        ]
-    },
-    {"other": 2 + 4e-16},
-    {"paper.png": lambda path: path.write_bytes(b"a picture")},
-)
-MARKDOWN = r"""# A paper
-
-Source: An author, 2020.
-
-1 of 3 checks do not hold.
-
-![A curve](paper.png)
-
-## The powers
-
-| method | mean of N\|v\| (W) | theirs (W) | difference (W) | relative |
-| --- | --: | --: | --: | --: |
-| euler | 1.235 | 1 | 0.235 | 0.235 |
-| none | 0.5 | 0 | 0.5 | – |
-
-## Checks
-
-| claim | found | bound | unit | holds |
-| --- | --: | --: | --- | --- |
-| euler | 0.23 | 0.3 | 1 | yes |
-| all | 0.5 | 0.4 | W | NO |
-| other | 0 | 1e-12 | W | yes |
-
-## Notes
-
-- Euler gives 1.23 W, +23% off.
-- Nothing {braced} but 2.0.
+- Euler gives {powers|euler|ours:3} W.
 """
+ROWS = [
+    {"method": "euler", "ours": 1.23456, "published": 1.0},
+    {"method": "none", "ours": 0.5, "published": 0.0},
+]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "paper").mkdir()
-    for name, text in FILES.items():
-        (tmp_path / "paper" / name).write_text(text, encoding="utf-8")
+    files = {"columns.csv": COLUMNS, "checks.csv": CHECKS, "record.md": TEMPLATE}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
-def test_a_record_and_its_files(folder: Path) -> None:
-    record = record_of("paper", OURS, folder)
-    assert markdown(record) == MARKDOWN
-    assert record["tables"][0]["rows"][0]["difference"] == 0.235
-    save(record, OURS, folder)
-    assert json.loads((folder / "paper.json").read_bytes()) == record
-    assert (folder / "paper.md").read_bytes() == MARKDOWN.encode()
-    assert (folder / "paper.png").read_bytes() == b"a picture"
+def test_a_record_with_a_failed_check(folder: Path) -> None:
+    record = record_of(folder, Ours({"powers": ROWS}))
+    assert not record["holds"]
+    assert {
+        "1 of 2 checks do not hold.",
+        "| euler | 0.23 | 0.3 | 1 | yes |",
+        "| all | 0.5 | 0.4 | W | NO |",
+        "| none | 0.5 | – |",
+        "- Euler gives 1.23 W.",
+    } <= set(markdown(record).splitlines())
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_a_figure_that_is_not_finite_fails(folder: Path, bad: float) -> None:
-    rows = [{**row, "ours": bad} for row in OURS.rows["powers"]]
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_failed_check_is_the_exit_status(
+    holds: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = {"claim": "no wear", "found": 1.0, "bound": 0.0, "unit": "W", "holds": "NO"}
+    record = {"holds": holds, "verdict": "…", "checks": [check][holds:]}
+    for name, value in {"compute": None, "record_of": record, "save": None}.items():
+        monkeypatch.setattr(command, name, lambda *_, value=value: value)
+    assert command.main(["sdnd100"]) == (0 if holds else 1)
+    assert ("no wear: 1.0 > 0.0 W" in capsys.readouterr().out) is not holds
+
+
+def test_an_unknown_document_is_refused() -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["sdnd14"])
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_a_figure_that_is_not_finite_fails(folder: Path, wrong: float) -> None:
+    rows = [{**row, "ours": wrong} for row in ROWS]
     with pytest.raises((ValueError, OverflowError)):
-        json_text(record_of("paper", OURS._replace(rows={"powers": rows}), folder))
+        json_text(record_of(folder, Ours({"powers": rows})))
 
 
 @pytest.mark.parametrize(
@@ -120,41 +85,13 @@ def test_a_figure_that_is_not_finite_fails(folder: Path, bad: float) -> None:
     ["powers|heun|ours", "power|euler|ours", "powers|none|relative", "powers|euler|method", "it"],
 )
 def test_a_citation_of_no_number_fails(folder: Path, address: str) -> None:
-    with (folder / "paper" / "checks.csv").open("a") as file:
-        file.write(f"claim,{address},0,1,1,\n")
+    (folder / "checks.csv").write_text(f"{CHECKS}claim,{address},0,1,1,\n", encoding="utf-8")
     with pytest.raises((KeyError, ValueError, TypeError)):
-        record_of("paper", OURS, folder)
+        record_of(folder, Ours({"powers": ROWS}))
 
 
-@pytest.mark.parametrize(
-    "text", ["name,value\nm,1,0\n", "name,value\nm\n", "name,value\nm,\n", "name,value\nm,1\nm,2\n"]
-)
-def test_a_malformed_file_of_figures_fails(tmp_path: Path, text: str) -> None:
-    (tmp_path / "figures.csv").write_text(text)
+@pytest.mark.parametrize("rows", ["m,1,0\n", "m\n", "m,\n", "m,1\nm,2\n"])
+def test_a_malformed_file_of_figures_fails(tmp_path: Path, rows: str) -> None:
+    (tmp_path / "figures.csv").write_text(f"name,value\n{rows}")
     with pytest.raises((ValueError, AssertionError)):
         figures(tmp_path / "figures.csv")
-
-
-def test_comments_are_skipped(tmp_path: Path) -> None:
-    path = tmp_path / "constants.csv"
-    path.write_text("# SI units\nname,value\n# section 1\nmass,1\nspring,3e-5\n")
-    assert constants(path) == {"mass": 1.0, "spring": 3e-5}
-    assert csv_rows(path)[1] == {"name": "spring", "value": "3e-5"}
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (-0.0, "0"),
-        (2.26326449113e-4, "2.26326449113e-4"),
-        (15.2671, "15.2671"),
-        (-6.2e-10, "-6.2e-10"),
-        (9e6, "9000000"),
-        (1.5e9, "1.5e9"),
-        (100.0, "100"),
-        (0.001, "0.001"),
-    ],
-)
-def test_numbers_have_no_trailing_zeros(value: float, text: str) -> None:
-    assert number(value) == text

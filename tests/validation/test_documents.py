@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -14,12 +13,12 @@ from scipy.optimize import brentq
 import sweep
 from sweep.theory import mdr_contact as theory
 from sweep.theory.friction_oscillator import asymptotic_wear_power
-from tests.oracles import mdr_contact as oracle
-from tests.validation import hanisch2020, sdnd104
+from tests.validation import hanisch2020
 from tests.validation.comparison import RESULTS
 from tests.validation.hanisch2020.cycles import first_cycles
 from tests.validation.sdnd104 import table_excitation
-from tests.validation.sdnd106.closed_form import motion
+from tests.validation.sdnd104.motion import reversals
+from tests.validation.sdnd106 import motion
 
 # --- SDND104 ---
 
@@ -32,7 +31,7 @@ def test_slip_reverses_as_the_documents_recurrence_has_it() -> None:
         return -a0 / omega * math.cos(omega * time)
 
     instant = math.asin(grip / a0) / omega
-    for n, reversal in enumerate(sdnd104.reversals(a0)):
+    for n, reversal in enumerate(reversals(a0)):
         sign, start = (-1) ** n, instant
 
         def apart(time: float, sign: int = sign, start: float = start) -> float:
@@ -75,7 +74,7 @@ def test_the_closed_form_obeys_the_equations_of_motion() -> None:
             x1, v1, x2, v2 = (float(each) for each in closed.at(time))
             before, after = np.array(closed.at(time - h)), np.array(closed.at(time + h))
             load = 3000 * min(max((0.22 - time) / 0.02, 0), 1)
-            is_slip = closed.begins[1] < time < closed.arrest
+            is_slip = closed.begins[1] < time < closed.begins[-1]
             first = (1e4 * (x2 - x1) - 2000) / 5 if is_slip else 0.0
             rates = (v1, first, v2, (load - 1e4 * (x2 - x1)) / 5)
             assert (after - before) / (2 * h) == pytest.approx(rates, rel=1e-6, abs=1e-4)
@@ -83,13 +82,6 @@ def test_the_closed_form_obeys_the_equations_of_motion() -> None:
 
 
 # --- Hanisch, Richter, Li 2020 ---
-
-
-@pytest.mark.parametrize(("beta", "delta", "phase"), hanisch2020.CASES)
-def test_exact_energies_of_single_contacts(beta: float, delta: float, phase: float) -> None:
-    exact = oracle.normalized_energy(beta, delta, phase, 2.0, 1e-9)
-    (ours,) = hanisch2020.exact_energies([beta], [delta], [phase]).energy
-    assert ours == pytest.approx(float(np.ravel(exact.value)[0]), rel=1e-4)
 
 
 def test_the_second_cycle_of_figure_2_is_that_of_the_kernel() -> None:
@@ -116,35 +108,33 @@ def test_the_published_coefficients_are_those_of_the_theory() -> None:
     assert theory.stick_transition(beta) == pytest.approx(as_printed, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("curve", "span", "x", "argument", "power", "energy"),
-    [
-        ("W̄δ over ξ", "0 to 1", np.linspace(0.01, 1, 99), lambda x: x, 1, hanisch2020.closed_form),
-        (
-            "W̄δ over ξ", "1 to 4", np.linspace(1, 3.99, 99),
-            lambda x: np.sqrt(1 - 1 / x), -1, hanisch2020.closed_form,
-        ),
-        (
-            "W̄ over β", "0.1 to 1e+06", np.geomspace(0.11, 1e4, 99),
-            lambda x: x, -1, lambda beta: theory.universal_surface(beta, math.pi / 2),
-        ),
-    ],
-)  # fmt: skip
-def test_the_coefficients_of_the_table_give_the_errors_of_the_table(
-    curve: str, span: str, x: np.ndarray, argument: Callable, power: int, energy: Callable
-) -> None:
+def test_the_coefficients_of_the_table_give_the_errors_of_the_table() -> None:
     """Evaluated as a reader of the record would, with its six digits."""
     record = json.loads((RESULTS / "hanisch2020.json").read_text(encoding="utf-8"))
     tables = {each["name"]: each["rows"] for each in record["tables"]}
-
-    def side(letter: str) -> np.ndarray:
-        rows = [r for r in tables["coefficients"] if (r["curve"], r["range"]) == (curve, span)]
-        terms = [row["value"] for row in rows if row["coefficient"].startswith(letter)]
-        return np.polynomial.polynomial.polyval(argument(x), terms)
-
-    (worst,) = (
-        row["worst"]
-        for row in tables["fits"]
-        if (row["curve"], row["formula"]) == (curve, "ours, least squares")
-    )
-    assert np.max(np.abs(x**power * side("P") / side("Q") / energy(x) - 1)) <= worst + 1e-5
+    exact = {
+        "W̄δ over ξ": hanisch2020.closed_form,
+        "W̄ over β": lambda beta: theory.universal_surface(beta, math.pi / 2),
+    }
+    pieces = {(row["curve"], row["range"], row["form"]) for row in tables["coefficients"]}
+    assert len(pieces) == 3
+    for curve, span, form in pieces:
+        low, high = map(float, span.split(" to "))
+        x = np.linspace(low, min(high, 30), 300)[1:-1]
+        prefactor, argument = (
+            form.replace("√", "np.sqrt").replace("−", "-").split(" P(t)/Q(t), t = ")
+        )
+        t = eval(argument, {"x": x, "np": np})
+        p, q = (
+            np.polynomial.polynomial.polyval(t, [
+                row["value"] for row in tables["coefficients"]
+                if (row["curve"], row["range"], row["coefficient"][0]) == (curve, span, letter)
+            ])
+            for letter in "PQ"
+        )  # fmt: skip
+        error = np.max(np.abs(eval(prefactor, {"x": x}) * p / q / exact[curve](x) - 1))
+        (worst,) = (
+            row["worst"] for row in tables["fits"]
+            if (row["curve"], row["formula"]) == (curve, "ours, least squares")
+        )  # fmt: skip
+        assert error <= worst + 1e-5

@@ -11,8 +11,7 @@ import pytest
 
 import sweep
 from tests.validation import DOCUMENTS
-from tests.validation.__main__ import main
-from tests.validation.comparison import RESULTS, Ours, document, json_text, markdown, record_of
+from tests.validation.comparison import RESULTS, Ours, compute, json_text, markdown, record_of
 
 SLOW = ("sdnd104",)  # it compiles every method of the model
 documents = pytest.mark.parametrize(
@@ -21,7 +20,7 @@ documents = pytest.mark.parametrize(
 )
 CHECKED = (None, "eq. 25", "eq. 27")  # formulas of rows that checks cite
 
-compute = cache(lambda name: document(name).compute())
+computed = cache(compute)
 
 
 def committed(name: str, suffix: str) -> str:
@@ -30,13 +29,13 @@ def committed(name: str, suffix: str) -> str:
 
 @documents
 def test_the_committed_record_is_that_of_a_fresh_run(name: str) -> None:
-    record = record_of(name, compute(name))
+    record = record_of(name, computed(name))
     assert record == json.loads(committed(name, "json"))
     assert json_text(record) == committed(name, "json")
     assert markdown(record) == committed(name, "md")
     assert record["holds"]
     pictures = [picture["file"] for picture in record["pictures"]]
-    assert pictures == [*compute(name).pictures]
+    assert pictures == [*computed(name).pictures]
     assert all((RESULTS / picture).is_file() for picture in pictures)
 
 
@@ -45,7 +44,7 @@ def test_last_bits_do_not_change_the_record(name: str, monkeypatch: pytest.Monke
     """Of the outputs of the sweeps, through all that is computed of them, and of the figures."""
     run = sweep.run
     monkeypatch.setattr(sweep, "run", lambda *args, **options: run(*args, **options).map(rounded))
-    fresh = document(name).compute()
+    fresh = compute(name)
     rows = {
         table: [{key: rounded(cell) for key, cell in row.items()} for row in rows]
         for table, rows in fresh.rows.items()
@@ -83,32 +82,10 @@ def rounded(figures: Any) -> Any:
 )
 def test_a_wrong_figure_fails_a_check(name: str, table: str, figure: str, error: float) -> None:
     """In any row, with the others right."""
-    right = compute(name)
+    right = computed(name)
     rows = right.rows[table]
     checked = [i for i, row in enumerate(rows) if row.get("formula") in CHECKED]
     for i in checked:
         wrong = {**rows[i], figure: rows[i][figure] * (1 + error) or error}
         changed = {**right.rows, table: [*rows[:i], wrong, *rows[i + 1 :]]}
         assert not record_of(name, right._replace(rows=changed))["holds"], rows[i]
-
-
-def test_a_failed_check_is_the_exit_status(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    saved: list[str] = []
-    monkeypatch.setattr("tests.validation.__main__.document", lambda _: pytest)
-    monkeypatch.setattr(pytest, "compute", lambda: None, raising=False)
-    monkeypatch.setattr(
-        "tests.validation.__main__.save", lambda record, _: saved.append(record["name"])
-    )
-    for name, holds in (("sdnd100", True), ("sdnd106", False)):
-        check = {"claim": "no wear", "found": 1.0, "bound": 0.0, "unit": "W", "holds": "NO"}
-        record = {"name": name, "holds": holds, "verdict": "…", "checks": [check][holds:]}
-        monkeypatch.setattr("tests.validation.__main__.record_of", lambda *_, r=record: r)
-        monkeypatch.setattr("sys.argv", ["verify", name])
-        assert main() == (0 if holds else 1)
-    assert saved == ["sdnd100", "sdnd106"]
-    assert "no wear: 1.0 > 0.0 W" in capsys.readouterr().out
-    monkeypatch.setattr("sys.argv", ["verify", "sdnd14"])
-    with pytest.raises(SystemExit, match="2"):
-        main()

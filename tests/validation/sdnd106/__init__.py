@@ -1,25 +1,35 @@
-"""SDND106: two masses joined by a spring, of which one rubs (Code_Aster)."""
+"""SDND106: two masses joined by a spring, of which one rubs (Code_Aster).
+
+The first mass rubs, a force pulls the second one. SI units.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
+from scipy.linalg import expm
+from scipy.optimize import brentq
 
 from tests.validation.comparison import Ours, Row, computed, constants, csv_rows
-from tests.validation.sdnd106.closed_form import SYSTEM, State, motion
 
 PUBLISHED = csv_rows("sdnd106/published.csv")
+SYSTEM = constants("sdnd106/system.csv")
 CODE_ASTER = constants("sdnd106/code_aster.csv")
 NAMES = {
     "rubbing_position": "x₁ [m]",
     "rubbing_speed": "v₁ [m/s]",
     "pulled_position": "x₂ [m]",
 }
-STATES = dict(zip(NAMES, ("x1", "v1", "x2"), strict=True))  # of the closed form
 TIMES = sorted({float(row["time"]) for row in PUBLISHED})  # s
+LONGEST_SLIP = 0.15  # s, after the force has ended
+
+Values = NDArray[np.float64]
 
 
 def compute() -> Ours:
@@ -27,7 +37,7 @@ def compute() -> Ours:
     arrests = ours["arrest_times"].to_numpy()[-1]
     arrest = {
         "event": "the first mass sticks for good",
-        "exact": motion(SYSTEM["load_time"]).arrest,
+        "exact": motion(SYSTEM["load_time"]).begins[-1],
         "ours": float(arrests[arrests == arrests][-1]),
     }
     figures = [*_figures(ours)]
@@ -42,17 +52,17 @@ def _figures(ours: xr.Dataset) -> Iterator[Row]:
     stepped = _by_central_differences()
     for row in PUBLISHED:
         name, time = row["figure"], float(row["time"])
-        at, state = TIMES.index(time), State._fields.index(STATES[name])
+        at, state = TIMES.index(time), [*NAMES].index(name)
         yield {
             "figure": NAMES[name],
             "time": time,
             "document": float(row["document"]),
             "code_aster": float(row["code_aster"]),
-            "exact": motion(SYSTEM["load_time"]).at(time)[state],
+            "exact": motion(SYSTEM["load_time"]).at(time, state),
             "ours": float(ours[name][at]),
-            "ramped_exact": motion(**ramp).at(time)[state],
+            "ramped_exact": motion(**ramp).at(time, state),
             "ramped": float(ramped[name][at]),
-            "held_exact": motion(**later).at(time)[state],
+            "held_exact": motion(**later).at(time, state),
             "held": float(held[name][at]),
             "stepped": stepped[name, time],
         }
@@ -63,6 +73,53 @@ def _computed(changes: Mapping[str, float]) -> xr.Dataset:
     parameters = {**SYSTEM, "relative_tolerance": 1e-12, **changes}
     outputs, axes = (*NAMES, "arrest_times"), {"window_end": TIMES}
     return computed("sdnd106/two_masses.toml", "dop853", outputs, parameters, axes)
+
+
+# --- Closed form: between events the state z = (x₁, v₁, x₂, v₂, force, 1) obeys z' = A z ---
+
+
+class Motion(NamedTuple):
+    """The phases of the motion: stick, slip while the force acts, ends and has ended, stick."""
+
+    begins: tuple[float, ...]
+    phases: tuple[Callable[[float], Values], ...]  # state by time since the phase began
+
+    def at(self, time: float, state: int | slice = slice(4)) -> Values:
+        phase = bisect_right(self.begins, time) - 1
+        return self.phases[phase](time - self.begins[phase])[state]
+
+
+def motion(load_time: float, unload_time: float = 0.0) -> Motion:
+    """The motion under a force that is whole for `load_time`, then falls evenly to 0."""
+    force, friction = SYSTEM["load"], SYSTEM["kinetic_force"]
+    own_frequency = math.sqrt(SYSTEM["stiffness"] / SYSTEM["mass"])
+    release = math.acos(1 - SYSTEM["static_force"] / force) / own_frequency
+    rate = force / unload_time if unload_time else 0.0
+    stuck = _flow(np.array([0, 0, 0, 0, force, 1.0]))
+    loaded = _flow(stuck(release), friction)
+    unloading = _flow(loaded(load_time - release), friction, rate)
+    free = _flow(unloading(unload_time) * [1, 1, 1, 1, 0, 1], friction)
+    slip_left = brentq(lambda t: free(t)[1], 0, LONGEST_SLIP, xtol=1e-16, rtol=1e-15)
+    begins = (0.0, release, load_time, load_time + unload_time)
+    at_rest = free(slip_left) * [1, 0, 1, 1, 1, 1]
+    return Motion(
+        (*begins, begins[-1] + slip_left), (stuck, loaded, unloading, free, _flow(at_rest))
+    )
+
+
+def _flow(
+    start: Values, friction: float | None = None, unload_rate: float = 0.0
+) -> Callable[[float], Values]:
+    """The state by time since the start: in slip against the friction, or in stick."""
+    m, k = SYSTEM["mass"], SYSTEM["stiffness"]
+    matrix = np.zeros((6, 6))
+    matrix[2, 3] = 1
+    matrix[3] = [k / m, 0, -k / m, 0, 1 / m, 0]
+    matrix[4, 5] = -unload_rate
+    if friction is not None:
+        matrix[0, 1] = 1
+        matrix[1] = [-k / m, 0, k / m, 0, 0, -friction / m]
+    return lambda time: expm(matrix * time) @ start
 
 
 def _by_central_differences() -> dict[tuple[str, float], float]:

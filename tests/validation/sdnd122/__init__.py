@@ -142,22 +142,17 @@ def sampled_multipliers(energies: Values) -> Values:
     points = int(CODE_ASTER["points"])
     contact = theory.contact_time(**SYSTEM, energy=energies)
     free = theory.free_time(SYSTEM["mass"], SYSTEM["stiffness"], SYSTEM["gap"], energies)
-    step = (free + contact) / points
-    quarter = step * step / 4
+    h = (free + contact) / points
 
     def stiffness(point: int) -> Values:
-        from_middle = step * min(point, points - point)  # of the nearest contact
+        from_middle = h * min(point, points - point)  # of the nearest contact
         wall = np.where(from_middle < contact / 2, SYSTEM["wall_stiffness"], 0.0)
         return (SYSTEM["stiffness"] + wall) / SYSTEM["mass"]
 
-    position = np.stack([np.ones_like(step), np.zeros_like(step)])  # of two disturbances
-    velocity = position[::-1].copy()
-    acceleration = -stiffness(0) * position
-    for point in range(1, points + 1):
-        rate = stiffness(point)
-        predicted = position + step * velocity + quarter * acceleration
-        following = -rate / (1 + quarter * rate) * predicted
-        velocity = velocity + step / 2 * (acceleration + following)
-        position, acceleration = predicted + quarter * following, following
-    half = np.abs(position[0] + velocity[1]) / 2  # half the trace
+    x, v = np.multiply.outer(np.eye(2), np.ones_like(h))  # of two disturbances
+    for point in range(points):
+        pull = stiffness(point) * x
+        x = (x + h * v - h * h / 4 * pull) / (1 + h * h / 4 * stiffness(point + 1))
+        v = v - h / 2 * (pull + stiffness(point + 1) * x)
+    half = np.abs(x[0] + v[1]) / 2  # half the trace
     return np.maximum(half, 1.0) + np.sqrt(np.maximum(half * half - 1, 0.0))
