@@ -3,15 +3,15 @@
 A document is a folder. Its module has `compute() -> Ours`; the other files are text:
 
 record.md     title, source, pictures, one section per table (its title, then its name), notes as
-              bullets. In notes `{table|row|column:3}` cites a cell with three significant digits,
-              `{name:.2f}` another figure. A row is cited by its first cells as printed.
+              bullets. In notes `{table|row|figure:3}` cites a figure with three significant
+              digits, `{name:.2f}` one of no table. A row is cited by its first cells as printed.
 columns.csv   columns of each table, text where `unit` is empty. `figure` is what they show of a
-              row: a figure's name (by default the column's), `ours - theirs` (difference) or
-              `ours / theirs` (relative difference), of figures or of columns further left. Numbers
-              are rounded to `resolution`, below which differences are rounding, and `digits`.
+              row, by default the figure of the column's name. Numbers are rounded to multiples of
+              `resolution`, below which differences are rounding errors, and to `digits`.
 checks.csv    claims: the cited figure differs from `target` by at most `bound`. `*` stands for any
               cell; the largest difference counts.
 
+A figure is an expression such as `ours / exact - 1`, of figures of the row or columns further left.
 All other CSV files are published figures. A record is what its JSON file contains.
 """
 
@@ -114,11 +114,11 @@ def record_of(name: str | Path, ours: Ours) -> Record:
     title, source, *pictures = head.strip().split("\n\n")
     *tables, (_, notes) = (section.strip().partition("\n\n")[::2] for section in sections)
     columns = csv_rows(folder / "columns.csv")
-    unrounded: dict[str, list[Row]] = {}
+    unrounded: dict[str, list[dict[str, Any]]] = {}
     rounded: dict[str, dict[str, Any]] = {}
     for heading, table in tables:
         its_columns = [column for column in columns if column["table"] == table]
-        unrounded[table] = [_cells(row, its_columns) for row in ours.rows[table]]
+        unrounded[table] = [_known(row, its_columns) for row in ours.rows[table]]
         rounded[table] = {
             "name": table,
             "title": heading,
@@ -128,7 +128,7 @@ def record_of(name: str | Path, ours: Ours) -> Record:
                 for row in unrounded[table]
             ],
         }
-    cited = partial(_cited, unrounded, rounded, ours.others)
+    cited = partial(_cited, unrounded, rounded, dict(ours.others))
     checks = [_check(row, cited(row["cell"])) for row in csv_rows(folder / "checks.csv")]
     notes = CITATION.sub(lambda match: _formatted(cited(match[1]), match[2]), notes)
     failed = sum(check["holds"] != "yes" for check in checks)
@@ -138,38 +138,24 @@ def record_of(name: str | Path, ours: Ours) -> Record:
         "name": folder.name,
         "title": title.removeprefix("# "),
         "source": " ".join(source.split()),
-        "holds": not failed,
+        "holds": failed == 0,
         "verdict": verdict if failed else f"All {len(checks)} checks hold.",
         "checks": checks,
         "tables": [*rounded.values()],
-        "notes": [
-            CITATION.sub(
-                lambda match: _formatted(cited(match[1]), match[2]), " ".join(note.split())
-            )
-            for note in notes.removeprefix("- ").split("\n- ")
-        ],
+        "notes": [" ".join(note.split()) for note in notes.removeprefix("- ").split("\n- ")],
         "pictures": [{"file": file, "caption": caption} for caption, file in captions],
     }
 
 
-def _cells(row: Row, columns: Sequence[Column]) -> Row:
-    cells: dict[str, Cell] = {}
+def _known(row: Row, columns: Sequence[Column]) -> dict[str, Any]:
+    """The row's figures and those of the columns; None where one is undefined."""
+    known = dict(row)
     for column in columns:
-        name, *rest = (column["figure"] or column["name"]).split(" ")
-        if rest:
-            operator, other = rest
-            known = {**row, **cells}
-            cells[column["name"]] = _difference(known[name], operator, known[other])
-        else:
-            cells[column["name"]] = row[name]
-    return cells
-
-
-def _difference(value: Any, operator: str, other: Any) -> float | None:
-    """value - other, or value / other - 1; None if that is undefined."""
-    if value is None or other is None or (operator == "/" and other == 0):
-        return None
-    return value - other if operator == "-" else value / other - 1
+        try:
+            known[column["name"]] = eval(column["figure"] or column["name"], {}, known)
+        except (TypeError, ZeroDivisionError):
+            known[column["name"]] = None
+    return known
 
 
 def _check(row: Mapping[str, str], cited: Sequence[float]) -> dict[str, Cell]:
@@ -185,17 +171,17 @@ def _check(row: Mapping[str, str], cited: Sequence[float]) -> dict[str, Cell]:
 
 
 def _cited(
-    unrounded: Mapping[str, Sequence[Row]],
+    unrounded: Mapping[str, Sequence[dict[str, Any]]],
     rounded: Mapping[str, Mapping[str, Any]],
-    others: Mapping[str, float],
+    others: dict[str, float],
     address: str,
 ) -> list[float]:
-    """The figures at an address: `table|row|column`, or the name of one that no table has."""
+    """The figures at an address: `table|row|figure`, or a figure of no table."""
     if "|" not in address:
-        return [others[address]]
-    table, *keys, column = address.split("|")
+        return [eval(address, {}, others)]
+    table, *keys, expression = address.split("|")
     return [
-        float(row[column])
+        float(eval(expression, {}, row))
         for row, printed in zip(unrounded[table], rounded[table]["rows"], strict=True)
         if all(key in ("*", _text(cell)) for key, cell in zip(keys, printed.values()))  # noqa: B905
     ]

@@ -60,7 +60,8 @@ def rounded(figures: Any) -> Any:
         return figures
     bits = np.atleast_1d(numbers.astype(float)).view(np.int64)
     ulps = (bits * np.int64(0x9E3779B97F4A7C1)) >> 61  # -4 to 3, which looks random
-    return figures * (1 + ulps.reshape(numbers.shape) * 2.0**-52)
+    changed = figures * (1 + ulps.reshape(numbers.shape) * 2.0**-52)
+    return float(changed) if isinstance(figures, float) else changed
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,18 @@ CASES = (  # single contacts by β, δ and φ in rad: that of Fig. 2, and other 
     (1.5, SMALL, 0.3),
     (1.5, SMALL, -0.3),
 )
+PUBLISHED = {  # label: number of coefficients, formula
+    "xi": {
+        "eq. 24, regions I and II": (
+            0, lambda xi: theory.three_regions(xi * SMALL, SMALL, PHASE) * SMALL,
+        ),
+        "eq. 25": (CONSTANTS["n_coefficients_25"], theory.slip_transition),
+    },
+    "beta": {
+        "eq. 24, regions II and III": (0, lambda beta: theory.three_regions(beta, SMALL, PHASE)),
+        "eq. 27": (CONSTANTS["n_coefficients_27"], theory.stick_transition),
+    },
+}  # fmt: skip
 FITS = {  # ours: label, and what is chosen in place of least squares
     "xi": {
         "ours, minimax": Choices(method="minimax"),
@@ -79,7 +91,15 @@ def compute() -> Ours:
             {"reading": reading, "change": _change(**row)} for reading, row in READINGS.items()
         ],
     }
-    return Ours(rows, _cited(curves), _pictures(first, curves))
+    others = {
+        "n_both": sum(curve.n_coefficients for curve in curves.values()),
+        "greatest_loss": math.degrees(float(theory.greatest_loss_phase(0.5))),
+        "depth": float(theory.slip_depth(3.0, PHASE)),
+        "poisson_ratio": POISSON_RATIO,
+        "right_ratio": float(theory.stiffness_ratio(POISSON_RATIO)),
+        "wrong_ratio": float(theory.contact_modulus(1.0, POISSON_RATIO)) * 2 * (1 + POISSON_RATIO),
+    }
+    return Ours(rows, others, _pictures(first, curves))
 
 
 def equation_25(xi: Values, sign: float = -1.0) -> Values:
@@ -153,16 +173,13 @@ def _borders() -> Iterator[Row]:
 def _cases() -> Iterator[Row]:
     """Fig. 2 and other phases."""
     for beta, delta, phase in CASES:
-        exact = float(exact_energies([beta], [delta], [phase]).energy[0])
-        paper = float(theory.three_regions(beta, delta, phase))
         yield {
             "beta": beta,
             "delta": delta,
             "phase": math.degrees(phase),
-            "exact": exact,
+            "exact": float(exact_energies([beta], [delta], [phase]).energy[0]),
             "surface": float(theory.universal_surface(beta, phase)),
-            "paper": paper,
-            "times": paper / exact,
+            "paper": float(theory.three_regions(beta, delta, phase)),
         }
 
 
@@ -192,15 +209,8 @@ def _fits(points: Points, variable: str, ours: MasterCurve) -> Iterator[Row]:
             "rms": error.rms,
         }
 
-    if variable == "xi":
-        regions, label = theory.three_regions(x * SMALL, SMALL, PHASE) * SMALL, "I and II"
-        equation, published = 25, theory.slip_transition(x)
-    else:
-        regions, label = theory.three_regions(x, SMALL, PHASE), "II and III"
-        equation, published = 27, theory.stick_transition(x)
-    yield row(f"eq. 24, regions {label}", 0, distance(regions, ours.energy, x))
-    n = CONSTANTS[f"n_coefficients_{equation}"]
-    yield row(f"eq. {equation}", n, distance(published, ours.energy, x))
+    for label, (n, formula) in PUBLISHED[variable].items():
+        yield row(label, n, distance(formula(x), ours.energy, x))
     yield row("ours, least squares", ours.n_coefficients, ours.error)
     for label, choices in FITS[variable].items():
         curve = fit(points, variable, choices)
@@ -241,32 +251,11 @@ def _change(equation: float, value: float) -> float:
     return distance(equation_27(beta, value), theory.stick_transition(beta), beta).greatest
 
 
-# --- Figures of the notes, and pictures ---
-
-
-def _cited(curves: Mapping[str, MasterCurve]) -> dict[str, float]:
-    right = float(theory.stiffness_ratio(POISSON_RATIO))
-    wrong = float(theory.contact_modulus(1.0, POISSON_RATIO)) * 2 * (1 + POISSON_RATIO)
-    counts = {f"n_{name}": curve.n_coefficients for name, curve in curves.items()}
-    return {
-        "n_25": CONSTANTS["n_coefficients_25"],
-        "n_27": CONSTANTS["n_coefficients_27"],
-        **counts,
-        "n_both": sum(counts.values()),
-        "greatest_loss": math.degrees(float(theory.greatest_loss_phase(0.5))),
-        "depth": float(theory.slip_depth(3.0, PHASE)),
-        "star": wrong / right,
-        "poisson_ratio": POISSON_RATIO,
-        "wrong_ratio": wrong,
-        "right_ratio": right,
-    }
-
-
 def _pictures(first: Cycles, curves: Mapping[str, MasterCurve]) -> dict[str, Callable]:
     """The paper's Fig. 2 from springs in steps, the others from exact energies."""
     published = {
-        "xi": ("eq. 25", theory.slip_transition),
-        "beta": ("eq. 27", theory.stick_transition),
+        variable: [(label, formula) for label, (_, formula) in formulas.items()][-1]
+        for variable, formulas in PUBLISHED.items()
     }
 
     def figure_3(path: Path) -> Path:

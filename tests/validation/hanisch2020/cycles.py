@@ -64,27 +64,25 @@ def _map(
     time: Values, radius: Values, states: NDArray[np.uint8], delta: float, phase: float
 ) -> xr.Dataset:
     shown = slice(0, 2 * N_STEPS + 1, 8)
-    moments = time[shown]
-    flags = {"long_name": "state of the spring", "flag_values": [0, 1, 2], "flag_meanings": STATES}
-    normal, tangential = 1 + delta * np.cos(moments), np.cos(moments + phase)
-    return xr.Dataset(
+    normal, tangential = 1 + delta * np.cos(time[shown]), np.cos(time[shown] + phase)
+    motion = xr.Dataset(
         {
-            "normal_displacement": (
-                "time",
-                normal,
-                {"long_name": "normal displacement, over d0", "units": "1"},
-            ),
+            "normal_displacement": ("time", normal, _of("normal displacement, over d0")),
             "tangential_displacement": (
-                "time",
-                tangential,
-                {"long_name": "tangential displacement, over Delta_x", "units": "1"},
+                "time", tangential, _of("tangential displacement, over Delta_x"),
             ),
-            "spring_state": (("time", "spring"), states[shown], flags),
+            "spring_state": (("time", "spring"), states[shown], _of("state of the spring")),
             "status": ((), np.uint8(0)),
         },
         {
-            "time": ("time", moments, {"long_name": "phase of the normal motion", "units": "rad"}),
-            "spring": ("spring", radius, {"long_name": "place of the spring", "units": "1"}),
+            "time": ("time", time[shown], _of("phase of the normal motion", "rad")),
+            "spring": ("spring", radius, _of("place of the spring")),
         },
         {"model": "mdr_contact", "method": "plain NumPy"},
-    )
+    )  # fmt: skip
+    motion["spring_state"].attrs |= {"flag_values": [0, 1, 2], "flag_meanings": STATES}
+    return motion
+
+
+def _of(name: str, unit: str = "1") -> dict[str, object]:
+    return {"long_name": name, "units": unit}

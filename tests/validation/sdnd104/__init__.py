@@ -62,23 +62,24 @@ def compute() -> Ours:
         "sdnd104_stick_slip.png": lambda path: plot_trace(motion.velocities(1.5), path),
         "sdnd104_slip_slip.png": lambda path: plot_trace(motion.velocities(15.0), path),
     }
-    return Ours(rows, _cited(powers), pictures)
+    of_methods = (results["wear_power"] for results in powers.by_method.values())
+    in_stick = max(float(each.sel(base_acceleration=0.99).max()) for each in of_methods)
+    others = {**CONSTANTS, "used_stiffness": USED_STIFFNESS, "power_in_stick": in_stick}
+    return Ours(rows, others, pictures)
 
 
 def _amplitudes(powers: Powers) -> Iterator[Row]:
     """The exact wear powers and those of EULER."""
     for a0 in AMPLITUDES:
-        exact, friction = powers.of("exact", a0), powers.of("exact", a0, "friction_power")
-        euler = partial(powers.of, "euler", a0)
+        exact, euler = (partial(powers.of, method, a0) for method in ("exact", "euler"))
         yield {
             "base_acceleration": a0,
             "reference": REFERENCE[a0],
-            "exact": exact,
-            "exact_shorter": powers.of("exact", a0, window_end=SHORTER),
-            "sprung": powers.of("exact", a0, stiffness=SPRING),
-            "sprung_shorter": powers.of("exact", a0, stiffness=SPRING, window_end=SHORTER),
-            "friction_power": friction,
-            "ratio": friction / exact if exact else None,
+            "exact": exact(),
+            "exact_shorter": exact(window_end=SHORTER),
+            "sprung": exact(stiffness=SPRING),
+            "sprung_shorter": exact(stiffness=SPRING, window_end=SHORTER),
+            "friction_power": exact("friction_power"),
             "newer": NEWER_VERSIONS[a0]["euler"],
             "euler": euler(),
             "euler_mean": euler(blocks=1),
@@ -232,29 +233,3 @@ def _closed_forms(powers: Powers) -> list[Row]:
     rows.append(("wear power on [4, 11.99] s, a₀ = 15 m/s²", "W", prose, None, shorter))
     columns = ("quantity", "unit", "document", "closed_form", "exact")
     return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def _cited(powers: Powers) -> dict[str, float]:
-    """Figures that the notes and a check cite and no table has."""
-    newer = {a0: NEWER_VERSIONS[a0]["euler"] for a0 in SLIPPING}
-    sprung, exact = (partial(powers.of, "exact", stiffness=k) for k in (SPRING, 0.0))
-    variants = [p for s in ("adapt_ordre2", "rk32") for p in powers.variants(s, 1.01)]
-    of_methods = (results["wear_power"] for results in powers.by_method.values())
-    in_stick = max(float(each.sel(base_acceleration=0.99).max()) for each in of_methods)
-    named = powers.of("euler", 1.01, tangential_stiffness=NAMED_STIFFNESS)
-    return {
-        "power_ratio": exact(15.0) / powers.of("exact", 15.0, "friction_power"),
-        "named_error": 100 * (named / newer[1.01] - 1),
-        "stable_below": CONSTANTS["stable_below"],
-        "named_bound": 2 / (NAMED_STIFFNESS / MASS) ** 0.5,
-        "used_bound": 2 / (USED_STIFFNESS / MASS) ** 0.5,
-        "spring_15": sprung(15.0) / exact(15.0) - 1,
-        "spring_1_5": sprung(1.5) / exact(1.5) - 1,
-        "spring_1_01": sprung(1.01) / exact(1.01) - 1,
-        "least_variant": min(variants),
-        "greatest_variant": max(variants),
-        "adapt_difference": 100 * abs(EDITION_2017[15.0]["adapt_ordre2"] / REFERENCE[15.0] - 1),
-        "ours_since": max(abs(powers.of("euler", a0) / newer[a0] - 1) for a0 in SLIPPING),
-        "drifting_since": max(abs(powers.drifting[a0] / newer[a0] - 1) for a0 in SLIPPING),
-        "power_in_stick": in_stick,
-    }

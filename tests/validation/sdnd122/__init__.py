@@ -73,7 +73,7 @@ def compute() -> Ours:
         for end, row in STABLE_RANGES.items()
     ]
     rows = {"pairs": pairs, "methods": pairs, "harmonics": harmonics, "ranges": ranges}
-    return Ours({**rows, "multipliers": _multipliers()}, _cited(right))
+    return Ours({**rows, "multipliers": _multipliers()}, CODE_ASTER)
 
 
 def _multipliers() -> list[Row]:
@@ -102,27 +102,6 @@ def _multipliers() -> list[Row]:
         }
         for method, results in by_method.items()
     ]
-
-
-def _cited(right: Values) -> dict[str, float]:
-    """Extremes over the three pairs; the energies [mJ] at the ends of the range of frequencies."""
-    printed = np.array([pair["frequency"] for pair in PAIRS.values()])
-    code_aster = np.array([pair["computed"] for pair in PAIRS.values()])
-    relative = {
-        "error": 1 - printed / right,
-        "above": code_aster / printed - 1,
-        "rest": code_aster / right - 1,
-    }
-    ends = [end["frequency"] for end in STABLE_RANGES.values()]
-    low, high = theory.energy_at(**SYSTEM, frequency=ends) * 1e3
-    return {
-        **{f"least_{name}": values.min() for name, values in relative.items()},
-        **{f"greatest_{name}": values.max() for name, values in relative.items()},
-        "tolerance": CODE_ASTER["tolerance"],
-        "interpolated": CODE_ASTER["interpolated"],
-        "low_energy": low,
-        "high_energy": high,
-    }
 
 
 def _run(
