@@ -23,56 +23,39 @@ def wear_power(amplitude: float, intervals: int = 10_000) -> float:
     table = [amplitude * math.sin(OMEGA * time) for time in entries]
     times = np.union1d(entries, START)  # no entry need be at the start of the window
     pushes = np.interp(times, entries, table)
-    mass, distance = _Mass(), 0.0
+    speed = direction = distance = 0.0
     for (begin, first), (end, last) in pairwise(zip(times.tolist(), pushes.tolist(), strict=True)):
-        slipped = mass.cross(end - begin, first, (last - first) / (end - begin))
-        if begin >= START:
-            distance += slipped
+        rate = (last - first) / (end - begin)
+        speed, direction, slip = _advance(speed, direction, end - begin, first, rate)
+        distance += slip if begin >= START else 0.0
     return LOAD * distance / (END - START)
 
 
-class _Mass:
-    """The mass on the plane, initially at rest: relative speed, and slip direction (0: stuck)."""
+def _advance(
+    speed: float, direction: float, length: float, push: float, rate: float
+) -> tuple[float, float, float]:
+    """Relative speed, direction of slip (0: stuck) and slip distance after `length` [s].
 
-    def __init__(self) -> None:
-        self.speed = self.direction = 0.0
-
-    def cross(self, length: float, first: float, rate: float) -> float:
-        """Advance by `length` [s] while the plane accelerates at first + rate·t; return the slip.
-
-        The slip distance is in m.
-        """
-        time = distance = 0.0
-        while time < length:
-            push = first + rate * time
-            if self.direction == 0:
-                time = self._wait(time, length, push, rate)
-                continue
-            a, b = -push - self.direction * GRIP, -rate
-            stop, rest = _stop(self.speed, self.direction, a, b), length - time
-            t = min(stop, rest)
-            distance += self.direction * t * (self.speed + t * (a / 2 + t * b / 6))
-            self.speed += t * (a + t * b / 2)
-            time += t
-            if stop >= rest:
-                return distance
-            self.speed, self.direction = 0.0, _onset_direction(first + rate * time)
-        return distance
-
-    def _wait(self, time: float, length: float, push: float, rate: float) -> float:
-        """The time at which friction no longer holds the mass, or `length`."""
-        self.direction = _onset_direction(push)
-        if self.direction != 0 or rate == 0:
-            return time if self.direction != 0 else length
-        onset = time + (math.copysign(GRIP, rate) - push) / rate
-        if onset < length:
-            self.direction = -math.copysign(1.0, rate)
-        return min(onset, length)
-
-
-def _onset_direction(push: float) -> float:
-    """The direction in which the stuck mass starts to slip; 0 if friction holds it."""
-    return -math.copysign(1.0, push) if abs(push) > GRIP else 0.0
+    The plane accelerates at push + rate·t.
+    """
+    distance = 0.0
+    while length > 0:
+        if direction == 0:
+            wait = 0.0
+            if abs(push) <= GRIP:
+                wait = (math.copysign(GRIP, rate) - push) / rate if rate else math.inf
+            if wait >= length:
+                break
+            direction = -math.copysign(1.0, rate if wait else push)
+            push, length = push + rate * wait, length - wait
+        a, b = -push - direction * GRIP, -rate
+        stop = _stop(speed, direction, a, b)
+        t = min(stop, length)
+        distance += direction * t * (speed + t * (a / 2 + t * b / 6))
+        speed, push, length = speed + t * (a + t * b / 2), push + rate * t, length - t
+        if t == stop:
+            speed = direction = 0.0
+    return speed, direction, distance
 
 
 def _stop(speed: float, direction: float, a: float, b: float) -> float:
