@@ -7,10 +7,9 @@ speed [m/s] at its beginning.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import pairwise
 
-from tests.validation.comparison import Ours, Row, computed, constants, csv_rows
+from tests.validation.comparison import Ours, computed, constants, csv_rows
 
 SYSTEM = constants("sdnd101/system.csv")
 STEP = 5e-4  # s, Code_Aster's
@@ -25,27 +24,22 @@ def compute() -> Ours:
     """The first two contacts with the stop."""
     system = [SYSTEM[name] for name in ("mass", "stiffness", "wall_stiffness", "initial_speed")]
     exact, stepped = _closed_form(*system), _by_central_differences(*system)
-    contacts = [*_contacts(_by_model(), exact, stepped)]
-    impulses = [
-        {"contact": f"{i + 1}", "stepped": stepped[i]["impulse"], "exact": exact[i]["impulse"]}
-        for i in range(2)
-    ]
-    return Ours({"contacts": contacts, "stepped": contacts, "impulses": impulses})
-
-
-def _contacts(ours: list[Contact], exact: list[Contact], stepped: list[Contact]) -> Iterator[Row]:
-    """Every figure of the test."""
-    for row in csv_rows("sdnd101/published.csv"):
-        i, name = int(row["contact"]) - 1, row["figure"]
-        yield {
+    by_way = {"ours": _by_model(), "exact": exact, "stepped": stepped}
+    contacts = [
+        {
             "contact": row["contact"],
-            "figure": f"{name.replace('_', ' ')} [{UNITS[name]}]",
+            "figure": f"{row['figure'].replace('_', ' ')} [{UNITS[row['figure']]}]",
             "document": float(row["document"]),
             "code_aster": float(row["code_aster"]),
-            "exact": exact[i][name],
-            "ours": ours[i][name],
-            "stepped": stepped[i][name],
+            **{way: both[int(row["contact"]) - 1][row["figure"]] for way, both in by_way.items()},
         }
+        for row in csv_rows("sdnd101/published.csv")
+    ]
+    impulses = [
+        {"contact": contact, "stepped": stepped[i]["impulse"], "exact": exact[i]["impulse"]}
+        for i, contact in enumerate(("1", "2"))
+    ]
+    return Ours({"contacts": contacts, "stepped": contacts, "impulses": impulses})
 
 
 def _by_model() -> list[Contact]:
