@@ -31,7 +31,7 @@ export MPLBACKEND := Agg
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint docs explorer bench modules wheel no-cupy clean
+.PHONY: help demo test test-all check lint docs explorer verify bench modules wheel no-cupy clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -67,6 +67,9 @@ docs: $(VENV)/docs.installed ## the documentation site, in docs/_build/html
 # Its size leaves room for the whole map.
 explorer: demo $(VENV)/dev.installed ## docs/wear_power.html from the demo's results
 	$(BIN)/sweep explore results/wear_power.zarr -o docs/wear_power.html --size 300
+
+verify: $(VENV)/dev.installed ## published figures compared with ours, in results/verification (DOC=sdnd104: one document)
+	$(BIN)/python -m tests.validation $(DOC)
 
 bench: $(CUPY) $(VENV)/dev.installed ## the speeds of this machine, in results/ and the README's table (BACKEND=gpu: of its GPU)
 	$(BIN)/python -m tests.benchmarks$(if $(ON_GPU),.gpu)

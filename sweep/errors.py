@@ -13,7 +13,7 @@ from dataclasses import dataclass
 MAX_FAULTS_SHOWN = 100
 COMMANDS = (
     *("run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "wear"),
-    *("fit", "verify", "compile", "bench", "models", "source", "doctor"),
+    *("fit", "compile", "bench", "models", "source", "doctor"),
 )  # in the order of the help
 ARGUMENTS = {"from": "start", "to": "end"}  # where the argument is not named after the option
 _commands = 0  # that are being run by this process

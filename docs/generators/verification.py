@@ -27,7 +27,7 @@ def errata_page(records: dict[str, str]) -> str:
     return "\n\n".join(
         [
             "# Errata of the source documents\n\nEvery published figure that the models reproduce "
-            "stands beside ours in a record that `sweep verify` writes. These are the notes of the "
+            "stands beside ours in a record that `make verify` writes. These are the notes of the "
             "records: where a document errs, why, and what is right.",
             *sections,
             f"```{{toctree}}\n:hidden:\n\n{names}\n```\n",

@@ -50,7 +50,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def test_the_commands_of_this_version() -> None:
     assert COMMANDS == [
         "run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "wear",
-        "fit", "verify", "compile", "bench", "models", "source", "doctor",
+        "fit", "compile", "bench", "models", "source", "doctor",
     ]  # fmt: skip
 
 
@@ -60,9 +60,9 @@ def test_each_command_has_a_module_of_its_name() -> None:
 
 
 def test_no_two_modules_have_one_name() -> None:
-    """Except models, whose parts have one name in every room, and the parts of documents."""
+    """Except models, whose parts have one name in every room."""
     files = [path for path in (CHECKOUT / "sweep").rglob("*.py") if path.stem != "__init__"]
-    names = Counter(path.stem for path in files if path.parent.parent.name != "verify")
+    names = Counter(path.stem for path in files)
     assert {name for name, count in names.items() if count > 1} <= set(models())
 
 

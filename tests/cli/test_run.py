@@ -588,7 +588,6 @@ def test_an_error_of_the_machine_is_not_reported_as_one_of_the_output(
         (("plot", "a.zarr", "-o", ""), "--output is empty; is a shell variable unset"),
         (("export", "a.zarr", "-o", ""), "--output is empty; is a shell variable unset"),
         (("fit", "a.zarr", "-o", ""), "--output is empty; is a shell variable unset"),
-        (("verify", "sdnd104", "-o", ""), "--output is empty; is a shell variable unset"),
     ],
 )
 def test_empty_arguments_are_refused(

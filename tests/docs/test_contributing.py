@@ -22,7 +22,7 @@ RECIPES = {
     for part in TEXT.split("\n## ")
     if "Add " in part[:4]
 }
-FOLDERS = ("sweep", "kernels", "configs", "docs", "results")
+FOLDERS = ("sweep", "kernels", "configs", "docs", "results", "tests/validation")
 
 
 @pytest.mark.broad
@@ -31,8 +31,8 @@ def test_a_recipe_works(recipe: str, tmp_path: Path) -> None:
     unwanted = shutil.ignore_patterns("__pycache__", "_build", "generated", "modules", "*.zarr*")
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=unwanted)
-    for path in (*ROOT.glob("*.md"), ROOT / "pyproject.toml"):
-        shutil.copy(path, tmp_path)
+    for path in (*ROOT.glob("*.md"), ROOT / "pyproject.toml", ROOT / "tests" / "__init__.py"):
+        shutil.copy(path, tmp_path / path.relative_to(ROOT))
     assert RECIPES[recipe]
     for block in RECIPES[recipe]:
         _follow(block, tmp_path)
@@ -75,6 +75,8 @@ def _follow(block: Block, tree: Path) -> None:
         assert done.returncode == 0, done.stderr
     elif block.language == "shell":
         for command in commands(block.text):
+            if command[:2] == ["make", "verify"]:
+                command = ["tests.validation", command[2].removeprefix("DOC=")]
             _call("-m", *command, tree=tree)
     elif block.file:
         assert not (tree / block.file).exists()

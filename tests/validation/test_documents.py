@@ -1,0 +1,140 @@
+"""Parts of the documents' figures that no check compares, against independent solutions."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import sweep
+from sweep.theory import mdr_contact as theory
+from sweep.theory.friction_oscillator import asymptotic_wear_power
+from tests.validation import hanisch2020
+from tests.validation.comparison import RESULTS
+from tests.validation.hanisch2020.cycles import first_cycles
+from tests.validation.sdnd104 import table_excitation
+from tests.validation.sdnd104.motion import reversals
+from tests.validation.sdnd106 import motion
+
+# --- SDND104 ---
+
+
+def test_slip_reverses_as_the_documents_recurrence_has_it() -> None:
+    """The document's Maple program: lines of slope ±μg that meet the plane's velocity."""
+    omega, a0, grip = 2 * math.pi, 15.0, 1.0
+
+    def plane(time: float) -> float:
+        return -a0 / omega * math.cos(omega * time)
+
+    instant = math.asin(grip / a0) / omega
+    for n, reversal in enumerate(reversals(a0)):
+        sign, start = (-1) ** n, instant
+
+        def apart(time: float, sign: int = sign, start: float = start) -> float:
+            return plane(start) + sign * grip * (time - start) - plane(time)
+
+        times = np.linspace(start + 0.1, start + 1, 901)  # no slip is shorter than 0.1 s
+        gaps = np.array([apart(time) for time in times])
+        bracket = np.flatnonzero(gaps[:-1] * gaps[1:] < 0)[0]
+        instant = brentq(apart, times[bracket], times[bracket + 1], xtol=1e-14)
+        assert reversal == pytest.approx(instant, abs=1e-9)
+
+
+@pytest.mark.parametrize(("a0", "shift"), [(1.5, -2.4e-5), (1.01, -9.5e-4)])
+def test_the_shift_by_the_table_is_of_second_order_in_its_intervals(
+    a0: float, shift: float
+) -> None:
+    """The limit is the closed form of stick-slip: [4, 12] s is eight whole periods."""
+    steady = float(asymptotic_wear_power(1.0, 10.0, 0.1, a0, 2 * math.pi))
+    coarse, fine = (table_excitation.wear_power(a0, n) / steady - 1 for n in (10_000, 40_000))
+    assert coarse == pytest.approx(shift, rel=0.03)
+    assert coarse / fine == pytest.approx(16, rel=0.01)
+
+
+def test_a_fine_table_gives_the_exact_power_in_slip_slip() -> None:
+    """Against 50-digit arithmetic."""
+    power = table_excitation.wear_power(15.0, 100_000)
+    assert power == pytest.approx(15.267099589372, rel=1e-7)
+
+
+# --- SDND106 ---
+
+
+def test_the_closed_form_obeys_the_equations_of_motion() -> None:
+    """Central differences, in every phase, of a motion whose force takes 20 ms to end."""
+    closed, h = motion(0.2, 0.02), 1e-5
+    for begin, end in pairwise([*closed.begins, 0.4]):
+        before, after = np.array(closed.at(max(begin - 1e-12, 0))), np.array(closed.at(begin))
+        assert after == pytest.approx(before, abs=1e-9)
+        for time in np.linspace(begin + 2 * h, end - 2 * h, 7):
+            x1, v1, x2, v2 = (float(each) for each in closed.at(time))
+            before, after = np.array(closed.at(time - h)), np.array(closed.at(time + h))
+            load = 3000 * min(max((0.22 - time) / 0.02, 0), 1)
+            is_slip = closed.begins[1] < time < closed.begins[-1]
+            first = (1e4 * (x2 - x1) - 2000) / 5 if is_slip else 0.0
+            rates = (v1, first, v2, (load - 1e4 * (x2 - x1)) / 5)
+            assert (after - before) / (2 * h) == pytest.approx(rates, rel=1e-6, abs=1e-4)
+            assert v1 > 0 if is_slip else abs(x2 - x1) < 0.3
+
+
+# --- Hanisch, Richter, Li 2020 ---
+
+
+def test_the_second_cycle_of_figure_2_is_that_of_the_kernel() -> None:
+    """The kernel's second-order springs: their state differs only where slip begins or ends."""
+    contact = {"beta": 0.7268, "delta": 0.01, "phase": math.pi / 2}
+    second = first_cycles(**contact).map.isel(time=slice(500, 1001, 10))
+    request = {
+        "model": "mdr_contact",
+        "method": "time_stepping_2",
+        "parameters": {**contact, "springs": 4000},
+    }
+    times = second["time"].to_numpy() - 2 * math.pi
+    kernel = sweep.trace(request, times=np.clip(times, 0, 2 * math.pi))
+    states = kernel["spring_state"].sel(spring=second["spring"].to_numpy(), method="nearest")
+    differing = states.to_numpy() != second["spring_state"].to_numpy()
+    assert differing.mean() < 0.01
+    assert set(np.unique(second["spring_state"])) == {0, 1, 2}
+
+
+def test_the_published_coefficients_are_those_of_the_theory() -> None:
+    xi, beta = np.linspace(0.01, 3.99, 50), np.geomspace(0.11, 100, 50)
+    assert theory.slip_transition(xi) == pytest.approx(hanisch2020.equation_25(xi), rel=1e-13)
+    as_printed = hanisch2020.equation_27(beta, -4.0017e-6)
+    assert theory.stick_transition(beta) == pytest.approx(as_printed, rel=1e-12)
+
+
+def test_the_coefficients_of_the_table_give_the_errors_of_the_table() -> None:
+    """Evaluated as a reader of the record would, with its six digits."""
+    record = json.loads((RESULTS / "hanisch2020.json").read_text(encoding="utf-8"))
+    tables = {each["name"]: each["rows"] for each in record["tables"]}
+    exact = {
+        "W̄δ over ξ": hanisch2020.closed_form,
+        "W̄ over β": lambda beta: theory.universal_surface(beta, math.pi / 2),
+    }
+    pieces = {(row["curve"], row["range"], row["form"]) for row in tables["coefficients"]}
+    assert len(pieces) == 3
+    for curve, span, form in pieces:
+        low, high = map(float, span.split(" to "))
+        x = np.linspace(low, min(high, 30), 300)[1:-1]
+        prefactor, argument = (
+            form.replace("√", "np.sqrt").replace("−", "-").split(" P(t)/Q(t), t = ")
+        )
+        t = eval(argument, {"x": x, "np": np})
+        p, q = (
+            np.polynomial.polynomial.polyval(t, [
+                row["value"] for row in tables["coefficients"]
+                if (row["curve"], row["range"], row["coefficient"][0]) == (curve, span, letter)
+            ])
+            for letter in "PQ"
+        )  # fmt: skip
+        error = np.max(np.abs(eval(prefactor, {"x": x}) * p / q / exact[curve](x) - 1))
+        (worst,) = (
+            row["worst"] for row in tables["fits"]
+            if (row["curve"], row["formula"]) == (curve, "ours, least squares")
+        )  # fmt: skip
+        assert error <= worst + 1e-5
