@@ -46,12 +46,7 @@ def results() -> xr.Dataset:
         ("workers", "2"),
         ("workers", 1.5),
         ("workers", True),
-        ("workers", 0),
         ("workers", 10**9),
-        ("gpus", "x"),
-        ("gpus", True),
-        ("gpus", 0),
-        ("backend", "cuda"),
         ("backend", 3),
         ("cluster", 3),
     ],
@@ -97,7 +92,6 @@ def test_a_store_must_be_a_path(store: Any, refined: bool, elsewhere: Path) -> N
     assert not list(elsewhere.iterdir())
 
 
-@pytest.mark.parametrize("store", [None, "here.zarr"])
 @pytest.mark.parametrize(
     ("name", "wrong", "message"),
     [
@@ -110,11 +104,11 @@ def test_a_store_must_be_a_path(store: Any, refined: bool, elsewhere: Path) -> N
     ],
 )
 def test_an_unusable_callback_is_refused_before_anything_is_computed(
-    name: str, wrong: object, message: str, store: str | None, elsewhere: Path
+    name: str, wrong: object, message: str, elsewhere: Path
 ) -> None:
     listeners: dict[str, Any] = {name: wrong}
     with pytest.raises(SweepError, match=message):
-        sweep.run(BASE, store=store, **listeners)
+        sweep.run(BASE, store="here.zarr", **listeners)
     assert not list(elsewhere.iterdir())
 
 
