@@ -470,17 +470,6 @@ def test_messages_that_cannot_be_written_do_not_change_the_exit_status(
         assert not Store.open(tmp_path / "a.zarr").pending()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
-@pytest.mark.parametrize("changes", [{}, {"PYTHONUNBUFFERED": "1"}])
-def test_without_writable_output_and_messages_the_exit_status_is_3(
-    tmp_path: Path, changes: dict[str, str]
-) -> None:
-    with open("/dev/full", "w") as full:
-        command, settings = [*MODULE, "models"], environment(**changes)
-        done = subprocess.run(command, cwd=tmp_path, env=settings, stdout=full, stderr=full)
-    assert done.returncode == 3
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
 @pytest.mark.parametrize(
     "closed",
