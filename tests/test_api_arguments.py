@@ -14,17 +14,11 @@ import xarray as xr
 import sweep
 from sweep.errors import ConfigError, SweepError
 from sweep.plan.recipes import fingerprint, recipe
+from tests.config.test_sample import PARAMETERS
 
 BASE: dict[str, Any] = {
     "model": "friction_oscillator",
-    "parameters": {
-        "mass": 1.0,
-        "gravity": 10.0,
-        "base_acceleration": 15.0,
-        "angular_frequency": 6.25,
-        "window_start": 4.0,
-        "window_end": 12.0,
-    },
+    "parameters": {**PARAMETERS, "base_acceleration": 15.0},
     "axes": {"friction": {"values": [0.1, 0.2]}},
 }
 

@@ -250,6 +250,7 @@ BROKEN_OVERRIDES = [
     ("frction=0.1", "--set frction: friction_oscillator has no such parameter; did you mean 'fri"),
     ("friction=", "--set friction=: '' is not a TOML value"),
     ("friction={ values = [1", "'{ values = [1' is not a TOML value"),
+    ("friction={ values = [.1, 2.] }", "is not a TOML value; TOML needs a digit on both sides"),
     ('friction="1', "is not a TOML value"),
     ("friction=1\nmass=2", "is not a TOML value"),
     ("friction=[0.1, 0.2]", "friction: [0.1, 0.2] is not one number; for several values"),
