@@ -82,22 +82,6 @@ def test_a_cut_outside_an_axis_is_refused(three_masses: xr.Dataset) -> None:
         plots.draw(three_masses, at={"mass": mass})
 
 
-def test_a_cut_may_have_a_unit(run: Run) -> None:
-    run(
-        "run",
-        str(SMOKE / "wear_power.toml"),
-        "--set",
-        "mass={ values = [0.25, 0.5, 1] }",
-        "-o",
-        "a",
-    )
-    status, _, err = run("plot", "a", "--at", "mass=500 g", "-o", "a.png")
-    assert (status, err) == (0, "")
-    status, _, err = run("plot", "a", "--at", "friction=99", "-o", "a.png")
-    assert status == 2
-    assert "outside the axis" in err
-
-
 # Python.
 
 

@@ -81,11 +81,6 @@ def test_overrides_and_options_reach_the_sweep(elsewhere: Path) -> None:
     assert float(dataset["wear_power"]) == pytest.approx(0.409062758890, abs=5e-13)
 
 
-def test_missing_parent_folders_of_a_store_are_created(elsewhere: Path) -> None:
-    sweep.run(SMOKE, store=Path("one/two/map.zarr"))
-    assert (elsewhere / "one/two/map.zarr/zarr.json").is_file()
-
-
 def test_options_that_are_not_set_keep_the_files_values() -> None:
     request = load(SMOKE, ["run.workers=3", "run.chunk_points=9"])
     same = api.with_options(request, workers=None, backend=None)
