@@ -6,7 +6,6 @@ import json
 import math
 import sys
 import tomllib
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -37,21 +36,6 @@ def faults(*overrides: str, **changed: object) -> str:
 
 def axes(table: str) -> dict[str, object]:
     return {"axes": tomllib.loads(table)}
-
-
-@pytest.mark.parametrize(
-    ("fault_text", "cure"),
-    [
-        (lambda: faults(**axes("friction = { logspace = [-2, 0, 3] }")), "geomspace"),
-        (lambda: faults(run={"slurm": {"partition": "short"}}), "did you mean 'queue'"),
-        (lambda: faults('gravity="3 g"'), '"3 g_n"'),
-        (lambda: faults("gravity='9.81'"), "drop the quotes"),
-        (lambda: faults("friction={ values = [.1, 2.] }"), "a digit on both sides of the point"),
-        (lambda: faults(**axes("friction = { values = [1, 2, 2, 3] }")), "2.0 occurs twice"),
-    ],
-)
-def test_a_fault_names_its_cure(fault_text: Callable[[], str], cure: str) -> None:
-    assert cure in fault_text()
 
 
 @pytest.mark.parametrize("phase", [90, -7.0])
@@ -98,22 +82,6 @@ def test_a_cut_outside_an_axis_is_refused(three_masses: xr.Dataset) -> None:
         plots.draw(three_masses, at={"mass": mass})
 
 
-def test_a_cut_may_have_a_unit(run: Run) -> None:
-    run(
-        "run",
-        str(SMOKE / "wear_power.toml"),
-        "--set",
-        "mass={ values = [0.25, 0.5, 1] }",
-        "-o",
-        "a",
-    )
-    status, _, err = run("plot", "a", "--at", "mass=500 g", "-o", "a.png")
-    assert (status, err) == (0, "")
-    status, _, err = run("plot", "a", "--at", "friction=99", "-o", "a.png")
-    assert status == 2
-    assert "outside the axis" in err
-
-
 # Python.
 
 
@@ -156,19 +124,6 @@ def test_python_names_arguments_in_place_of_options(written: str, spoken: str) -
     assert spoken in str(SweepError(written))
     with command():
         assert str(SweepError(written)) == written
-
-
-def test_errors_of_another_store_name_arguments(tmp_path: Path) -> None:
-    sweep.run(SMOKE / "backbone.toml", store=tmp_path / "a.zarr")
-    with pytest.raises(StoreError, match=r"name another store with store=\.\.\., or remove"):
-        sweep.run(SMOKE / "wear_power.toml", store=tmp_path / "a.zarr")
-
-
-def test_errors_of_a_trace_name_arguments() -> None:
-    with pytest.raises(SweepError) as caught:
-        sweep.trace("wear_power", {"friction": 1})
-    assert 'at={"base_acceleration": ...}' in str(caught.value)
-    assert "--" not in str(caught.value)
 
 
 # JSON.

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import pkgutil
-import subprocess
-import sys
-import threading
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,14 +12,9 @@ import xarray as xr
 import sweep
 from sweep import api
 from sweep.config import load
-from sweep.engine.driver import provenance
-from sweep.engine.ledger import Progress, failed_arrays
-from sweep.errors import ConfigError, StoreError, SweepError
-from sweep.exporting import export
-from sweep.plan.chunking import chunks
-from sweep.spec import Status
+from sweep.engine.ledger import Progress
+from sweep.errors import SweepError
 from sweep.store import Store
-from sweep.summary import contents
 from tests.engine.test_engine import bits_of
 from tests.points import compute
 
@@ -91,48 +81,6 @@ def test_overrides_and_options_reach_the_sweep(elsewhere: Path) -> None:
     assert float(dataset["wear_power"]) == pytest.approx(0.409062758890, abs=5e-13)
 
 
-def test_a_stop_before_the_beginning_gives_pending_points(elsewhere: Path) -> None:
-    stop = threading.Event()
-    stop.set()
-    for store in (None, "map.zarr"):
-        dataset = sweep.run(SMOKE, store=store, stop=stop)
-        assert np.all(dataset["status"] == Status.pending)
-    assert sweep.run(SMOKE, store="map.zarr")["status"].max() == Status.ok
-
-
-def test_missing_parent_folders_of_a_store_are_created(elsewhere: Path) -> None:
-    sweep.run(SMOKE, store=Path("one/two/map.zarr"))
-    assert (elsewhere / "one/two/map.zarr/zarr.json").is_file()
-
-
-@pytest.mark.parametrize("store", ["nowhere://bucket/map.zarr", "file/map.zarr"])
-def test_an_impossible_store_leaves_nothing_behind(elsewhere: Path, store: str) -> None:
-    (elsewhere / "file").touch()
-    with pytest.raises(StoreError):
-        sweep.run(SMOKE, store=store)
-    assert list(elsewhere.iterdir()) == [elsewhere / "file"]
-
-
-@pytest.mark.parametrize(
-    ("request_", "options", "error"),
-    [
-        ("no_such_sweep", {}, ConfigError),
-        ({"model": "friction_oscillator"}, {}, ConfigError),
-        (SMOKE, {"overrides": ["mass=-1"]}, ConfigError),
-        (SMOKE, {"overrides": ["run.workers=0"]}, ConfigError),
-        (SMOKE, {"workers": 0}, SweepError),
-        (SMOKE, {"backend": "tpu"}, SweepError),
-    ],
-)
-def test_a_wrong_request_is_refused_with_exit_status_2(
-    elsewhere: Path, request_: Any, options: dict[str, Any], error: type[SweepError]
-) -> None:
-    with pytest.raises(error) as caught:
-        sweep.run(request_, store=None, **options)
-    assert caught.value.exit_status == 2
-    assert list(elsewhere.iterdir()) == []
-
-
 def test_options_that_are_not_set_keep_the_files_values() -> None:
     request = load(SMOKE, ["run.workers=3", "run.chunk_points=9"])
     same = api.with_options(request, workers=None, backend=None)
@@ -144,27 +92,6 @@ def test_options_that_are_not_set_keep_the_files_values() -> None:
     assert (other.options.workers, other.options.chunk_points) == (2, 9)
     assert other.sweep is request.sweep
     assert api.default_store(request) == Path("results/wear_power.zarr")
-
-
-def test_the_store_records_its_kernel() -> None:
-    dataset = sweep.run(SMOKE, store="map.zarr")
-    assert dataset.attrs["kernel_digest"] == provenance(load(SMOKE))["kernel_digest"]
-
-
-LATE = """
-import sys
-import sweep
-assert dir(sweep)
-heavy = {"numpy", "xarray", "dask", "zarr", "matplotlib", "pydantic", "pint", "scipy"}
-print(sorted(heavy & set(sys.modules)))
-"""
-
-
-def test_importing_the_package_imports_nothing_heavy() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", LATE]
-    process = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    assert process.stdout.strip() == "[]"
 
 
 def test_public_names_exist_and_others_do_not() -> None:
@@ -193,25 +120,3 @@ def test_a_sweep_that_cannot_be_computed_leaves_no_store(
     with pytest.raises(SweepError):
         sweep.run(SMOKE, store="a.zarr")
     assert list(elsewhere.iterdir()) == []
-
-
-def test_a_chunk_that_lost_a_file_is_refused_by_readers_and_computed_again() -> None:
-    whole = sweep.run(SMOKE, store="a.zarr").load()
-    Path("a.zarr", "wear_power", "c", "0", "0").unlink()
-    with pytest.raises(StoreError, match="wear_power has no value at 35 points that are done"):
-        contents(sweep.open_results("a.zarr"))
-    for name in ("a.csv", "a.nc"):
-        with pytest.raises(StoreError, match="a file of the store is missing"):
-            export(sweep.open_results("a.zarr"), name)
-    xr.testing.assert_identical(sweep.run(SMOKE, store="a.zarr").load(), whole)
-
-
-def test_failed_chunks_are_computed_again_on_request() -> None:
-    whole = sweep.run(SMOKE, store="a.zarr").load()
-    store = Store.open("a.zarr")
-    (chunk,) = chunks(store.sweep.shape, store.chunk_shape)
-    store.write(chunk, failed_arrays(store.sweep, chunk))
-    assert (sweep.run(SMOKE, store="a.zarr")["status"] == Status.failed).all()
-    request = api.with_options(load(SMOKE), retry_failed=True)
-    assert api.run_in_store(store, request).chunks == 1
-    xr.testing.assert_identical(store.dataset().load(), whole)

@@ -14,17 +14,11 @@ import xarray as xr
 import sweep
 from sweep.errors import ConfigError, SweepError
 from sweep.plan.recipes import fingerprint, recipe
+from tests.config.test_sample import PARAMETERS
 
 BASE: dict[str, Any] = {
     "model": "friction_oscillator",
-    "parameters": {
-        "mass": 1.0,
-        "gravity": 10.0,
-        "base_acceleration": 15.0,
-        "angular_frequency": 6.25,
-        "window_start": 4.0,
-        "window_end": 12.0,
-    },
+    "parameters": {**PARAMETERS, "base_acceleration": 15.0},
     "axes": {"friction": {"values": [0.1, 0.2]}},
 }
 
@@ -46,12 +40,7 @@ def results() -> xr.Dataset:
         ("workers", "2"),
         ("workers", 1.5),
         ("workers", True),
-        ("workers", 0),
         ("workers", 10**9),
-        ("gpus", "x"),
-        ("gpus", True),
-        ("gpus", 0),
-        ("backend", "cuda"),
         ("backend", 3),
         ("cluster", 3),
     ],
@@ -97,7 +86,6 @@ def test_a_store_must_be_a_path(store: Any, refined: bool, elsewhere: Path) -> N
     assert not list(elsewhere.iterdir())
 
 
-@pytest.mark.parametrize("store", [None, "here.zarr"])
 @pytest.mark.parametrize(
     ("name", "wrong", "message"),
     [
@@ -110,11 +98,11 @@ def test_a_store_must_be_a_path(store: Any, refined: bool, elsewhere: Path) -> N
     ],
 )
 def test_an_unusable_callback_is_refused_before_anything_is_computed(
-    name: str, wrong: object, message: str, store: str | None, elsewhere: Path
+    name: str, wrong: object, message: str, elsewhere: Path
 ) -> None:
     listeners: dict[str, Any] = {name: wrong}
     with pytest.raises(SweepError, match=message):
-        sweep.run(BASE, store=store, **listeners)
+        sweep.run(BASE, store="here.zarr", **listeners)
     assert not list(elsewhere.iterdir())
 
 

@@ -308,12 +308,6 @@ def test_a_dry_run_says_which_points_will_have_no_value_and_why(run: Run) -> Non
     assert "lifts off" not in line  # another cause
 
 
-def test_a_wrong_request_is_refused_before_it_is_probed(run: Run) -> None:
-    status, out, err = run("run", SMOKE, "--dry-run", "--set", "mass=-1")
-    assert (status, out) == (2, "")
-    assert "--set mass" in err
-
-
 SPRUNG = ("stiffness={ values = [0, 3] }", "vertical_acceleration={ values = [0, 1] }")
 
 

@@ -66,15 +66,6 @@ def test_help_and_documentation_describe_each_option(run: Run, name: str) -> Non
     assert (option.meaning in " ".join(run("run", "--help")[1].split())) == option.on_command_line
 
 
-def test_options_of_the_command_line_reach_the_run(run: Run) -> None:
-    status, out, _ = run(
-        "run", "wear_power", "--set", "friction=0.1", "--shard", "2/3", "--chunk-points", "100",
-        "--workers", "1", "--backend", "cpu", "--time-limit", "0.5", "--durable", "--fail-fast",
-        "--retry-failed", "--accept-revision",
-    )  # fmt: skip
-    assert (status, "shard 2 of 3 is done" in out) == (0, True)
-
-
 def test_python_computes_a_shard(tmp_path: Any) -> None:
     """Of two points in chunks of one, shard 1 of 2 has the first."""
     results = sweep.run(BASE, store=tmp_path / "a.zarr", shard=(1, 2), chunk_points=1)
@@ -117,14 +108,20 @@ def test_lengths_of_time(written: object, seconds: float) -> None:
     assert OPTIONS["time_limit"].read(written) == seconds
 
 
-@pytest.mark.parametrize("written", [0, -1, math.nan, math.inf, 10**400, "0s", "5m x", "", True])
+@pytest.mark.parametrize(
+    "written",
+    [0, -1, math.nan, math.inf, 10**400, "0s", "5m x", "", " ", "²", "55", "9" * 200_000, True],
+    ids=lambda written: str(written)[:9],
+)
 def test_no_length_of_time(written: object) -> None:
     with pytest.raises(ValueError, match="is not a length of time above 0"):
         OPTIONS["time_limit"].read(written)
 
 
 @pytest.mark.parametrize(
-    "written", ["0/3", "4/3", "1", "1/2/3", "a/3", (0, 1), (1, 2, 3), [1.0, 2]]
+    "written",
+    ["0/3", "4/3", "1", "1/2/3", "a/3", "²/3", f"1/{'9' * 5000}", (0, 1), (1, 2, 3), [1.0, 2]],
+    ids=lambda written: str(written)[:9],
 )
 def test_no_shard(written: object) -> None:
     with pytest.raises(ValueError, match="is not I/N"):
@@ -141,11 +138,18 @@ def test_an_address_that_dask_accepts_is_a_cluster(address: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["node-1:0", "node-1:65536", ":8786", "tcp://a:1/", "tcp://a:1/b", "a b:1", "lcal"],
+    ["node-1:0", "node-1:65536", ":8786", "tcp://a:1/", "tcp://a:1/b", "a b:1", "lcal", ""]
+    + ["a:b:c", "http://127.0.0.1:9", "tcp://127.0.0.1"],
 )
 def test_no_address(address: str) -> None:
     with pytest.raises(ValueError, match=r'is not "local", "slurm" or the address of a Dask'):
         OPTIONS["cluster"].read(address)
+
+
+@pytest.mark.parametrize("written", ["²", "9" * 5000, "x", 0, True], ids=lambda n: str(n)[:9])
+def test_no_number_of_gpus(written: object) -> None:
+    with pytest.raises(ValueError, match='is not "all" or a whole number from 1'):
+        OPTIONS["gpus"].read(written)
 
 
 def test_gpus_imply_the_backend_and_nothing_else_does() -> None:

@@ -41,6 +41,7 @@ from sweep.summary import state
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
+from tests.config.test_sample import PARAMETERS
 from tests.forked import CHECKOUT, run_python
 from tests.gpu.twin import TwinDevice
 from tests.oracles import statistics as oracle
@@ -50,13 +51,7 @@ OUTPUTS = ["wear_power", "slip_phases", "regime"]
 SWEEP: Mapping[str, Any] = {
     "model": "friction_oscillator",
     "outputs": OUTPUTS,
-    "parameters": {
-        "mass": 1.0,
-        "gravity": 10.0,
-        "angular_frequency": 6.25,
-        "window_start": 4.0,
-        "window_end": 12.0,
-    },
+    "parameters": PARAMETERS,
     "axes": {
         "base_acceleration": {"linspace": [0.5, 15.0, 5]},
         "vertical_acceleration": {"values": [0.0, 2.0, 11.0]},

@@ -167,25 +167,17 @@ def copied(copied_kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     return copied_kernels
 
 
-@pytest.mark.parametrize(
-    "name", ["portable.h", "elementary.h", "models/friction_oscillator/exact.h", "entry_cpu.h"]
-)
-def test_a_compile_error_names_the_true_file_and_line(copied: Path, name: str) -> None:
-    """A line put in before the last one, behind whatever that header includes."""
+def test_an_unknown_field_is_an_error_at_its_file_and_line(copied: Path) -> None:
+    """It is put in before the last line, behind whatever that header includes."""
+    name = "models/friction_oscillator/exact.h"
     path = copied / name
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:-1], "static_assert(false, MISTAKE);", lines[-1]]) + "\n")
-    with pytest.raises(CompileError) as caught:
-        compile_library(kernel_text(kernel_of(SWEEP)), find_compiler())
-    assert re.search(rf"^kernels/{name}:{len(lines)}:\d+: error", str(caught.value), re.MULTILINE)
-
-
-def test_an_unknown_field_is_an_error_at_its_line(copied: Path) -> None:
-    path = copied / "models/friction_oscillator/exact.h"
     lines = path.read_text().splitlines()
     wrong = "HD real wrong(Parameters const& p) { return p.frictoin; }"
     path.write_text("\n".join([*lines[:-1], wrong, lines[-1]]) + "\n")
-    with pytest.raises(CompileError, match=rf"(?s)exact\.h:{len(lines)}:.*frictoin"):
+    with pytest.raises(
+        CompileError,
+        match=rf"(?ms)^kernels/{name}:{len(lines)}:.*frictoin",
+    ):
         compile_library(kernel_text(kernel_of(SWEEP)), find_compiler())
 
 

@@ -7,6 +7,7 @@ import time
 import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,9 @@ from sweep.cli.status_command import flow_json, flow_of
 from sweep.spec import Status
 from sweep.store import Store, remaining
 from sweep.summary import blocks, contents, coordinates, state, trace_contents
-from tests.store.test_store import SWEEP, create, finish, results_of
+from tests.analysis.test_plots import CONSTANT_LOAD
+from tests.refine.test_refine import PARAMETERS, document, plain
+from tests.store.test_store import SWEEP, create, finish
 from tests.test_plan import linear, sweep_over
 
 BLOCKS = (1, 10, 28, 40, 2**20)  # points at once: less than a row, a row and more, a chunk, all
@@ -78,30 +81,16 @@ def test_a_store_without_a_finished_point_has_no_figures(tmp_path: Path) -> None
     assert all(math.isnan(share) for share in summary.shares["regime"].values())
 
 
-REFINED = {
-    "model": "friction_oscillator",
-    "outputs": ["wear_power", "regime"],
-    "parameters": {
-        "mass": 1,
-        "gravity": 10,
-        "angular_frequency": 6.25,
-        "window_start": 4,
-        "window_end": 12,
-    },
-}
+def line(friction: dict[str, Any], levels: int) -> dict[str, object]:
+    """A sweep that is refined over friction alone."""
+    refine = {"output": "regime", "levels": levels}
+    parameters = {**PARAMETERS, "base_acceleration": 3}
+    return document(refine, parameters=parameters, axes={"friction": friction})
 
 
 def test_figures_of_refined_points_on_a_line_are_integrals() -> None:
     """By the trapezoidal rule; between values of a geometric axis, steps of the logarithm."""
-    refined = sweep.run(
-        {
-            **REFINED,
-            "parameters": {**REFINED["parameters"], "base_acceleration": 3},
-            "axes": {"friction": {"geomspace": [0.01, 1.0, 5]}},
-            "refine": {"output": "regime", "levels": 6},
-        },
-        store=None,
-    )
+    refined = sweep.run(line({"geomspace": [0.01, 1.0, 5]}, levels=6), store=None)
     summary = contents(refined)
     ordered = refined.sortby("friction")
     place = np.log(ordered["friction"].values)
@@ -115,15 +104,13 @@ def test_figures_of_refined_points_on_a_line_are_integrals() -> None:
 
 
 def test_figures_of_a_refined_map_are_those_of_the_grid() -> None:
-    axes = {
-        "friction": {"geomspace": [0.01, 1.0, 9]},
-        "base_acceleration": {"linspace": [0.5, 15.0, 9]},
-    }
-    refined = sweep.run(
-        {**REFINED, "axes": axes, "refine": {"output": "regime", "levels": 3}}, store=None
-    )
-    axes["friction"]["geomspace"][2] = axes["base_acceleration"]["linspace"][2] = 8 * 8 + 1
-    full = contents(sweep.run({**REFINED, "axes": axes}, store=None))
+    def grid(n: int) -> dict[str, object]:
+        acceleration = {"linspace": [0.5, 15.0, n]}
+        axes = {"friction": {"geomspace": [0.01, 1.0, n]}, "base_acceleration": acceleration}
+        return document(axes=axes)
+
+    refined = sweep.run(grid(9), store=None)
+    full = contents(sweep.run(plain(grid(8 * 8 + 1)), store=None))
     summary = contents(refined)
     for regime, share in full.shares["regime"].items():
         assert summary.shares["regime"][regime] == pytest.approx(share, abs=0.02)
@@ -133,29 +120,11 @@ def test_figures_of_a_refined_map_are_those_of_the_grid() -> None:
 
 
 def test_of_some_refined_points_the_cells_are_unknown() -> None:
-    axes = {"friction": {"linspace": [0.01, 1.0, 5]}}
-    parameters = {**REFINED["parameters"], "base_acceleration": 3}
-    refine = {"output": "regime", "levels": 2}
-    whole = {**REFINED, "parameters": parameters, "axes": axes, "refine": refine}
-    some = sweep.run(whole, store=None).isel(point=slice(1, None))
+    whole = sweep.run(line({"linspace": [0.01, 1.0, 5]}, levels=2), store=None)
+    some = whole.isel(point=slice(1, None))
     summary = contents(some)
     assert summary.weighted_by == "points"
     assert summary.ranges["wear_power"].mean == pytest.approx(float(some["wear_power"].mean()))
-
-
-CONSTANT_LOAD = {
-    "model": "mdr_contact",
-    "parameters": {
-        "youngs_modulus": "210 GPa",
-        "poisson_ratio": 0.3,
-        "radius": "10 mm",
-        "phase": 0,
-        "indentation": "1 um",
-        "tangential_amplitude": "0.5 um",
-        "normal_amplitude": 0,
-    },
-    "axes": {"friction": {"linspace": [0.05, 1, 8]}},
-}
 
 
 def test_infinite_values_are_counted_and_left_out_of_the_figures() -> None:
@@ -178,11 +147,7 @@ def test_a_summary_says_why_values_are_infinite(capsys: pytest.CaptureFixture[st
 
 
 def test_a_summary_says_how_refined_points_count(capsys: pytest.CaptureFixture[str]) -> None:
-    axes = {"friction": {"linspace": [0.01, 1.0, 5]}}
-    parameters = {**REFINED["parameters"], "base_acceleration": 3}
-    refine = {"output": "regime", "levels": 2}
-    whole = {**REFINED, "parameters": parameters, "axes": axes, "refine": refine}
-    dataset = sweep.run(whole, store=None)
+    dataset = sweep.run(line({"linspace": [0.01, 1.0, 5]}, levels=2), store=None)
     print_outputs(dataset, contents(dataset))
     assert "area" in capsys.readouterr().out
 
@@ -201,17 +166,6 @@ def test_memory_is_that_of_a_block(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < sweep_.n_points * 8 / 4  # a quarter of one output
-
-
-def test_state_counts_what_is_done(tmp_path: Path) -> None:
-    store = create(tmp_path / "a.zarr")
-    first, *others = store.pending()
-    store.write(first, results_of(SWEEP, first))
-    progress = state(store)
-    assert (progress.points_done, progress.points_total) == (28, 70)
-    assert (progress.chunks_done, progress.chunks_total) == (1, 3)
-    assert progress.counts[Status.pending] == sum(chunk.n_points for chunk in others)
-    assert progress.points_per_second is progress.seconds_left is progress.last_written is None
 
 
 NOON = 1_700_000_000.0  # s since 1970

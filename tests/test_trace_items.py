@@ -209,17 +209,6 @@ def test_names_of_panels_stand_apart() -> None:
     plt.close("all")
 
 
-def test_a_picture_has_the_map_and_the_loop(tmp_path: Path) -> None:
-    """Smoke."""
-    trace = traced("time_stepping_2", **SPHERE)
-    figure = draw_trace(trace)
-    labels = [axes.get_ylabel() for axes in figure.axes]
-    assert "place of the spring [µm]" in labels
-    assert "tangential force [N]" in labels
-    assert save(trace, tmp_path / "trace.png").stat().st_size > 10_000
-    plt.close("all")
-
-
 @pytest.mark.parametrize("end", [".nc", ".zarr"])
 def test_a_file_holds_what_was_seen(end: str, tmp_path: Path) -> None:
     trace = traced("time_stepping", **SPHERE)

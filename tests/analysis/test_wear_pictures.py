@@ -13,6 +13,7 @@ import sweep
 from sweep.analysis.wear_pictures import SAMPLE_LEVELS, draw_wear
 from sweep.errors import SweepError
 from sweep.spec import Status
+from tests.analysis.test_plots import legend_of
 from tests.refine.test_refine import document
 
 YEARS = [1.0, 2.0, 5.0, 10.0]
@@ -34,10 +35,6 @@ def results(shape: tuple[int, ...], dims: tuple[str, ...], powers: Any = None) -
     return xr.Dataset(variables, coordinates, attributes)
 
 
-def labels(figure: Any) -> list[str]:
-    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-
-
 def test_depth_over_years_for_values_of_the_longest_axis() -> None:
     worn = sweep.wear(results((3, 20), ("friction", "speed")), **SCAR, coefficient=1e-15)
     figure = draw_wear(worn, at={"friction": 0.17})
@@ -45,8 +42,8 @@ def test_depth_over_years_for_values_of_the_longest_axis() -> None:
     assert axes.get_ylabel() == "depth of the scar [µm]"
     assert axes.get_xlabel() == "time in service [years]"
     assert axes.get_title(loc="left") == "by_hand: depth of the scar at friction = 0.2"
-    assert sum(label.startswith("speed = ") for label in labels(figure)) == 8
-    assert labels(figure)[-2:] == ["limit 400 µm", "8 of 20 values of speed drawn"]
+    assert sum(label.startswith("speed = ") for label in legend_of(figure)) == 8
+    assert legend_of(figure)[-2:] == ["limit 400 µm", "8 of 20 values of speed drawn"]
     depths = worn.wear_depth.isel(friction=2, speed=0).values * 1e6
     curve, dots = axes.lines[0], axes.lines[1]
     np.testing.assert_array_equal(dots.get_ydata(), depths)
@@ -61,16 +58,16 @@ def test_quantiles_are_bands_and_a_worn_tube_has_a_cross() -> None:
     figure = draw_wear(worn)
     (axes,) = figure.axes
     assert len(axes.collections) == 4  # two bands for each of two values
-    assert labels(figure)[-2:] == ["quantiles 0.05 to 0.95", "quantiles 0.25 to 0.75"]
+    assert legend_of(figure)[-2:] == ["quantiles 0.05 to 0.95", "quantiles 0.25 to 0.75"]
     assert [line.get_marker() for line in axes.lines].count("x") == 1
-    assert labels(figure)[-3] == "last time before it is worn through"
+    assert legend_of(figure)[-3] == "last time before it is worn through"
     top = max(path.vertices[:, 1].max() for band in axes.collections for path in band.get_paths())
     assert top == pytest.approx(22)  # mm: the whole tube, once the upper quantile is through
 
 
 def test_a_line_that_is_worn_through_before_the_first_year_says_so() -> None:
     worn = sweep.wear(results((2,), ("friction",), [0.01, 50.0]), **SCAR, coefficient=1e-13)
-    drawn = labels(draw_wear(worn))
+    drawn = legend_of(draw_wear(worn))
     assert drawn[:2] == ["friction = 0", f"friction = 0.1 (worn through by year {YEARS[0]:g})"]
     assert "last time before it is worn through" not in drawn
 
@@ -90,7 +87,7 @@ def test_lines_of_points_say_where_they_are() -> None:
     points = results((3,), ("point",)).assign_coords(friction=("point", [0.1, 0.2, 0.3]))
     passes = '{"axes": [{"recipe": {"refine": {}, "pass": 1}}]}'
     worn = sweep.wear(points.assign_attrs(recipe=passes), **SCAR, coefficient=1e-15)
-    drawn = labels(draw_wear(worn))[:3]
+    drawn = legend_of(draw_wear(worn))[:3]
     assert drawn == ["friction = 0.1", "friction = 0.2", "friction = 0.3"]
     title = draw_wear(worn, at={"point": 1}).axes[0].get_title(loc="left")
     assert title == "by_hand: depth of the scar at friction = 0.2"
@@ -117,7 +114,7 @@ def test_years_to_a_limit_are_a_map_with_contours() -> None:
     shown = mesh.get_array().reshape(years.shape)
     finite = np.isfinite(years)
     np.testing.assert_allclose(shown[finite], np.minimum(years[finite], 100), rtol=1e-14)
-    assert "years_to_limit = inf: 1 point" in "".join(labels(figure))
+    assert "years_to_limit = inf: 1 point" in "".join(legend_of(figure))
     contoured = {text.get_text() for text in axes.texts}
     assert {"10", "20", "50"} <= contoured
 
@@ -128,7 +125,7 @@ def test_infinite_years_are_hatched_and_counted_on_refined_maps_too() -> None:
     n_infinite = int(np.isinf(worn.time_to_limit).sum())
     assert 0 < n_infinite < worn.time_to_limit.size
     figure = draw_wear(worn, "time_to_limit")
-    assert f"years_to_limit = inf: {n_infinite:,} points" in labels(figure)
+    assert f"years_to_limit = inf: {n_infinite:,} points" in legend_of(figure)
     drawn = np.ma.masked_invalid(figure.axes[0].collections[0].get_array())
     assert drawn.mask.sum() > 0
 
@@ -168,7 +165,7 @@ def test_points_without_a_value_have_no_line_and_are_counted() -> None:
     powers["status"][[0, 3, 4, 11]] = [2, 1, 2, 2]
     worn = sweep.wear(powers, **SCAR, coefficient=1e-15)
     figure = draw_wear(worn)
-    names = labels(figure)
+    names = legend_of(figure)
     drawn = [float(name.split(" = ")[1]) for name in names if name.startswith("friction = ")]
     assert len(drawn) == 8
     assert not {0.0, 0.3, 0.4, 1.1} & set(drawn)
@@ -184,5 +181,5 @@ def test_points_without_a_value_have_no_line_and_are_counted() -> None:
 def test_points_of_a_sample_without_a_value_are_counted() -> None:
     powers = results((400,), ("point",))
     powers["status"][:7] = 2
-    names = labels(draw_wear(sweep.wear(powers, **SCAR, coefficient=1e-14)))
+    names = legend_of(draw_wear(sweep.wear(powers, **SCAR, coefficient=1e-14)))
     assert f"no value: 7 {Status(2).name.replace('_', ' ')}" in names

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -47,32 +46,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-def test_the_commands_of_this_version() -> None:
-    assert COMMANDS == [
-        "run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "wear",
-        "fit", "compile", "bench", "models", "source", "doctor",
-    ]  # fmt: skip
-
-
 def test_each_command_has_a_module_of_its_name() -> None:
     modules = [(CHECKOUT / "sweep" / "cli" / f"{name}_command.py") for name in COMMANDS]
     assert sorted(modules) == sorted((CHECKOUT / "sweep" / "cli").glob("*_command.py"))
-
-
-def test_no_two_modules_have_one_name() -> None:
-    """Except models, whose parts have one name in every room."""
-    files = [path for path in (CHECKOUT / "sweep").rglob("*.py") if path.stem != "__init__"]
-    names = Counter(path.stem for path in files)
-    assert {name for name, count in names.items() if count > 1} <= set(models())
-
-
-def test_each_limit_of_points_and_values_has_one_meaning() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (CHECKOUT / "sweep").rglob("*.py")]
-    defined = [line for text in texts for line in re.findall(r"^M(?:AX|IN)_.*?=", text, re.M)]
-    limit = re.compile(r"\bM(?:AX|IN)_(?:\w+_)?(?:POINTS|VALUES|PARAMETERS)\b")
-    names = Counter(name for line in defined for name in limit.findall(line))
-    assert [name for name, count in names.items() if count > 1] == []
-    assert names["MAX_CHUNK_POINTS"] == 1
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -83,10 +59,9 @@ def test_every_command_has_help_with_an_example(run: Run, name: str) -> None:
     assert f"Usage: sweep {name} " in out
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_in_the_documents(name: str) -> None:
+def test_every_command_is_in_the_documents() -> None:
     listed = (CHECKOUT / "docs" / "how_to" / "use_commands.md").read_text(encoding="utf-8")
-    assert re.search(rf"^\| \[`sweep {name}\b", listed, re.MULTILINE)
+    assert {*re.findall(r"^\| \[`sweep (\w+)\b", listed, re.MULTILINE)} == {*COMMANDS}
 
 
 def test_help_fits_on_a_terminal_and_lists_exit_statuses(run: Run) -> None:
@@ -159,63 +134,30 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["run"], "Missing argument 'CONFIG'"),
     (["run", SMOKE, "--wrokers", "2"], "No such option: --wrokers (Possible options: --workers)"),
     (["run", SMOKE, "again"], "unexpected extra argument"),
-    (["run", "wear_powr"], "wear_powr: 1 fault, nothing was computed"),
-    (["run", "wear_powr"], "did you mean 'wear_power'?"),
     (["run", "."], "this is a folder"),
     (["run", SMOKE, "--workers", "0"], "Invalid value for '--workers'"),
-    (["run", SMOKE, "--workers", "two"], "Invalid value for '--workers'"),
-    (["run", SMOKE, "--chunk-points", "-5"], "Invalid value for '--chunk-points'"),
     (["run", SMOKE, "--backend", "cuda"], "'cuda'"),
-    (
-        ["run", SMOKE, "--time-limit", "5x"],
-        "'5x' is not a length of time above 0",
-    ),
-    (["run", SMOKE, "--time-limit", "-3"], "is not a length of time"),
-    (["run", SMOKE, "--time-limit", "²"], "'²' is not a length of time"),
-    (["run", SMOKE, "--shard", "²/3"], "'²/3' is not I/N"),
-    (["run", SMOKE, "--shard", f"1/{'9' * 5000}"], "is not I/N"),
-    (["run", SMOKE, "--gpus", "²"], "'²' is not \"all\" or a whole number from 1"),
-    (["run", SMOKE, "--gpus", "9" * 5000], 'is not "all" or a whole number from 1'),
+    (["run", SMOKE, "--time-limit", "5x"], "'5x' is not a length of time above 0"),
+    (["run", ""], "CONFIG is empty; is a shell variable unset?"),
+    (["status", ""], "STORE is empty; is a shell variable unset?"),
     (["run", SMOKE, "--set"], "'--set' requires an argument"),
-    (["run", SMOKE, "--set", "mass"], "--set mass: write --set name=value"),
-    (["run", SMOKE, "--set", "mas=2"], "did you mean 'mass'?"),
-    (["run", SMOKE, "--set", "mass=-2"], "it has to be above 0 kg"),
-    (["run", SMOKE, "--set", "mass=2 m"], "'2 m' has the wrong dimension"),
     (["run", SMOKE, "--set", "mass=0", "--set", "gravty=1"], "2 faults"),
-    (["run", SMOKE, "--set", "method=heun"], "--set method: 'heun' is not a method"),
-    (["run", SMOKE, "--set", "run.workers=0"], "--set run.workers: 0 is not a whole number"),
-    (["run", SMOKE, "-o", "nowhere://a.zarr"], "'nowhere://a.zarr': Protocol not known: nowhere"),
     (["extend", "memory://a.zarr", SMOKE], "no store 'memory://a.zarr'"),
     (["run", SMOKE, "-o", SMOKE], "is a file, not a store"),
-    (["run", SMOKE, "-o", f"{SMOKE}/a.zarr"], "cannot make the store"),
     (["run", SMOKE, "-o", str(configs_folder())], "is a folder but no store"),
     (["status", "a.zarr"], "a.zarr'; `sweep run CONFIG -o STORE` makes one"),
-    (["status", ""], "STORE is empty; is a shell variable unset?"),
-    (["extend", "", SMOKE], "STORE is empty; is a shell variable unset?"),
-    (["extend", "a.zarr", ""], "CONFIG is empty; is a shell variable unset?"),
-    (["plot", ""], "STORE is empty; is a shell variable unset?"),
     (["trace", SMOKE, "-o", ""], "--output is empty; is a shell variable unset"),
-    (["compile", ""], "CONFIG is empty; is a shell variable unset?"),
-    (["status"], "Missing argument 'STORE'"),
     (["show", SMOKE], "is a file, not a store"),
     (["plot", "a.zarr"], "no store"),
     (["plot", "/"], "'/' is a whole disk, not a store"),
-    (["fit", "/"], "'/' is a whole disk, not a store"),
-    (["explore", "."], "this is a folder; give the path of a TOML file in it"),
     (["plot", "a.zarr", "--at", "friction"], "'friction' is not NAME=VALUE"),
     (["plot", "a.zarr", "--at", "friction=1", "--at", "friction=2"], "friction is given twice"),
     (["export", "a.zarr"], "Missing option '--output'"),
-    (["export", "a.zarr", "-o", "a.csv"], "no store"),
     (["example", "wear_powr"], "there is no sweep file 'wear_powr'; did you mean 'wear_power'?"),
     (["models", "oscillator"], "there is no model 'oscillator'; did you mean"),
     (["source", "friction_oscilator", "exact"], "did you mean 'friction_oscillator'?"),
     (["source", "friction_oscillator", "exakt"], "did you mean 'exact'?"),
-    (["source", "friction_oscillator"], "Missing argument 'METHOD'"),
-    (
-        ["source", "friction_oscillator", "exact", "--parameter-set", "cycle"],
-        "there is no parameter set of friction_oscillator 'cycle'; did you mean 'cycles'?",
-    ),
-    (["doctor", "--jsn"], "No such option: --jsn (Possible options: --json)"),
+    (["source", "friction_oscillator", "exact", "--parameter-set", "cycle"], "'cycles'?"),
 )
 
 
@@ -230,15 +172,12 @@ def test_a_broken_command_line_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_wrong_plot_request_names_the_choices(run: Run, finished: Store, tmp_path: Path) -> None:
+def test_a_wrong_plot_request_is_refused(run: Run, finished: Store, tmp_path: Path) -> None:
     store = str(finished.path)
     for arguments, message in {
-        ("waer_power",): "this sweep has no output 'waer_power': did you mean 'wear_power'?",
         ("slip_distance", "wear_power"): "slip_distance, wear_power are no stores, and one output",
-        ("--at", "frction=1"): "this sweep has no axis 'frction': did you mean 'friction'?",
         ("--at", "friction=nan"): "--at friction: nan is not a finite number",
         ("--at", "friction=inf"): "friction cannot be cut at inf; give a number",
-        ("-o", "a.xyz"): "'a.xyz' has no suffix of a picture format",
     }.items():
         status, _, err = run("plot", store, *arguments)
         assert status == 2
@@ -398,11 +337,8 @@ def test_json_distinguishes_an_infinite_value_from_a_missing_one(run: Run, tmp_p
     assert values == ["Infinity", "-Infinity", None, 1.5]
 
 
-@pytest.mark.parametrize("columns", [40, 80])
-def test_no_name_is_cut_off_on_a_terminal(
-    run: Run, monkeypatch: pytest.MonkeyPatch, columns: int
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
+def test_no_name_is_cut_off_on_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
     for model in models().values():
         with redirect_stdout(Terminal()) as terminal:
             assert run("models", model.name)[0] == 0
@@ -576,11 +512,8 @@ def test_show_names_the_rule_of_a_derived_default(
     assert re.search(rf"tangential_damping +{shown} +N s/m", out), out
 
 
-def test_plot_writes_next_to_the_store_or_to_the_path_named(
-    run: Run, tmp_path: Path, finished: Store
-) -> None:
-    store = create(tmp_path / "a.zarr")
-    finish(store)
+def test_plot_writes_next_to_the_store_or_to_the_path_named(run: Run, tmp_path: Path) -> None:
+    finish(create(tmp_path / "a.zarr"))
     for arguments, name in {
         (): "a.png",
         ("regime",): "a_regime.png",
@@ -591,12 +524,9 @@ def test_plot_writes_next_to_the_store_or_to_the_path_named(
         assert head.startswith((b"\x89PNG", b"%PDF-"))
 
 
-@pytest.mark.parametrize("name", ["b.nc", "b.csv", "b.CSV"])
-def test_export_chooses_the_format_by_the_suffix(run: Run, tmp_path: Path, name: str) -> None:
-    finish(create(tmp_path / "a.zarr"))
-    assert run("export", "a.zarr", "-o", name) == (0, f"{name}\n", "")
-    head = (tmp_path / name).read_bytes()[:8]
-    assert head.startswith((b"\x89HDF", b"friction"))
+def test_export_chooses_the_format_by_the_suffix(run: Run, tmp_path: Path, finished: Store) -> None:
+    assert run("export", str(finished.path), "-o", "b.CSV") == (0, "b.CSV\n", "")
+    assert (tmp_path / "b.CSV").read_bytes().startswith(b"friction")
 
 
 def test_printed_quantities() -> None:

@@ -28,16 +28,13 @@ import pytest
 import xarray as xr
 
 from sweep.cli import main
-from sweep.engine.ledger import failed_arrays
 from sweep.shipped import configs_folder
 from sweep.store import Store, open_results
 from tests.command import (
     MODULE,
     Run,
     environment,
-    in_little_room,
     json_lines,
-    sweep_command,
 )
 from tests.forked import CHECKOUT, PIPE, Forked, run_python
 
@@ -121,7 +118,10 @@ def test_json_lines_end_with_the_summary(run: Run) -> None:
 
 
 def test_options_reach_the_run_and_the_store(run: Run) -> None:
-    options = ("--workers", "1", "--chunk-points", "7", "--backend", "cpu", "--set", "mass=2.0")
+    options = (
+        "--workers", "1", "--chunk-points", "7", "--backend", "cpu", "--set", "mass=2.0",
+        "--durable", "--accept-revision",
+    )  # fmt: skip
     _, out, _ = run("run", SMOKE, "-o", "a b.zarr", *options, "--json")
     store = Store.open("a b.zarr")
     assert (store.n_chunks, store.sweep.constants["mass"]) == (5, 2.0)
@@ -144,18 +144,6 @@ def test_the_working_folder_may_be_the_store(
     assert (tmp_path / written).is_file()
 
 
-def test_a_single_point_is_shown_rather_than_plotted(run: Run) -> None:
-    constants = ("--set", "friction=0.1", "--set", "base_acceleration=15.0")
-    status, out, _ = run("run", SMOKE, "-o", "a.zarr", *constants)
-    assert status == 0
-    assert "a.zarr: 1 point, 1 of them now, in " in out
-    assert "next: sweep show a.zarr" in out
-    assert "; 1 worker on " in run("run", SMOKE, "-o", "b.zarr", *constants, "--workers", "1")[1]
-    assert "nothing to do, 1 point is there" in run("run", SMOKE, "-o", "a.zarr", *constants)[1]
-    one = ("--set", "friction={ values = [0.1] }", "--set", "base_acceleration=15.0")
-    assert "next: sweep show c.zarr" in run("run", SMOKE, "-o", "c.zarr", *one)[1]
-
-
 def test_points_that_are_not_ok_are_reported_with_their_sentence(run: Run) -> None:
     empty = "window_end={ values = [4.0] }"  # as a constant it would be a fault of the file
     status, out, _ = run("run", SMOKE, "-o", "a.zarr", "--set", empty)
@@ -164,57 +152,6 @@ def test_points_that_are_not_ok_are_reported_with_their_sentence(run: Run) -> No
     assert "no point could be computed:" in out
     assert f"35 of 35 points outside_validity: {sentence}" in out
     assert "next: sweep show" in out
-
-
-def test_failed_points_give_exit_status_1_each_time(run: Run) -> None:
-    run("run", SMOKE, "-o", "a.zarr", "--chunk-points", "7")
-    store = Store.open("a.zarr")
-    (Path("a.zarr") / "status" / "c" / "2" / "0").unlink()
-    (chunk,) = store.pending()
-    store.write(chunk, failed_arrays(store.sweep, chunk))
-    status, out, _ = run("run", SMOKE, "-o", "a.zarr")
-    assert status == 1
-    assert "7 of 35 points failed: " in out
-    assert run("status", "a.zarr")[0] == 1
-
-
-def test_another_sweep_at_the_same_place_is_refused(run: Run) -> None:
-    run("run", SMOKE, "-o", "a.zarr")
-    before = open_results("a.zarr").load()
-    status, out, err = run("run", SMOKE, "-o", "a.zarr", "--set", "mass=2.0")
-    assert (status, out) == (2, "")
-    assert "holds another sweep:\n  mass: 1.0 kg in the store, 2.0 kg in this sweep" in err
-    xr.testing.assert_identical(open_results("a.zarr").load(), before)
-
-
-def test_a_locked_store_is_refused_at_once(run: Run, tmp_path: Path) -> None:
-    run("run", SMOKE, "-o", "a.zarr")
-    with Store.open("a.zarr").lock():
-        done = sweep_command("run", SMOKE, "-o", "a.zarr", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"is held by process {os.getpid()}" in done.stderr
-
-
-def test_without_a_compiler_the_exit_status_is_3_and_there_is_no_store(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TRIBOSWEEP_CXX", "/nowhere/g++")
-    status, out, err = run("run", SMOKE)
-    assert (status, out) == (3, "")
-    assert "pip install 'ziglang" in err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_full_disk_gives_exit_status_3_and_keeps_finished_chunks(
-    run: Run, tmp_path: Path
-) -> None:
-    """Simulated by a limit on the size of files, which raises an error of the same kind."""
-    arguments = ("run", "wear_power", "-o", "a.zarr")
-    limited = in_little_room(10**5, *arguments, folder=tmp_path)
-    assert limited.returncode == 3
-    assert "Finished chunks are kept: run the same sweep again" in limited.stderr
-    assert "Traceback" not in limited.stderr
-    assert run(*arguments)[0] == 0
 
 
 def test_without_a_terminal_there_are_plain_lines(
@@ -382,12 +319,6 @@ def test_results_of_a_piped_sweep_file_are_named_after_the_model(run: Run) -> No
     assert out.startswith(f"{Path('results', 'friction_oscillator.zarr')}: 35 points, ")
 
 
-def test_a_time_limit_ends_a_run_like_sigterm(run: Run) -> None:
-    status, out, err = run(*ENDLESS, "--time-limit", "0.3")
-    assert (status, out) == (143, "")
-    assert "stopped by the time limit: 0 of 8,192 points are kept in long.zarr" in err
-
-
 def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -525,7 +456,6 @@ def unwritable(request: pytest.FixtureRequest) -> Iterator[int]:
         ),
         (("status", "nope.zarr"), 2),
         (("run", SMOKE, "--wrokers", "2"), 2),  # refused by typer
-        (("show",), 2),  # a missing argument, too
     ],
 )
 def test_messages_that_cannot_be_written_do_not_change_the_exit_status(
@@ -538,17 +468,6 @@ def test_messages_that_cannot_be_written_do_not_change_the_exit_status(
     if expected == 0:
         assert "a.zarr: 35 points" in out
         assert not Store.open(tmp_path / "a.zarr").pending()
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
-@pytest.mark.parametrize("changes", [{}, {"PYTHONUNBUFFERED": "1"}])
-def test_without_writable_output_and_messages_the_exit_status_is_3(
-    tmp_path: Path, changes: dict[str, str]
-) -> None:
-    with open("/dev/full", "w") as full:
-        command, settings = [*MODULE, "models"], environment(**changes)
-        done = subprocess.run(command, cwd=tmp_path, env=settings, stdout=full, stderr=full)
-    assert done.returncode == 3
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
@@ -580,35 +499,12 @@ def test_an_error_of_the_machine_is_not_reported_as_one_of_the_output(
     assert (status, "standard output" in err) == (70, False)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("run", ""), "CONFIG is empty"),
-        (("run", SMOKE, "-o", ""), "--store is empty; is a shell variable unset"),
-        (("plot", "a.zarr", "-o", ""), "--output is empty; is a shell variable unset"),
-        (("export", "a.zarr", "-o", ""), "--output is empty; is a shell variable unset"),
-        (("fit", "a.zarr", "-o", ""), "--output is empty; is a shell variable unset"),
-    ],
-)
-def test_empty_arguments_are_refused(
-    run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    status, _, err = run(*arguments)
-    assert (status, message in err) == (2, True)
-    assert not (tmp_path / "results").exists()
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a working directory cannot be deleted")
 @pytest.mark.parametrize(
     "arguments",
     [
         ("run", SMOKE, "-o", "a.zarr"),
-        ("run", SMOKE, "--dry-run"),
         ("status", "a.zarr"),
-        ("show", "a.zarr"),
-        ("plot", "a.zarr"),
-        ("export", "a.zarr", "-o", "a.nc"),
-        ("extend", "a.zarr", SMOKE),
     ],
 )
 def test_a_deleted_working_directory_is_reported(

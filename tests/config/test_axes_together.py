@@ -46,23 +46,6 @@ def test_parameters_vary_together(results: xr.Dataset) -> None:
             np.testing.assert_array_equal(results[name][:, i], line[name])
 
 
-def test_a_value_may_be_in_several_cases(tmp_path: Path) -> None:
-    """As in a table of measured cases."""
-    (tmp_path / "cases.csv").write_text("m,mu\n1,0.3\n2,0.3\n2,0.1\n")
-    columns = {
-        n: {"file": str(tmp_path / "cases.csv"), "column": c}
-        for n, c in (("mass", "m"), ("friction", "mu"))
-    }
-    whole: dict[str, object] = {**WHOLE, "axes": {**AXES, "case": columns}}
-    dataset = sweep.run(whole, store=None)
-    assert dataset["mass"].values.tolist() == [1, 2, 2]
-    for i, (mass, friction) in enumerate(((1, 0.3), (2, 0.3), (2, 0.1))):
-        alone = {"parameters": {**CONSTANTS, "mass": mass, "friction": friction}}
-        axes = {"base_acceleration": AXES["base_acceleration"]}
-        line = sweep.run({**WHOLE, **alone, "axes": axes}, store=None)
-        np.testing.assert_array_equal(dataset["wear_power"][:, i], line["wear_power"])
-
-
 def test_an_axis_may_have_the_name_of_one_of_its_parameters() -> None:
     axes = {"mass": {"mass": {"values": [1, 2]}, "friction": {"values": [0.1, 0.2]}}}
     parameters = {**CONSTANTS, "base_acceleration": 5}
@@ -106,10 +89,12 @@ def test_options_change_it(tmp_path: Path) -> None:
 
 
 def test_values_may_come_from_a_file(tmp_path: Path) -> None:
-    (tmp_path / "cases.csv").write_text("m,mu\n1,0.3\n2,0.2\n")
+    """As in a table of measured cases, a value may be in several of them."""
+    (tmp_path / "cases.csv").write_text("m,mu\n1,0.3\n2,0.3\n2,0.1\n")
     file = str(tmp_path / "cases.csv")
     case = {"mass": {"file": file, "column": "m"}, "friction": {"file": file, "column": "mu"}}
-    sweep.run({**WHOLE, "axes": {**AXES, "case": case}}, store=tmp_path / "a.zarr")
+    dataset = sweep.run({**WHOLE, "axes": {**AXES, "case": case}}, store=tmp_path / "a.zarr")
+    assert dataset["mass"].values.tolist() == [1, 2, 2]
     with pytest.raises(ConfigError, match="the values of case were read from a file"):
         load(tmp_path / "a.zarr")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import re
 import tracemalloc
 from difflib import get_close_matches
 from pathlib import Path
@@ -36,31 +37,24 @@ window_end = 12.0
 """
 
 FORMAT, MODEL, RUN, LAST = "format = 1", "[run]", "workers = 2", "window_end = 12.0"
+FREQUENCY = "angular_frequency = 6.25"
 FRICTION = "friction = { geomspace = [0.01, 1.0, 5] }"
 
-# (a piece of the good file, what stands there instead, what is said about that)
+# (a piece of the good file, what stands there instead, the gist of the message: key ... cure)
 # fmt: off
 BROKEN_FILES = [
-    (FORMAT, "", "format: missing; write format = 1"),
-    (FORMAT, "format = 2", "format: 2 is unknown; this version reads 1"),
+    (FORMAT, "", "format: missing; ... format = 1"),
+    (FORMAT, "format = 2", "format: 2 is unknown ... reads 1"),
     (FORMAT, "format = 1.0", "format: 1.0 is not the whole number 1"),
     (FORMAT, "format = true", "format: True is not the whole number 1"),
-    ('model = "friction_oscillator"', "", f"model: missing; choose one of {', '.join(models())}"),
-    ('"friction_oscillator"', '"friction_oscilator"',
-     "model: 'friction_oscilator' is unknown; did you mean 'friction_oscillator'?"),
-    ('"friction_oscillator"', "3",
-     "model: 3 is not the name of a model or the path of its file, in quotes"),
-    ('"friction_oscillator"', "friction_oscillator",
-     "line 3, column 9: this is not TOML: invalid value in 'model = friction_oscillator'; put"),
-    ("format = 1", "format = 1.", "line 2, column 11: this is not TOML: expected newline or end of "
-     "document after a statement in 'format = 1.'; TOML needs a digit on both sides"),
-    ('"friction_oscillator"', '"nowhere/duffin.toml"',
-     "model: there is no file 'nowhere/duffin.toml', and no shipped model of that name; did you "
-     "mean 'duffing'?"),
-    (MODEL, 'method = "exakt"\n[run]',
-     "method: 'exakt' is not a method of friction_oscillator; did you mean 'exact'?"),
-    (MODEL, 'outputs = ["wear_pwer"]\n[run]',
-     "outputs: 'wear_pwer' is unknown; did you mean 'wear_power'?"),
+    ('model = "friction_oscillator"', "", f"model: missing; ... one of {', '.join(models())}"),
+    ('"friction_oscillator"', '"friction_oscilator"', "model: ... mean 'friction_oscillator'?"),
+    ('"friction_oscillator"', "3", "model: 3 is not ... in quotes"),
+    ('"friction_oscillator"', "friction_oscillator", "line 3, column 9: ... not TOML: ... put"),
+    ("format = 1", "format = 1.", "line 2, column 11: ... not TOML: ... a digit on both sides"),
+    ('"friction_oscillator"', '"nowhere/duffin.toml"', "model: ... no file ... mean 'duffing'?"),
+    (MODEL, 'method = "exakt"\n[run]', "method: 'exakt' ... did you mean 'exact'?"),
+    (MODEL, 'outputs = ["wear_pwer"]\n[run]', "outputs: 'wear_pwer' ... mean 'wear_power'?"),
     (MODEL, 'outputs = ["status"]\n[run]', "outputs: 'status' is always stored; remove it"),
     (MODEL, 'outputs = ["regime", "regime"]\n[run]', "outputs: 'regime' is listed 2 times"),
     (MODEL, "outputs = []\n[run]", "outputs: empty; remove it for all outputs"),
@@ -68,69 +62,41 @@ BROKEN_FILES = [
     (MODEL, 'outputs = ["regime", 3]\n[run]', "outputs: 3 in the list is wrong"),
     (MODEL, 'dtype = "float16"\n[run]', "dtype: 'float16' is not \"float64\" or \"float32\""),
     (MODEL, "modle = 3\n[run]", "modle: there is no such key; did you mean 'model'?"),
-    (MODEL, "stiffness = 3\n[run]",
-     "stiffness: there is no such key; choose one of format, model, method, outputs, dtype; "
-     "parameters go under [parameters]"),
-    (MODEL, "[pictures]\nsobol = 10\n[run]",
-     "[pictures]: there is no such table; choose one of parameters, axes, sample, derived, reduce"),
-    (MODEL, '[run.slum]\nqueue = "x"\n[run]',
-     "[run] slum: there is no such option; did you mean 'slurm'?"),
-    (MODEL, '[run.slurm]\nquue = "x"\n[run]',
-     "[run.slurm] quue: there is no such key; did you mean 'queue'?"),
-    (MODEL, "[run.slurm]\ncores = 0\n[run]",
-     "[run.slurm] cores: 0 is not a whole number from 1 to 4,096"),
+    (MODEL, "stiffness = 3\n[run]", "stiffness: ... format, model, ... go under [parameters]"),
+    (MODEL, "[pictures]\nsobol = 10\n[run]", "[pictures]: ... no such table; ... axes, sample"),
+    (MODEL, '[run.slum]\nqueue = "x"\n[run]', "[run] slum: ... did you mean 'slurm'?"),
+    (MODEL, '[run.slurm]\nquue = "x"\n[run]', "[run.slurm] quue: ... did you mean 'queue'?"),
+    (MODEL, '[run.slurm]\npartition = "x"\n[run]', "partition: ... did you mean 'queue'?"),
+    (MODEL, "[run.slurm]\ncores = 0\n[run]", "[run.slurm] cores: 0 is ... from 1 to 4,096"),
     (RUN, "worker = 2", "[run] worker: there is no such option; did you mean 'workers'?"),
     (RUN, "workers = 0", "[run] workers: 0 is not a whole number from 1 to 4,096"),
-    (RUN, "workers = 1.5", "[run] workers: 1.5 is not a whole number from 1 to 4,096"),
     (RUN, 'backend = "tpu"', "[run] backend: 'tpu' is not \"auto\", "),
     (RUN, "chunk_points = true", "[run] chunk_points: True is not a whole number from 1 to 2^31"),
     (RUN, "accept_revision = 1", "[run] accept_revision: 1 is not true or false"),
-    (RUN, 'time_limit = "55"',
-     "[run] time_limit: '55' is not a length of time above 0: write seconds"),
-    (RUN, 'time_limit = " "', "[run] time_limit: ' ' is not a length of time"),
-    (RUN, 'time_limit = "5m x"', "[run] time_limit: '5m x' is not a length of time"),
-    (RUN, 'time_limit = "' + "9" * 200_000 + '"', "is not a length of time"),
-    (RUN, "time_limit = -1", "[run] time_limit: -1 is not a length of time"),
-    (RUN, "time_limit = 0", "[run] time_limit: 0 is not a length of time above 0: write seconds"),
-    (RUN, 'time_limit = "0s"', "[run] time_limit: '0s' is not a length of time"),
-    (RUN, "time_limit = nan", "[run] time_limit: nan is not a length of time"),
-    (RUN, "time_limit = true", "[run] time_limit: True is not a length of time"),
+    (RUN, 'time_limit = "55"', "[run] time_limit: '55' is not a length of time ... seconds"),
     (FRICTION, "frction = { values = [1] }\n" + FRICTION, "[axes] frction: friction_oscillator"),
-    (FRICTION, "", "[parameters] friction: missing (Coulomb friction coefficient); "
-     "give it here or under [axes], a plain number"),
-    (FRICTION, "mass = { values = [1] }\n" + FRICTION,
-     "[axes] mass: also given under [parameters]; keep one of the two"),
-    (LAST, LAST + "\nstifness = 1", "[parameters] stifness: friction_oscillator has no such "
-     "parameter; did you mean 'stiffness'?"),
+    (FRICTION, "", "[parameters] friction: missing ... under [axes], a plain number"),
+    (FRICTION, "mass = { values = [1] }\n" + FRICTION, "[axes] mass: ... keep one of the two"),
+    (LAST, LAST + "\nstifness = 1", "[parameters] stifness: ... did you mean 'stiffness'?"),
     (LAST, LAST + '\n"a b" = 1', "[parameters] 'a b': friction_oscillator has no such parameter"),
     (LAST, LAST + "\na-b = 1", "[parameters] a-b: friction_oscillator has no such parameter"),
-    (LAST, LAST + "\noutputs = []",
-     "[parameters] outputs: not a parameter; outputs belongs at the top of the file"),
-    ("mass = 1.0", "", "[parameters] mass: missing (mass of the rubbing body); "
-     "give it here or under [axes], in kg"),
+    (LAST, LAST + "\noutputs = []", "[parameters] outputs: ... at the top of the file"),
+    ("mass = 1.0", "", "[parameters] mass: missing ... give it here or under [axes], in kg"),
     ("mass = 1.0", "mass = true", "[parameters] mass: True is not a number; write a number in kg"),
     ("mass = 1.0", "mass = nan", "[parameters] mass: nan is not a finite number"),
     ("mass = 1.0", "mass = -inf", "[parameters] mass: -inf is not a finite number"),
     ("mass = 1.0", "mass = 2020-01-01", "mass: datetime.date(2020, 1, 1) is not a number"),
-    ("mass = 1.0", "mass = [1, 2]", "[parameters] mass: [1, 2] is not one number; "
-     "for several values, write mass = { values = [...] }"),
+    ("mass = 1.0", "mass = [1, 2]", "mass: [1, 2] is not one number; ... mass = { values = ["),
     ("mass = 1.0", "mass = [[[[1]]]]", "mass: [[[[...]]]] is not one number"),
     ("mass = 1.0", "mass = { values = [1] }", "mass: {'values': [1]} is not one number; for"),
     ("mass = 1.0", "mass = 0", "[parameters] mass: 0 is out of range; it has to be above 0 kg"),
-    (LAST, LAST + '\nstiffness = "-3 N/mm"',
-     "[parameters] stiffness: '-3 N/mm' is out of range; it has to be at least 0 N/m"),
-    ("window_start = 4.0", 'window_start = "2 kg"', "[parameters] window_start: '2 kg' has the "
-     'wrong dimension; write a number in s, or text with a unit such as "2 s"'),
-    ("angular_frequency = 6.25", 'angular_frequency = "50 Hz"',
-     "[parameters] angular_frequency: '50 Hz' may mean turns or radians: "
-     'write "50 turn/s" (2 pi times larger) or "50 rad/s"'),
-    (LAST, "end_cycle = 12", "[parameters]: window_start, end_cycle belong to different sets; give "
-     "exactly one of these sets: window_start, window_end (seconds) or start_cycle, end_cycle"),
+    (LAST, LAST + '\nstiffness = "-3 N/mm"', "stiffness: '-3 N/mm' ... has to be at least 0 N/m"),
+    ("window_start = 4.0", 'window_start = "2 kg"', "window_start: '2 kg' ... dimension; ... in s"),
+    (FREQUENCY, 'angular_frequency = "50 Hz"', "'50 Hz' may mean ... \"50 turn/s\" (2 pi times"),
+    (LAST, "end_cycle = 12", "[parameters]: window_start, end_cycle ... exactly one of these"),
     (LAST, "", "[parameters] window_end: missing (end of the window"),
-    ("window_start = 4.0\n" + LAST, "",
-     "[parameters]: give exactly one of these sets: window_start, window_end (seconds) or"),
-    (LAST, LAST + "\nmass = 2",
-     "line 15, column 9: this is not TOML: cannot overwrite a value in 'mass = 2'; give each key"),
+    ("window_start = 4.0\n" + LAST, "", "[parameters]: ... window_start, window_end (seconds) or"),
+    (LAST, LAST + "\nmass = 2", "line 15, column 9: ... 'mass = 2'; give each key"),
     (LAST, "[rum", "line 14, column 5: this is not TOML: expected ']' at the end of a table"),
     (LAST, LAST + "\n[axes]\n", "this is not TOML: cannot declare [axes] twice in '[axes]'; give"),
     (FORMAT, "format = 1" + "0" * 5000, "this is not TOML: "),
@@ -146,7 +112,7 @@ def test_broken_file(piece: str, instead: str, gist: str, tmp_path: Path) -> Non
     path = tmp_path / "broken.toml"
     path.write_bytes(GOOD.replace(piece, instead).encode("utf-8", "surrogateescape"))
     (fault,) = faults(path)
-    assert gist in fault
+    assert said(gist, fault)
 
 
 # fmt: off
@@ -211,7 +177,7 @@ BROKEN_AXES = [
     (1.0, "1.0 is not a table"),
     ({}, "give one of linspace, geomspace, values, file, and none is given"),
     ({"values": [1], "linspace": [0, 1, 2]}, "not linspace, values together"),
-    ({"logspace": [0, 1, 2]}, "logspace: there is no such key; did you mean"),
+    ({"logspace": [0, 1, 2]}, "logspace: there is no such key; did you mean 'geomspace'"),
     ({"linspace": 3}, "linspace: 3 is not [first, last, count]"),
     ({"linspace": []}, "takes [first, last, count], not 0 entries"),
     ({"linspace": [0, 1]}, "takes [first, last, count], not 2 entries"),
@@ -284,23 +250,15 @@ BROKEN_OVERRIDES = [
     ("frction=0.1", "--set frction: friction_oscillator has no such parameter; did you mean 'fri"),
     ("friction=", "--set friction=: '' is not a TOML value"),
     ("friction={ values = [1", "'{ values = [1' is not a TOML value"),
+    ("friction={ values = [.1, 2.] }", "is not a TOML value; TOML needs a digit on both sides"),
     ('friction="1', "is not a TOML value"),
     ("friction=1\nmass=2", "is not a TOML value"),
-    ("friction=-1", "--set friction: -1 is out of range; it has to be at least 0"),
-    ("friction=abc", "--set friction: 'abc' is not a number with a unit"),
-    ("friction=true", "--set friction: True is not a number"),
-    ("friction=inf", "--set friction: inf is not a finite number"),
     ("friction=[0.1, 0.2]", "friction: [0.1, 0.2] is not one number; for several values"),
-    ("friction={ linspace = [0, 1] }", "--set friction: linspace takes [first, last, count]"),
     ("friction={ values = [-1] }", "--set friction: value 1: -1 is out of range"),
-    ("mass=2 mm", "--set mass: '2 mm' has the wrong dimension; write a number in kg"),
     ("axes.friction.geomspace=[1, 2, 3]", "--set 'friction={ linspace = [first, last, count] }'"),
     ("axes={}", "this is a whole table; set one entry of it: --set axes.name=value"),
     ("rum.workers=2", "there is no table 'rum'; did you mean 'run'?"),
     ("run.workers=two", "--set run.workers: 'two' is not a whole number from 1 to 4,096"),
-    ("run.wrkers=2", "--set run.wrkers: there is no such option; did you mean 'workers'?"),
-    ("method=exat", "--set method: 'exat' is not a method of friction_oscillator; did you mean"),
-    ("outputs=wear_power", "--set outputs: 'wear_power' is not a list of names"),
     ("format=7", "--set format: 7 is unknown; this version reads 1"),
     ("start_cycle=3", "start_cycle: belongs to set cycles, the other parameters to seconds"),
 ]
@@ -445,6 +403,11 @@ def test_all_faults_come_at_once_each_with_its_place(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{path}: 16 faults, nothing was computed\n")
 
 
+def said(gist: str, message: str) -> bool:
+    """Whether a message has these parts in this order, the dots standing for any words."""
+    return bool(re.search(".*".join(map(re.escape, gist.split(" ... "))), message))
+
+
 def faults(source: object, *overrides: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         load(source, overrides)
@@ -499,23 +462,6 @@ def test_constants_that_contradict_one_another(overrides: list[str], gist: str) 
 def test_contradictions_along_an_axis_are_left_to_the_points() -> None:
     sweep = load(mapping(vertical_acceleration={"values": [0, 20]})).sweep
     assert sweep.shape == (2, 2)
-
-
-def test_four_axes_can_be_refined_and_five_cannot() -> None:
-    two = {"linspace": [2, 1, 2]}  # axes may fall
-    refine = {"output": "regime", "levels": 1}
-    four = {**mapping(mass=two, friction=two, gravity=two), "refine": refine}
-    assert len(load(four).sweep.axes) == 4
-    five = {**mapping(mass=two, friction=two, gravity=two, stiffness=two), "refine": refine}
-    (fault,) = faults(five)
-    assert fault.startswith("[refine]: 5 axes are more than the 4 that can be refined")
-
-
-def test_an_unknown_output_to_refine_is_the_only_fault() -> None:
-    refine = {"output": "regim", "levels": 1, "tolerance": 0.1}
-    assert faults({**mapping(), "refine": refine}) == [
-        "[refine] output: 'regim' is unknown; did you mean 'regime'?"
-    ]
 
 
 @pytest.mark.parametrize("table", ["", "parameters", "axes", "sample", "run"])

@@ -98,6 +98,7 @@ def test_units(written: object, parameter: Parameter, si: float) -> None:
         ("0.5", RADIAN, '"0.5 turn" (2 pi times larger) or "0.5 rad"'),
         ("0.1 rad", PLAIN, "'0.1 rad' has the wrong dimension; write a plain number"),
         ("2 kg", METRE, "'2 kg' has the wrong dimension; write a number in m"),
+        ("3 g", ACCELERATION, '"3 g_n"'),
         ("2", METRE, 'drop the quotes for a number in m, or write "2 m"'),
         ("2 meeter", METRE, "unknown unit 'meeter'; known units are m, g, s"),
         ("mm", METRE, "'mm' is not a number with a unit"),

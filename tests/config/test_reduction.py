@@ -10,16 +10,11 @@ import pytest
 
 from sweep.config import load
 from sweep.errors import ConfigError
+from tests.config.test_sample import PARAMETERS
 
 GOOD: Mapping[str, Any] = {
     "model": "friction_oscillator",
-    "parameters": {
-        "mass": 1.0,
-        "gravity": 10.0,
-        "angular_frequency": 6.25,
-        "window_start": 4.0,
-        "window_end": 12.0,
-    },
+    "parameters": PARAMETERS,
     "axes": {"base_acceleration": {"values": [15.0, 1.5, 3.0]}},
     "sample": {"method": "sobol", "points": 64, "seed": 1, "friction": {"uniform": [0.1, 0.2]}},
     "reduce": {"wear_power": ["mean"], "regime": ["share"]},

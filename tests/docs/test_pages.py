@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,17 @@ from sweep.config import load
 from sweep.plan.recipes import recipe
 from sweep.shipped import configs_folder
 from sweep.store.layout import attributes
-from tests.docs.blocks import blocks, commands, run_page
+from tests.docs.blocks import blocks, run_page
 from tests.docs.site import ROOT
 
 FOLDERS = ("tutorials", "how_to", "explanation", "reference")
 README = ROOT / "README.md"
 PAGES = sorted(page for folder in FOLDERS for page in (ROOT / "docs" / folder).glob("*.md"))
 PAGES.append(README)
-BROAD = ("choose_what_a_picture_shows.md", "clusters_and_gpus.md")  # many pictures, processes
+BROAD = (
+    "choose_what_a_picture_shows.md", "clusters_and_gpus.md",  # many pictures, processes
+    "your_own_model.md", "write_a_model_file.md", "write_a_sweep_file.md",  # kernels of their own
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -68,6 +72,16 @@ def test_code_is_fenced(page: Path) -> None:
     assert not re.search(r"^ {4,}(?![-*\d ])\S", prose, re.MULTILINE)
 
 
+def test_the_changes_that_contributing_shows_fit_the_tree() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    changes = [block.text for block in blocks(page) if block.language == "diff"]
+    assert len(changes) >= 4
+    for change in changes:
+        options = ["git", "apply", "--check", "--unidiff-zero", "-"]
+        done = subprocess.run(options, cwd=ROOT, input=change, text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
+
+
 def test_the_readme_is_one_screen_or_two() -> None:
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 110
 
@@ -89,12 +103,3 @@ def test_the_runner_runs_code_and_writes_files(
         page.write_text(wrong)
         with pytest.raises(AssertionError):
             run_page(page, tmp_path)
-
-
-def test_commands_of_a_shell_block() -> None:
-    text = "sweep run x \\\n    --set 'a = 1'  # so\n\nsweep show y && sweep plot y\n"
-    assert commands(text) == [
-        ["sweep", "run", "x", "--set", "a = 1"],
-        ["sweep", "show", "y"],
-        ["sweep", "plot", "y"],
-    ]

@@ -145,32 +145,6 @@ def test_a_model_from_a_file_is_compiled_into_its_page(browser: Any, tmp_path: P
     assert tab.errors == []
 
 
-def test_a_normal_force_in_place_of_gravity_is_computed(browser: Any, tmp_path: Path) -> None:
-    path = tmp_path / "force.toml"
-    path.write_text(
-        'format = 1\nmodel = "friction_oscillator"\nmethod = "moreau"\n[parameters]\n'
-        "base_acceleration = 12.0\nangular_frequency = 6.0\nwindow_start = 1.0\n"
-        "window_end = 2.0\nfriction = 0.1\nstep = 2e-3\n[axes]\n"
-        "normal_force = { linspace = [5.0, 9.0, 12] }\nmass = { values = [0.7, 1.3, 3.0] }\n"
-    )
-    tab = Tab(browser, explore(path, tmp_path / "force.html"))
-    tab.settle()
-    ds = sweep.run(path, store=None)
-    assert (tab.computed("wear_power") == bits(ds.wear_power.values)).all()
-    tab.click(0.5, 0.5)
-    at = tab.traced()
-    trace = sweep.trace(path, at)
-    expected = f"{float(trace.normal_force.max()):.6g}"
-    assert tab.rows("observables")["normal force"][2] == expected
-    tab.value(FEW)
-    tab.drag((0.3, 0.2), (0.7, 0.8))
-    window = tmp_path / "window.toml"
-    window.write_text(tab.value("windowFile()"))
-    ds = sweep.run(window, store=None)
-    assert (tab.computed("wear_power") == bits(ds.wear_power.values)).all()
-    assert tab.errors == []
-
-
 def test_a_sweep_that_was_not_run_is_computed_with_its_derived_parameters(
     browser: Any, tmp_path: Path
 ) -> None:

@@ -16,9 +16,8 @@ from sweep.analysis.cuts import cut
 from sweep.analysis.refined import cells_of, on_grid
 from sweep.config import load
 from sweep.errors import SweepError
-from sweep.shipped import configs_folder
 from sweep.theory import friction_oscillator as theory
-from tests.refine.test_refine import AXES, PARAMETERS, document, plain, same_bits
+from tests.refine.test_refine import AXES, PARAMETERS, document, plain
 
 MIN_SAVING = 20  # the full grid has at least that many times the points
 
@@ -267,10 +266,3 @@ def test_three_axes_are_cut() -> None:
     dataset = sweep.run(document({"output": "regime", "levels": 1}, axes=axes), store=None)
     figure = plots.draw(dataset, "regime", at={"phase": 0.8})
     assert figure.axes[0].get_title(loc="left").partition("\n")[0].endswith("at phase = 0.75 rad")
-
-
-def test_smoke_twin_is_refined(tmp_path: Path) -> None:
-    smoke = configs_folder() / "smoke" / "wear_power_refined.toml"
-    dataset = sweep.run(smoke, store=tmp_path / "a.zarr")
-    assert 15 < dataset.sizes["point"] < 100
-    assert same_bits(dataset, sweep.run(smoke, store=None))

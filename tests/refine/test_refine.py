@@ -21,10 +21,8 @@ from sweep.refine.mesh import Mesh, halved
 from sweep.request import Refinement
 from sweep.spec import Status
 from tests.command import Run
+from tests.config.test_sample import PARAMETERS
 
-PARAMETERS = {
-    "mass": 1, "gravity": 10, "angular_frequency": 6.25, "window_start": 4, "window_end": 12,
-}  # fmt: skip
 AXES = {
     "friction": {"geomspace": [0.01, 1.0, 5]},
     "base_acceleration": {"linspace": [0.5, 15.0, 9]},

@@ -303,13 +303,6 @@ def test_a_second_driver_is_refused_at_once(tmp_path: Path) -> None:
         sweep.run(document(), store=path)
 
 
-def test_an_impossible_place_is_refused_as_for_any_sweep(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match=r"cannot make the store .*file.*name another store"):
-        sweep.run(document(), store=tmp_path / "file" / "a.zarr")
-    assert names(tmp_path) == {"file"}
-
-
 def test_a_damaged_chunk_is_computed_again(tmp_path: Path, whole: dict[str, bytes]) -> None:
     path = tmp_path / "a.zarr"
     sweep.run(SLOW, store=path)
