@@ -815,7 +815,7 @@ end = { final = "y" }
 
 @pytest.mark.parametrize("method", FIRST)
 def test_what_rests_at_zero_leaves_it_without_crossing_it(method: str) -> None:
-    """At rates that differ, so that a rounding beside zero is longer ago than the later rate says."""
+    """At rates that differ: a rounding beside zero is longer ago than the later rate says."""
     random = np.random.default_rng(3)
     start, rate, again = (random.uniform(low, 1, 300) for low in (0.1, 0.8, 1e-4))
     rows = {"start": start, "rate": rate, "again": again}
