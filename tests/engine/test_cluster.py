@@ -289,17 +289,6 @@ def test_a_chunk_that_always_raises_is_abandoned(
     check_resumable()
 
 
-def test_fail_fast_stops_at_the_first_chunk_that_is_abandoned(
-    address: str, store: Store, faulty: Callable[..., Faulty], check_resumable: Callable[[], None]
-) -> None:
-    backend = faulty("raises", *range(12))
-    summary = run(store, RunOptions(cluster=address, fail_fast=True), open_backend=backend)
-    assert summary.stopped == "failure"
-    assert 1 <= summary.chunks < 12
-    assert len(store.pending()) == 12 - summary.chunks
-    check_resumable()
-
-
 @pytest.mark.usefixtures("short_limits")
 @pytest.mark.parametrize(
     ("by", "row"),
@@ -428,21 +417,6 @@ def test_a_task_that_ignores_its_limit_is_killed_with_its_worker(
     assert summary.counts == {Status.ok: 12 * ROW}
     assert backend.attempts(7) == 2
     assert tree(store.path) == whole
-
-
-@pytest.mark.broad  # each time the command does it, in cli/test_command_faults
-def test_a_killed_worker_costs_one_chunk_and_is_reported(
-    store: Store, faulty: Callable[..., Faulty], whole: dict[str, bytes]
-) -> None:
-    backend = faulty("killed", 5, times=1)
-    notes: list[str] = []
-    summary = run(store, LOCAL, notify=notes.append, open_backend=backend)
-    assert (summary.counts, summary.stopped) == ({Status.ok: 12 * ROW}, "")
-    assert tree(store.path) == whole
-    # The chunks that the worker had written are kept.
-    assert sum(backend.attempts(i) - 1 for i in range(12)) == 1
-    (line,) = (line for line in notes if "lost" in line)
-    assert line.startswith("lost a worker (KilledWorker: process t")
 
 
 DASK_WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
@@ -655,10 +629,6 @@ def test_the_error_of_a_script_without_a_main_guard_says_to_add_it(tmp_path: Pat
     assert all('`if __name__ == "__main__":`' in line for line in by_workers)
     assert by_workers[-1] == done.stderr.splitlines()[-1]
     assert "worker processes did not start" in by_workers[-1]
-    (tmp_path / "script.py").write_text(DRIVER)
-    command = [sys.executable, "script.py", "map.zarr", json.dumps(REQUEST)]
-    subprocess.run(command, cwd=tmp_path, env=environment(), check=True, timeout=60)
-    assert not Store.open(tmp_path / "map.zarr").pending()
 
 
 @pytest.mark.parametrize("limit", [20, pytest.param(24, marks=pytest.mark.broad)])

@@ -41,7 +41,6 @@ from sweep.spec import Status
 from sweep.store import MemoryResults, Store
 from sweep.work import Chunk, Points, Task
 from tests.backends.wrapped import WrappedBackend
-from tests.benchmarks.engine_share import engine_share
 from tests.points import compute
 from tests.test_plan import OUTPUTS, linear, sweep_over
 
@@ -128,7 +127,6 @@ def test_a_sweep_is_every_point_of_its_grid() -> None:
     assert (summary.points, summary.chunks, summary.stopped) == (108, 6, "")
     assert summary.counts == {Status.ok: 108}
     assert 0 < summary.kernel_seconds <= summary.workers * summary.wall_seconds
-    assert 0 <= engine_share(summary) < 1
 
 
 # Few examples, because each makes a store, and some compile a kernel.
@@ -609,11 +607,6 @@ def test_float32_is_rounded_once_from_what_was_computed() -> None:
     rounded = expected["wear_power"].astype(np.float32)
     np.testing.assert_array_equal(dataset["wear_power"].to_numpy().ravel(), rounded)
     np.testing.assert_array_equal(dataset["regime"].to_numpy().ravel(), expected["regime"])
-
-
-def test_the_engine_share_of_an_empty_run_is_zero() -> None:
-    nothing = Summary(0, 0, {}, 0.0, 0.0, 1, "", "")
-    assert engine_share(nothing) == 0.0
 
 
 def test_the_summary_counts_the_most_workers_at_any_time() -> None:

@@ -369,10 +369,21 @@ def start(tmp_path: Path, nvidia_smi: List) -> Iterator[Callable[..., Ran]]:
     assert "cupy" not in sys.modules
 
 
-def test_each_gpu_has_a_process_that_sees_it_alone(
+def test_each_gpu_has_a_process_that_sees_it_alone_and_answers_no_stranger(
     start: Callable[..., Ran], expected: dict[str, bytes]
 ) -> None:
-    ran = start()
+    before = ports_of_family()
+    ports: set[int] = set()
+    replies: list[object] = []
+
+    def report(_: Progress) -> None:
+        if not ports:
+            ports.update(ports_of_family() - before)
+            replies.extend(answers(ports))
+
+    ran = start(report=report)
+    assert len(ports) >= 3  # of the scheduler and of each worker, at least
+    assert replies == []
     assert ran.summary is not None
     assert ran.summary.counts == {Status.ok: 12 * ROW}
     assert ran.summary.backend == "2 GPUs (NVIDIA H200)"
@@ -388,21 +399,6 @@ def test_each_gpu_has_a_process_that_sees_it_alone(
     assert len(processes) == 2
     for receipt in ran.store.receipts():
         assert receipt["device"] == f"the processor ({processes[receipt['pid']]})"
-
-
-def test_the_cluster_of_gpus_answers_no_stranger(start: Callable[..., Ran]) -> None:
-    before = ports_of_family()
-    ports: set[int] = set()
-    replies: list[object] = []
-
-    def report(_: Progress) -> None:
-        if not ports:
-            ports.update(ports_of_family() - before)
-            replies.extend(answers(ports))
-
-    start(report=report)
-    assert len(ports) >= 3  # of the scheduler and of each worker, at least
-    assert replies == []
 
 
 def abandonment_notes(ran: Ran) -> list[str]:

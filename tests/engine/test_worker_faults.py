@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import random
@@ -22,11 +21,10 @@ import pytest
 import sweep
 from sweep import api
 from sweep.backends import Computed, open_backend
-from sweep.backends.compiler import find_compiler
 from sweep.config import load
 from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import run
-from sweep.errors import CompileError, MachineError, StoreError, SweepError
+from sweep.errors import CompileError, MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.request import Sweep
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
@@ -58,18 +56,6 @@ REQUEST = {
     },
     "run": {"workers": 2, "chunk_points": 16},
 }
-
-# Runs the request in the store; exits with the status of the command.
-RUNNER = """
-import json, sys
-import sweep
-from sweep.errors import SweepError
-try:
-    sweep.run(json.loads(sys.argv[2]), store=sys.argv[1])
-except SweepError as error:
-    print(error, flush=True)
-    sys.exit(error.exit_status)
-"""
 
 # How long a chunk takes at least in a process that is to be killed.
 CHUNK_SECONDS = 0.02
@@ -169,35 +155,6 @@ def test_killed_at_any_moment_and_run_again_it_is_the_same_store(
 # Refusals.
 
 
-def test_a_second_driver_and_another_sweep_are_refused_at_once(
-    tmp_path: Path, whole: dict[str, bytes]
-) -> None:
-    path = tmp_path / "map.zarr"
-    other = ["friction={ linspace = [0.05, 0.6, 60] }", "mass=2"]
-    with contextlib.closing(_Killing(start(path))) as driver:
-        _wait_until(lambda: path.exists() and len(list(path.glob("status/c/*"))) > 2)
-        with pytest.raises(StoreError, match=rf"held by process {driver.process.pid} on .*kill"):
-            api.run(REQUEST, store=path)
-        with pytest.raises(StoreError) as caught:
-            api.run(REQUEST, other, store=path)
-    assert "mass: 1.0 kg in the store, 2.0 kg in this sweep" in str(caught.value)
-    assert "axis friction: linspace = [0.05, 0.5, 60] in the store" in str(caught.value)
-    finish(path)  # the lock ended with its process
-    assert tree(path) == whole
-    with pytest.raises(StoreError, match="holds another sweep"):
-        api.run(REQUEST, other, store=path)
-    assert tree(path) == whole
-
-
-class _Killing:
-    def __init__(self, process: Forked) -> None:
-        self.process = process
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.communicate()
-
-
 def _wait_until(true: Callable[[], bool], seconds: float = 20.0) -> None:
     end = time.monotonic() + seconds
     while not true():
@@ -206,103 +163,6 @@ def _wait_until(true: Callable[[], bool], seconds: float = 20.0) -> None:
 
 
 # A full disk.
-
-FULL_DISK = """
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-// ROOM_LEFT bytes fit into regular files; then comes a short write, then ENOSPC, as on a full disk.
-static long used = 0;
-
-static long granted(int file, size_t wanted) {
-    struct stat state;
-    if (fstat(file, &state) || !S_ISREG(state.st_mode)) return (long)wanted;
-    long before = __atomic_fetch_add(&used, (long)wanted, __ATOMIC_SEQ_CST);
-    long room = atol(getenv("ROOM_LEFT")) - before;
-    if (room <= 0) {
-        errno = ENOSPC;
-        return -1;
-    }
-    return room < (long)wanted ? room : (long)wanted;
-}
-
-extern "C" ssize_t write(int file, void const* bytes, size_t wanted) {
-    auto real = (ssize_t(*)(int, void const*, size_t))dlsym(RTLD_NEXT, "write");
-    long size = granted(file, wanted);
-    return size < 0 ? -1 : real(file, bytes, size);
-}
-extern "C" ssize_t pwrite64(int file, void const* bytes, size_t wanted, off64_t at) {
-    auto real = (ssize_t(*)(int, void const*, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
-    long size = granted(file, wanted);
-    return size < 0 ? -1 : real(file, bytes, size, at);
-}
-extern "C" ssize_t writev(int file, iovec const* pieces, int count) {
-    ssize_t written = 0;
-    for (int i = 0; i < count; i++) {
-        ssize_t size = write(file, pieces[i].iov_base, pieces[i].iov_len);
-        if (size < 0) return written > 0 ? written : -1;
-        written += size;
-        if (size < (ssize_t)pieces[i].iov_len) break;
-    }
-    return written;
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library to preload that lets only ROOM_LEFT bytes be written."""
-    if sys.platform != "linux":
-        pytest.skip("LD_PRELOAD is for Linux; store/test_survives.py tests a refused write")
-    folder = tmp_path_factory.mktemp("full_disk")
-    source, library = folder / "full_disk.cpp", folder / "full_disk.so"
-    source.write_text(FULL_DISK)
-    compiler = find_compiler()
-    command = [*compiler.command, *compiler.flags, "-w", "-o", str(library), str(source), "-ldl"]
-    subprocess.run(command, check=True, capture_output=True)
-    return library
-
-
-def run_in_little_room(store: Path, library: Path, room: int) -> tuple[int, str]:
-    # Otherwise Python keeps a truncated .pyc and fails on it ever after.
-    no_bytecode = {"PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", RUNNER, str(store), json.dumps(REQUEST)],
-        cwd=ROOT,
-        env=environment(LD_PRELOAD=str(library), ROOM_LEFT=str(room), **no_bytecode),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=60,
-    )
-    return done.returncode, done.stdout
-
-
-def test_a_full_disk_keeps_finished_chunks_and_the_run_resumes_when_there_is_room(
-    tmp_path: Path, full_disk: Path, whole: dict[str, bytes]
-) -> None:
-    """The disk fills up at an arbitrary byte: once while the store is created, then in chunks."""
-    path = tmp_path / "map.zarr"
-    status, message = run_in_little_room(path, full_disk, 3000)
-    assert (status, path.exists()) == (3, False)
-    assert "cannot make the store" in message
-    assert "the disk is full; free some space" in message
-    assert list(tmp_path.iterdir()) == []
-    metadata_size = sum(len(content) for name, content in whole.items() if "/c/" not in name)
-    status, message = run_in_little_room(path, full_disk, metadata_size + 15_001)
-    assert status == 3, message
-    assert "disk is full; free some space. Finished chunks are kept: run the same" in message
-    store = Store.open(path)
-    done = 60 - len(store.pending())
-    assert 0 < done < 60
-    assert store.verify() == []
-    assert finish(path).chunks == 60 - done
-    assert tree(path) == whole
-
 
 # In a namespace of its own, the mount ends with the process. Prints the outcome of each step.
 ON_A_SMALL_DISK = """
@@ -361,7 +221,7 @@ def test_a_really_full_then_really_read_only_disk(
     tmp_path: Path, request_: Mapping[str, Any], pages: int, chunks: int, least: int
 ) -> None:
     if not _may_mount(tmp_path):
-        pytest.skip("mounting is not permitted here")  # the full disk above is tested regardless
+        pytest.skip("mounting is not permitted here")  # store/test_survives.py needs no mount
     undisturbed = sweep.run(request_, store=tmp_path / "whole" / "map.zarr")
     whole = digests(tmp_path / "whole" / "map.zarr")
     files = (tmp_path / "whole/map.zarr/wear_power/c").rglob("0")

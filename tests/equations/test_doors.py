@@ -190,6 +190,7 @@ def test_a_store_with_a_hostile_text_is_refused_and_nothing_is_compiled(
     assert not {"mark", "compiled"} & {entry.name for entry in folder.iterdir()}
 
 
+@pytest.mark.broad  # other models daily, in engine/test_cluster.py
 def test_two_processes_give_the_same_bits(folder: Path) -> None:
     request = {
         "model": model(RESONANCE),
@@ -242,7 +243,7 @@ last = { final = "x", unit = "m" }
     assert "note: the scale of x [m] is 1; give a state of another size a scale" in err
 
 
-QUICK = ("bouncing_ball", "belt")
+QUICK = ("bouncing_ball",)
 
 
 @pytest.mark.parametrize(

@@ -90,11 +90,11 @@ def test_springs_whose_law_changes_close_to_the_end_of_an_interval(
     ("beta", "delta", "phase", "exponent"),
     [
         (1.5e7, 10.0, 1.0, 20.0),
-        (1e8, 100.0, 1.0, 50.0),
-        (1e9, 1000.0, 1.0, 50.0),
         *(
             pytest.param(*case, marks=pytest.mark.broad)
             for case in (
+                (1e8, 100.0, 1.0, 50.0),
+                (1e9, 1000.0, 1.0, 50.0),
                 (1e9, 10.0, 1.0, 50.0),
                 (9e14, 3.0, 1.0, 2.0),
                 (1e3, 10.0, 1.0, 20.0),
@@ -430,7 +430,6 @@ STILL = {"normal_amplitude": 0, "tangential_amplitude": 0}
 # fmt: off
 BAD = [
     ({**DIMENSIONLESS, "delta": 0}, "exact", "delta: 0 is out of range; it has to be above 0"),
-    ({**DIMENSIONLESS, "delta": -0.1}, "exact", "delta: -0.1 is out of range"),
     ({**DIMENSIONLESS, "delta": math.inf}, "exact", "delta: inf is not a finite number"),
     ({**DIMENSIONLESS, "beta": -1}, "exact", "beta: -1 is out of range; it has to be at least 0"),
     ({**DIMENSIONLESS, "beta": math.nan}, "exact", "beta: nan is not a finite number"),
@@ -440,7 +439,6 @@ BAD = [
      "profile_exponent: 0.4 is out of range; it has to be above 0.5"),
     ({**SPHERE, "poisson_ratio": -1}, "exact",
      "poisson_ratio: -1 is out of range; it has to be above -1 and at most 0.5"),
-    ({**SPHERE, "poisson_ratio": 0.51}, "exact", "poisson_ratio: 0.51 is out of range"),
     ({**SPHERE, "friction": -0.1}, "exact", "friction: -0.1 is out of range"),
     ({**SPHERE, **STILL}, "exact",
      "normal_amplitude, tangential_amplitude are all 0: nothing moves"),
@@ -448,14 +446,10 @@ BAD = [
      "youngs_modulus: belongs to set sphere or profile, the other parameters to dimens"),
     ({**SPHERE, "beta": 1.0}, "exact", "beta: belongs to set dimensionless, the other"),
     (PROFILE, "exact", "sphere lacks radius; profile lacks profile_coefficient"),
-    ({"delta": 0.1, "phase": 1.0}, "exact", "beta: missing"),
-    ({**DIMENSIONLESS, "springs": 100}, "exact", "springs: belongs to another method"),
     ({**DIMENSIONLESS, "springs": 1}, "time_stepping",
      "springs: 1 is out of range; it has to be a whole number and at least 2"),
-    ({**DIMENSIONLESS, "springs": 2.5}, "time_stepping_2", "springs: 2.5 is out of range"),
     ({**DIMENSIONLESS, "steps_per_cycle": 7}, "time_stepping",
      "steps_per_cycle: 7 is out of range; it has to be a whole number and at least 8"),
-    ({**DIMENSIONLESS, "steps_per_cycle": 7}, "time_stepping_2", "steps_per_cycle: 7 is out of"),
     ({**DIMENSIONLESS, "cycles": 1}, "time_stepping",
      "cycles: 1 is out of range; it has to be a whole number and at least 2"),
 ]

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.arrays.impact_oscillator import harmonic_balance
 from sweep.backends.compiler import find_compiler, zig
 from sweep.backends.cpu import CpuBackend, Target
-from sweep.models import impact_oscillator, models
+from sweep.models import models
 from sweep.request import Sweep
 from sweep.spec import MISSING, Method, Model, Output, Parameter, ParameterSet, Status, planes
 from sweep.work import Column, Points
@@ -123,20 +122,3 @@ def test_a_forgotten_output_is_missing_and_named(compiler: Any, width: Any) -> N
     assert set(forgotten["status"]) == {Status.failed}
     for output in planes(MODEL.outputs):
         np.testing.assert_array_equal(forgotten[output.name], MISSING[output.kind])
-
-
-def test_an_output_that_an_array_method_forgets_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = impact_oscillator.MODEL
-
-    def forgetful(xp: Any, parameters: Any) -> dict[str, Any]:
-        outputs = harmonic_balance(xp, parameters)
-        del outputs["frequency"]
-        return outputs
-
-    monkeypatch.setattr(
-        "sweep.backends.array_blocks.array_method", lambda _model, _method: forgetful
-    )
-    results = compute(fixed_points(model), model=model.name, method="harmonic_balance")
-    assert list(unwritten(model, impact_oscillator.HARMONIC_BALANCE, results)) == [
-        "method harmonic_balance of impact_oscillator does not write the output frequency"
-    ]

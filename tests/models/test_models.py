@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import hashlib
 import json
 import keyword
@@ -21,7 +20,6 @@ import pytest
 import sweep
 from sweep.config import load
 from sweep.models import models
-from sweep.models.friction_oscillator import EXACT, MODEL, STEP
 from sweep.shipped import configs_folder, kernels_folder, shipped_configs
 from sweep.source import flat_text
 from sweep.spec import Method, Model, Status, every_parameter
@@ -78,22 +76,7 @@ def _missing_namespaces(model: Model) -> Iterator[str]:
             )
 
 
-def test_missing_pieces_are_named() -> None:
-    """For a model that has only a table, and for one with a method that has no kernel."""
-    bare = dataclasses.replace(MODEL, name="bare")
-    places = ["kernels/models/bare.h", "configs/", "tests/oracles/bare.py", "tests/points/bare.py"]
-    for sentence, place in zip(missing_pieces(bare), places, strict=True):
-        assert place in sentence
-    more = dataclasses.replace(MODEL, methods=(EXACT, dataclasses.replace(EXACT, name="heun")))
-    (sentence,) = missing_pieces(more)
-    assert sentence.startswith("write method heun of friction_oscillator as namespace heun")
-    order = dataclasses.replace(STEP, name="order")
-    heavier = dataclasses.replace(EXACT, parameters=(order,))
-    (sentence,) = missing_pieces(dataclasses.replace(MODEL, methods=(heavier,)))
-    assert sentence.startswith("order has no test values")
-    assert "tests/points/friction_oscillator.py" in sentence
-
-
+@pytest.mark.broad
 @every_model
 def test_every_smoke_sweep_of_the_model_runs(model: Model) -> None:
     """Smoke: at least one point is ok. Other tests check the values."""
@@ -290,31 +273,6 @@ def test_new_bits_have_a_new_revision(model: Model, method: Method) -> None:
 def test_the_table_of_revisions_has_no_method_that_is_gone() -> None:
     known = {f"{m.name}.{method.name}" for m in models().values() for method in m.methods}
     assert set(json.loads(REVISIONS.read_text())) <= known
-
-
-@pytest.mark.parametrize(
-    ("revision", "digests", "start"),
-    [
-        (1, {"u": "aa"}, ""),
-        (1, {"u": "bb"}, "the bits of m.exact have changed (u): if that is meant, raise its "
-         "revision to 2"),
-        (1, {"u": "bb", "v": "aa"}, "the bits of m.exact have changed (u): if"),
-        (2, {"u": "bb"}, "m.exact has a new revision: write "
-         '{"m.exact": {"revision": 2, "digests": {"u": "bb"}}}'),
-        (2, {"u": "aa"}, "the revision of m.exact has changed and its bits have not"),
-        (1, {"u": "aa", "v": "bb"}, "m.exact has outputs added or removed: keep its revision and "
-         'write {"m.exact": {"revision": 1'),
-        (1, {}, "m.exact has outputs added or removed: keep its revision"),
-    ],
-)  # fmt: skip
-def test_changed_bits_ask_for_a_revision_and_new_outputs_do_not(
-    revision: int, digests: dict[str, str], start: str
-) -> None:
-    table = {"m.exact": {"revision": 1, "digests": {"u": "aa"}}}
-    message = complaint("m.exact", revision, digests, table)
-    assert message.startswith(start)
-    assert bool(message) == bool(start)
-    assert complaint("m.new", 1, digests, {}).startswith("m.new is new: write")
 
 
 def test_fixed_points_are_of_every_kind_and_status() -> None:

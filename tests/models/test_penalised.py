@@ -258,16 +258,10 @@ def test_a_step_that_would_never_do_is_taken_after_sixteen_retries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "tolerance", "to"),
-    [("euler", math.inf, 1e-12), pytest.param("rk32", 1e-4, 1e-7, marks=pytest.mark.broad)],
+    ("method", "tolerance"),
+    [("euler", math.inf), pytest.param("rk32", 1e-4, marks=pytest.mark.broad)],
 )
-def test_windows_in_cycles_agree_with_plain_python(
-    method: str, tolerance: float, to: float
-) -> None:
-    """Windows in cycles and in seconds give the same bits.
-
-    rk32 differs from the oracle by up to 1e-7 where a step is accepted by only one of them.
-    """
+def test_windows_in_cycles_and_in_seconds_give_the_same_bits(method: str, tolerance: float) -> None:
     short = random_short(6, seed=13)
     period = 2 * np.pi / short["w"]
     cycles = {"start_cycle": short["t0"] / period, "end_cycle": short["t1"] / period}
@@ -279,15 +273,10 @@ def test_windows_in_cycles_agree_with_plain_python(
         "tolerance": tolerance,
         "tangential_stiffness": stiffness,
         "tangential_damping": dampings(short, stiffness, 3),
-        "blocks": 1.0,
     }
     point = named({name: v for name, v in short.items() if name not in ("t0", "t1")})
     parameters = point | cycles | controls(method, **chosen)
     ours = compute(parameters, method=method, target=QUICK)
-    for i in range(6):
-        theirs = in_plain_python(method, short, i, chosen)
-        assert theirs is not None
-        assert_alike(ours, i, theirs, to)
     seconds = named(short) | controls(method, **chosen)
     assert differing(ours, compute(seconds, method=method)) == []
 
@@ -310,30 +299,6 @@ def test_regimes_are_the_exact_ones(method: str, steps: float) -> None:
     scale = parameters["base_acceleration"] / parameters["angular_frequency"]
     peaks = np.abs(outputs["peak_slip_speed"] - exact["peak_slip_speed"])
     assert (peaks <= 2e-3 * scale).all()
-
-
-@pytest.mark.parametrize("step", [1e-4, 3e-5, 1e-5])
-@pytest.mark.parametrize("method", STEPPING)
-def test_slips_and_regimes_of_sdnd104(method: str, step: float) -> None:
-    """For all steps: the penalty that holds the mass at a reversal does not count as stick."""
-    accelerations = np.array([15.0, 3.0, 2.0, 1.9, 1.5, 1.01, 0.99])
-    point = SDND104 | {"base_acceleration": accelerations}
-    outputs = compute(point | controls(method, step=step), method=method)
-    exact = compute(point)
-    assert (outputs["regime"] == exact["regime"]).all()
-    assert (outputs["slip_phases"] == exact["slip_phases"]).all()
-
-
-@pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in STEPPING), *CHOSEN])
-def test_a_window_within_a_stick_has_no_slip(method: str, tolerance: float) -> None:
-    """Although the mass slips before and after the window."""
-    turn = 2 * np.pi
-    window = {"window_start": 4 + 2.8 / turn, "window_end": 4 + 4.3 / turn}
-    point = SDND104 | {"base_acceleration": 1.01} | window
-    outputs = compute(point | controls(method, tolerance=tolerance), method=method)
-    for name in ("wear_power", "slip_distance", "slip_phases", "peak_slip_speed", "regime"):
-        assert outputs[name][0] == 0, name
-    assert 1 - 1e-11 <= outputs["stick_fraction"][0] <= 1
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [*((m, math.inf) for m in STEPPING), *CHOSEN])
@@ -455,7 +420,8 @@ def test_traces_show_the_plane_correctly_at_late_times() -> None:
 
 
 @pytest.mark.parametrize(
-    "method", ["euler", pytest.param("devogelaere", marks=pytest.mark.broad), "moreau"]
+    "method",
+    ["euler", *(pytest.param(m, marks=pytest.mark.broad) for m in ("devogelaere", "moreau"))],
 )
 def test_overflow_of_the_distance_is_diverged(method: str) -> None:
     """Displacements of 5e282 m and 5e322 m in eight periods, at finite power."""
@@ -500,11 +466,6 @@ def test_a_step_beyond_the_stability_limit_is_diverged(method: str) -> None:
         assert np.isnan(outputs["wear_power"]).all() == (status == Status.diverged)
 
 
-def test_euler_beyond_its_limit_would_look_plausible() -> None:
-    """h = 6.6e-4 s is 2.4 times the limit of SDND104 and is reported as diverged."""
-    assert (sdnd104("euler", step=6.6e-4)["status"] == Status.diverged).all()
-
-
 @pytest.mark.parametrize(("method", "greatest"), GREATEST)
 def test_tolerances_that_control_nothing_are_refused(method: str, greatest: float) -> None:
     """Above the maximum, plausible results can be 200 times too large; inf is allowed."""
@@ -529,16 +490,6 @@ def test_a_controlled_scheme_may_begin_with_any_step(method: str) -> None:
     assert (outputs["status"] == Status.ok).all()
 
 
-@pytest.mark.parametrize(("method", "tolerance"), [("euler", math.inf), ("rk54", 1e-6)])
-def test_too_many_steps_are_not_converged(method: str, tolerance: float) -> None:
-    few = controls(method, tolerance=tolerance, maximum_step=1e-4) | {"maximum_steps": 119_999.0}
-    outputs = compute(SDND104 | {"base_acceleration": 1.5} | few, method=method)
-    assert outputs["status"][0] == Status.not_converged
-    few |= {"maximum_steps": 1e6}
-    outputs = compute(SDND104 | {"base_acceleration": 1.5} | few, method=method)
-    assert outputs["status"][0] == Status.ok
-
-
 @pytest.mark.parametrize("blocks", [1.0, 2.0])
 @pytest.mark.parametrize("method", PENALISED)
 def test_exactly_the_allowed_number_of_steps_is_accepted(method: str, blocks: float) -> None:
@@ -560,7 +511,7 @@ def test_exactly_the_allowed_number_of_steps_is_accepted(method: str, blocks: fl
 @pytest.mark.parametrize(
     ("method", "tolerance"),
     [
-        pytest.param(*case, marks=pytest.mark.broad if case[0] == "rk54" else ())
+        pytest.param(*case, marks=pytest.mark.broad if case[0] != "adapt_ordre2" else ())
         for case in GREATEST
     ],
 )
@@ -583,21 +534,6 @@ def test_controlled_steps_are_at_most_a_fiftieth_of_the_period(
     steps = np.diff(traced["time"].values)
     assert steps.max() == pytest.approx(period / 50, rel=1e-9)
     assert steps[0] == pytest.approx(period / 50, rel=1e-9)
-
-
-def test_steps_of_both_runs_are_counted_separately() -> None:
-    """Blocks with step-size control run twice: 240,000 steps or more, but not too many per run."""
-    control_values = controls("rk54", tolerance=1e-6, maximum_step=1e-4, blocks=8.0)
-    point = SDND104 | {"base_acceleration": 1.5, "maximum_steps": np.array([119_999.0, 160_000.0])}
-    outputs = compute(point | control_values, method="rk54")
-    assert outputs["status"].tolist() == [Status.not_converged, Status.ok]
-
-
-@pytest.mark.parametrize(("method", "tolerance"), [("euler", math.inf), ("rk54", 1e-6)])
-def test_more_blocks_than_samples_are_refused(method: str, tolerance: float) -> None:
-    control_values = controls(method, tolerance=tolerance, blocks=np.array([1e6, 8.0]))
-    outputs = compute(SDND104 | {"base_acceleration": 1.5} | control_values, method=method)
-    assert outputs["status"].tolist() == [Status.outside_validity, Status.ok]
 
 
 @pytest.mark.parametrize("method", STEPPING)

@@ -136,29 +136,6 @@ def test_bits_depend_on_no_width_budget_neighbour_or_gpu(
     assert differing(bits, on_gpu) == []
 
 
-def test_a_table_of_a_sine_is_nearly_the_sine() -> None:
-    """Within ten times the errors of interpolation, (ωh)²/8 and 5(ωh)⁴/384."""
-    times = np.linspace(0, 12, 2001)
-    known = {
-        "mass": 1, "gravity": 10, "friction": 0.1, "window_start": 4, "window_end": 12,
-        "step": 1e-3,
-    }  # fmt: skip
-    shape: dict[str, Any] = {
-        "model": "friction_oscillator", "method": "moreau", "outputs": ["wear_power"],
-    }  # fmt: skip
-    sine = {**known, "base_acceleration": 1.5, "angular_frequency": 2 * math.pi}
-    expected = float(sweep.run({**shape, "parameters": sine}, store=None)["wear_power"])
-    errors: dict[str, float] = {}
-    for name in ("linear", "cubic"):
-        values = (1.5 * np.sin(2 * math.pi * times)).tolist()
-        entry = {"times": times.tolist(), "values": values, "interpolation": name}
-        request = {**shape, "parameters": {**known, "base_acceleration": entry}}
-        errors[name] = abs(float(sweep.run(request, store=None)["wear_power"]) / expected - 1)
-    angle = 2 * math.pi * 12 / 2000
-    assert 1e-5 < errors["linear"] < 10 * angle**2 / 8
-    assert errors["cubic"] < 10 * 5 * angle**4 / 384
-
-
 def test_methods_are_compared_under_the_same_table() -> None:
     dataset = sweep.run(source("moreau", step=1e-4), store=None)
     controls = {"tangential_stiffness": 2e4, "step": 1e-4, "tolerance": math.inf}

@@ -1,4 +1,4 @@
-"""Methods `time_stepping` and `time_stepping_2` of the MDR contact, and the plain algorithms.
+"""Methods `time_stepping` and `time_stepping_2` of the MDR contact.
 
 With the same springs the exact answer is a sum over them of the oracle's losses, so what is left is
 the error of the time steps alone.
@@ -27,19 +27,10 @@ from tests.points.mdr_contact import (
     slipping_share,
 )
 
-PLAIN = {"time_stepping": plain.paper, "time_stepping_2": plain.split}
 REGIMES = oracle.REGIMES
 ORDERS = {"time_stepping": 1, "time_stepping_2": 2}
 PHASES = np.array([0.3, math.pi / 4, math.pi / 2, -0.3])
-every_method = pytest.mark.parametrize("method", PLAIN)
-
-# Of every kind: contact kept and lost, slip everywhere or at the edge, steep and blunt profiles.
-KINDS: Columns = {
-    "beta": np.array([4.0, 4.0, 0.3, 0.02, 1.0, 8.0, 0.5]),
-    "delta": np.array([0.01, 0.5, 0.2, 0.6, 1.0, 2.5, 3.0]),
-    "phase": np.array([0.3, -0.3, 1.2, 2.0, 0.7, -1.0, 1.5]),
-    "profile_exponent": np.array([2.0, 1.0, 2.0, 3.0, 2.0, 2.0, 0.7]),
-}
+every_method = pytest.mark.parametrize("method", ORDERS)
 
 
 def energy(method: str, **parameters: Any) -> NDArray[np.float64]:
@@ -86,47 +77,6 @@ def same_springs(points: Columns, springs: int) -> NDArray[np.float64]:
     return np.array(energies)
 
 
-# The plain algorithms themselves.
-
-
-@every_method
-def test_plain_algorithms_tend_to_the_springs_one_by_one(method: str) -> None:
-    points = {name: values[[1, 2, 5]] for name, values in KINDS.items()}
-    exact = same_springs(points, 100)
-    for i, point in enumerate(zip(*points.values(), strict=True)):
-        coarse, fine = (PLAIN[method](*point, steps, 100) for steps in (600, 1200))
-        order = ORDERS[method]
-        assert fine == pytest.approx(exact[i], rel=0.01 if order == 1 else 1e-4)
-        extrapolated = (2**order * fine - coarse) / (2**order - 1)
-        # Springs enter contact at any place within a step: Richardson gains one digit, not all.
-        assert extrapolated == pytest.approx(exact[i], rel=2e-3 if order == 1 else 1e-5)
-
-
-@every_method
-def test_plain_algorithms_do_not_depend_on_the_start_of_the_cycle(method: str) -> None:
-    steps = 120
-    for point in zip(*KINDS.values(), strict=True):
-        begun_at_top = PLAIN[method](*point, steps, 60)
-        for first in (1, 37, 60, 119):
-            start = 2 * math.pi * first / steps
-            assert PLAIN[method](*point, steps, 60, start=start) == pytest.approx(
-                begun_at_top, rel=1e-11
-            )
-
-
-@every_method
-def test_the_second_cycle_is_periodic(method: str) -> None:
-    for point in zip(*KINDS.values(), strict=True):
-        second, third = (PLAIN[method](*point, 90, 60, cycles) for cycles in (2, 3))
-        assert third == pytest.approx(second, rel=1e-12)
-    second, third, tenth = (
-        energy(method, **KINDS, steps_per_cycle=200, springs=2500, cycles=cycles)
-        for cycles in (2, 3, 10)
-    )
-    np.testing.assert_allclose(third, second, rtol=1e-12)
-    np.testing.assert_allclose(tenth, second, rtol=1e-12)
-
-
 CONTACTS = {
     "beta": st.floats(-2.0, 2.0).map(lambda x: 10**x),
     "delta": st.floats(-3.0, 0.5).map(lambda x: 10**x),
@@ -148,46 +98,6 @@ def test_the_third_cycle_is_the_second(method: str, **contact: float) -> None:
     steps = {"steps_per_cycle": 101, "springs": float(springs)}
     second, third = (energy(method, **contact, **steps, cycles=cycles)[0] for cycles in (2, 3))
     assert third == pytest.approx(second, rel=1e-12, abs=rounding(contact["beta"]))
-
-
-@every_method
-@settings(max_examples=15, deadline=None)
-@given(first=st.integers(1, 39), **CONTACTS)
-def test_the_start_of_the_cycle_does_not_matter(method: str, first: int, **contact: float) -> None:
-    here = PLAIN[method](*contact.values(), 40, 20)
-    there = PLAIN[method](*contact.values(), 40, 20, start=2 * math.pi * first / 40)
-    assert there == pytest.approx(here, rel=1e-10, abs=100 * rounding(contact["beta"]))
-
-
-# The kernels.
-
-
-@every_method
-def test_kernels_are_the_plain_algorithms(method: str) -> None:
-    points = dimensionless_points(30, seed=6, largest_beta=1e2)
-    points["beta"][:6] = [np.inf, np.inf, 0.0, 1e-8, 1e4, np.inf]
-    points["delta"][:6] = [0.3, 2.0, 0.3, 0.3, 0.3, 1.0]
-    points["delta"] = np.maximum(points["delta"], 0.02)
-    springs = enough_springs(points, 170)
-    energies = energy(method, **points, steps_per_cycle=150, springs=springs)
-    expected = [
-        PLAIN[method](*point, 150, int(count))
-        for *point, count in zip(*points.values(), springs, strict=True)
-    ]
-    # In units of what a spring stores and gives back: the trapezoid adds that up, slip does not.
-    spring = 3 * points["profile_exponent"] / (8 * points["delta"])
-    rounding = 1e-14 * spring if method == "time_stepping" else 1e-15
-    assert np.all(np.abs(energies - expected) <= 1e-12 * np.abs(expected) + rounding)
-
-
-def test_kernels_with_very_few_springs_and_steps() -> None:
-    """Of contacts that slip everywhere: of others fewer than 20 springs would."""
-    points = {name: values[3:] for name, values in KINDS.items()}
-    for method, algorithm in PLAIN.items():
-        for steps, springs in ((8, 20), (9, 21), (8, 65)):
-            energies = energy(method, **points, steps_per_cycle=steps, springs=springs)
-            expected = [algorithm(*p, steps, springs) for p in zip(*points.values(), strict=True)]
-            np.testing.assert_allclose(energies, expected, rtol=1e-12, atol=1e-12)
 
 
 @every_method
@@ -249,20 +159,6 @@ def test_first_order_errors_of_the_paper_s_algorithm() -> None:
     np.testing.assert_allclose(energies / exact - 1, [-3.8e-3, -1.2e-3, -1.2e-4, 3.7e-3], rtol=0.1)
 
 
-@pytest.mark.parametrize("delta", [0.01, 0.1, 0.9, 3.0])
-def test_second_order_errors_for_all_phases_and_amplitudes(delta: float) -> None:
-    points = {
-        "beta": np.full(4, 4.0),
-        "delta": np.full(4, delta),
-        "phase": PHASES,
-        "profile_exponent": np.full(4, 2.0),
-    }
-    exact = same_springs(points, 20000)
-    for steps, error in ((500, -2.0e-5), (1000, -5.0e-6)):
-        energies = energy("time_stepping_2", **points, steps_per_cycle=steps, springs=20000)
-        np.testing.assert_allclose(energies / exact - 1, error, rtol=0.3)
-
-
 def test_more_springs_tend_to_the_contact() -> None:
     points = dimensionless_points(20, seed=12, largest_beta=30)
     points["delta"] = np.maximum(points["delta"], 0.05)
@@ -274,29 +170,6 @@ def test_more_springs_tend_to_the_contact() -> None:
     energies = energy("time_stepping_2", **points, steps_per_cycle=4000, springs=4000)
     assert np.median(np.abs(energies / exact - 1)) < 2e-6
     np.testing.assert_allclose(energies, exact, rtol=1e-3, atol=1e-6)
-
-
-@every_method
-def test_stick_radius_and_regime(method: str) -> None:
-    points = dimensionless_points(200, seed=14, largest_beta=1e2)
-    points["delta"] = np.maximum(points["delta"], 1e-2)
-    computed = compute(
-        {**points, "steps_per_cycle": 400, "springs": 10000}, model="mdr_contact", method=method
-    )
-    assert not computed["status"].any()
-    exact = compute(points, model="mdr_contact")
-    widest = (1 + points["delta"]) ** (1 / points["profile_exponent"])
-    error = np.abs(computed["stick_radius"] - exact["stick_radius"])
-    # One spring's width, and what the extremes fall short of between two moments (order 2).
-    n = points["profile_exponent"]
-    missed = 2 * (math.pi / 400) ** 2 * points["delta"] * (1 + 1 / points["beta"])
-    inner = np.maximum(exact["stick_radius"], widest / 10000)
-    assert np.all(error <= widest / 10000 + missed / (n * inner ** (n - 1)))
-    clear = (exact["stick_radius"] > 0.05) | (points["delta"] > 1) | (
-        points["delta"] * (1 + 1 / points["beta"]) > 3
-    )  # fmt: skip
-    assert clear.sum() > 150
-    np.testing.assert_array_equal(computed["regime"][clear], exact["regime"][clear])
 
 
 @every_method

@@ -15,7 +15,6 @@ import math
 from typing import NamedTuple
 
 STEPS = 96  # to half a period
-WORK_STEPS = 1000
 ORDER = 18  # of the series: with κ up to 100 the rest is far below rounding
 
 
@@ -54,17 +53,6 @@ def half_period(
         if i < STEPS - 1:
             highest = max(highest, speed)
     return place, speed, highest
-
-
-def work_done(stiffness: float, loss: float, swing: Swing) -> float:
-    """What the force −sin θ does over a cycle of the steady motion, by the midpoint rule."""
-    step, place, speed, work = math.pi / WORK_STEPS, swing.amplitude, 0.0, 0.0
-    for i in range(WORK_STEPS):
-        theta = swing.phase + i * step
-        middle = carried(stiffness, loss, place, speed, theta, step / 2)[1]
-        work -= math.sin(theta + step / 2) * middle * step
-        place, speed = carried(stiffness, loss, place, speed, theta, step)
-    return 2 * work
 
 
 def steady(stiffness: float, loss: float, amplitude: float, phase: float) -> Swing:

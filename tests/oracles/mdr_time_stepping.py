@@ -10,8 +10,8 @@ Conventions, the same for both algorithms:
 - Half of the contact is divided into `springs` springs of equal width dX = X_max/springs,
   X_max = (1 + δ)^(1/n), the greatest contact over the cycle; each stands for its midpoint
   X_j = (j + ½)dX. The other half is the same: a factor 2.
-- A cycle has `steps` equal steps; the moments are t_k = start + 2π k/steps, k = 0, 1, 2, …, taken
-  modulo one cycle (so that every cycle has the same cosines, to the bit).
+- A cycle has `steps` equal steps; the moments are t_k = 2π k/steps, k = 0, 1, 2, …, taken modulo
+  one cycle (so that every cycle has the same cosines, to the bit).
 - At k = 0 every spring is relaxed: u = 0. The algorithms go through `cycles` cycles and count
   the energy of the last one.
 - The result is W̄ = W/W_ref = (3n/8δ) Σ_j w_j dX, with w_j the energy of one spring over ½G*Δx²dx,
@@ -42,11 +42,11 @@ import numpy as np
 TURN = 2 * math.pi
 
 
-def paper(beta, delta, phase, exponent, steps, springs, cycles=2, start=0.0):
+def paper(beta, delta, phase, exponent, steps, springs, cycles=2):
     """W̄ of one point by the paper's algorithm: predict, clamp, trapezoid of F du. First order."""
     s, weight = _springs(delta, exponent, springs)
-    time = start + TURN * np.arange(steps + 1) / steps
-    time[-1] = start
+    time = TURN * np.arange(steps + 1) / steps
+    time[-1] = 0.0
     u, work = np.zeros(springs), np.zeros(springs)
     for step in range(cycles * steps):
         k = step % steps
@@ -60,18 +60,14 @@ def paper(beta, delta, phase, exponent, steps, springs, cycles=2, start=0.0):
     return weight * math.fsum(work)
 
 
-def split(beta, delta, phase, exponent, steps, springs, cycles=2, start=0.0):
-    """W̄ of one point, steps cut at contact entry and exit, slip work counted. Second order.
-
-    `start` has to be a whole number of steps: a step must not contain the turn of the cycle.
-    """
+def split(beta, delta, phase, exponent, steps, springs, cycles=2):
+    """W̄ of one point, steps cut at contact entry and exit, slip work counted. Second order."""
     s, weight = _springs(delta, exponent, springs)
-    first = round(start * steps / TURN)
     leaves = np.where(s < 1, np.arccos(np.clip(-s, -1, 1)), math.inf)
     enters = np.where(s < 1, TURN - np.where(s < 1, leaves, 0), math.inf)
     u, work = np.zeros(springs), np.zeros(springs)
     for step in range(cycles * steps):
-        k = (first + step) % steps
+        k = step % steps
         ta, tb = TURN * k / steps, TURN * (k + 1) / steps
         counted = work if step >= (cycles - 1) * steps else np.zeros(springs)
         always = s >= 1

@@ -96,16 +96,6 @@ def test_a_changed_kernel_is_refused_and_a_changed_comment_is_not(
     assert create(path, request_, accept_revision=True).kernel_digest == before
 
 
-def test_the_command_refuses_a_changed_kernel_with_status_2(
-    tmp_path: Path, copied_kernels: Path, request_: Request, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store = begun(tmp_path / "map.zarr", request_)
-    change_code(copied_kernels)
-    assert main(["run", str(SMOKE), "-o", str(store.path)]) == 2
-    assert CURE in capsys.readouterr().err
-    assert len(store.done()) == 1
-
-
 def test_a_finished_store_is_returned_whatever_the_kernel_but_not_computed_anew(
     tmp_path: Path, request_: Request
 ) -> None:

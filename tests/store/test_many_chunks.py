@@ -105,7 +105,7 @@ def results(
 
 @pytest.mark.parametrize(
     "computed_store",
-    ["long sample", "refined", pytest.param("sample", marks=pytest.mark.broad)],
+    ["long sample", *(pytest.param(k, marks=pytest.mark.broad) for k in ("refined", "sample"))],
     indirect=True,
 )
 def test_every_command_takes_it(results: xr.Dataset, run: Run) -> None:
@@ -161,6 +161,7 @@ def assert_same_values(dataset: xr.Dataset, expected: xr.Dataset) -> None:
         np.testing.assert_array_equal(dataset[str(name)].values, values.values)
 
 
+@pytest.mark.broad
 def test_a_fit_is_that_of_one_chunk(run: Run, tmp_path: Path) -> None:
     (tmp_path / "contacts.toml").write_text(CONTACTS)
     for name, points in (("one", 160), ("four", 40)):

@@ -62,14 +62,6 @@ def test_a_remote_store_has_the_bytes_of_a_local_one(root: str, whole: dict[str,
 
 
 @ROOTS_BROAD_ON_S3
-@pytest.mark.parametrize("name", ["no axes", "points and axis"])
-def test_other_shapes_are_kept_too(root: str, name: str) -> None:
-    store = create(f"{root}/map.zarr", SWEEPS[name])
-    finish(store)
-    assert Store.open(store.location).pending() == store.verify() == []
-
-
-@ROOTS_BROAD_ON_S3
 def test_xarray_opens_it_and_finds_what_a_local_one_holds(root: str, tmp_path: Path) -> None:
     store = create(f"{root}/map.zarr")
     finish(store)
@@ -205,6 +197,7 @@ def test_commands_read_a_store_at_a_url(run: Run, tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir() if ":" in entry.name] == []
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
 def test_processes_write_to_a_url_each_its_own_chunks(root: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_text(SHORT)
@@ -255,13 +248,6 @@ def test_a_bucket_is_no_place_of_a_store() -> None:
     """Its receipts, beside it, would be in another bucket."""
     with pytest.raises(StoreError, match=r"is a whole bucket: .*s3://sweeps/NAME\.zarr"):
         create("s3://sweeps/")
-
-
-def test_a_file_url_is_a_local_path(tmp_path: Path) -> None:
-    """fsspec's own local files are not renamed into place."""
-    store = create(f"file://{tmp_path}/map.zarr")
-    assert store.path == tmp_path / "map.zarr"
-    assert (store.path / "zarr.json").is_file()
 
 
 @pytest.mark.usefixtures("s3")

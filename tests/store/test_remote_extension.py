@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import signal
 import sys
-from pathlib import Path
 
 import fsspec
 import numpy as np
 import pytest
 
-from sweep import api
-from sweep.config import load
 from sweep.errors import StoreError
 from sweep.request import Sweep
 from sweep.store import Store, open_results
-from tests.command import CHECKOUT, Run, environment
+from tests.command import CHECKOUT, environment
 from tests.conftest import ROOTS_BROAD_ON_S3
 from tests.forked import run_python
 from tests.store.injected import stop_objects_at
 from tests.store.test_extend import GROWN, REFUSED, fill, grid, places
 from tests.store.test_remote import objects
-from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import PROVENANCE, tree
 from tests.store.test_store import create as create_local
 
@@ -173,19 +169,3 @@ def test_a_run_that_goes_on_meanwhile_ends_and_leaves_no_half_of_a_chunk(
     assert longer.verify() == []
     assert fill(longer) == COMPUTED
     assert objects(url) == whole
-
-
-@pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
-def test_the_command_extends_at_a_url(run: Run, root: str, tmp_path: Path) -> None:
-    for name, axis in (("map", "[0.1, 0.2, 2]"), ("long", "[0.1, 0.3, 3]")):
-        (tmp_path / f"{name}.toml").write_text(CONFIG.replace("[0.1, 0.6, 6]", axis))
-    url = f"{root}/map.zarr"
-    request = load(tmp_path / "map.toml")
-    api.run_in_store(api.open_store(request, url), request)
-    status, out, _ = run("extend", url, "long.toml")
-    assert status == 0
-    assert "friction 3 x base_acceleration 4; 8 of 12 points done" in out
-    assert f"next: sweep run long.toml -o {url}\n" in out
-    status, out, _ = run("run", "long.toml", "-o", url)
-    assert (status, "12 points, 4 of them now" in out) == (0, True)
-    assert run("status", url, "--verify")[0] == 0

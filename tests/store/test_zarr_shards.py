@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +11,11 @@ import pytest
 import xarray as xr
 import zarr
 
-from sweep.errors import MachineError, StoreError
+from sweep.errors import StoreError
 from sweep.plan import chunking
 from sweep.request import Axis
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.store import Store, creation, open_results
-from tests.store.injected import fail_writing
 from tests.store.test_encoding import fill_by_zarr
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 from tests.test_plan import linear, sweep_over
@@ -135,15 +133,6 @@ def test_an_empty_file_as_a_power_cut_leaves_it_is_found(sharded: Store, name: s
     with pytest.raises(StoreError):
         sharded.dataset().load()
     assert [chunk.index for chunk in sharded.verify()] == [(1, 0)]
-
-
-def test_a_disk_full_leaves_a_shard_pending(
-    sharded: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fail_writing(monkeypatch, errno.ENOSPC, "/regime/c/1")
-    with pytest.raises(MachineError, match="disk is full"):
-        finish(sharded)
-    assert [chunk.index for chunk in sharded.pending()] == [(1, 0), (2, 0)]
 
 
 def test_only_files_of_more_than_10_5_chunks_are_shards() -> None:

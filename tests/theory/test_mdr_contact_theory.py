@@ -84,24 +84,6 @@ def test_surface_tends_to_relaxation_and_partial_slip(phase):
     )
 
 
-@pytest.mark.parametrize("exponent", [0.7, 1.0, 2.0, 5.0])
-def test_surface_is_that_of_every_profile_at_small_amplitudes(exponent):
-    rng = np.random.default_rng(2)
-    beta, phase = 10 ** rng.uniform(-1, 1, 20), rng.uniform(-math.pi, math.pi, 20)
-    delta = 1e-6  # the energy differs from F by some δ/β
-    computed = oracle.normalized_energy(beta, delta, phase, exponent)
-    expected = theory.universal_surface(beta, phase)
-    assert np.all(np.abs(computed.value - expected) <= computed.error + 3 * delta / beta * expected)
-
-
-def test_surface_is_a_cone_s_at_any_amplitude_with_a_stick_core():
-    rng = np.random.default_rng(3)
-    beta, phase = 10 ** rng.uniform(-2, 2, 60), rng.uniform(-math.pi, math.pi, 60)
-    delta = rng.uniform(0.3, 0.999, 60) * beta / theory.slip_depth(beta, phase)
-    computed = oracle.normalized_energy(beta, delta, phase, 1.0)
-    assert np.all(np.abs(computed.value - theory.universal_surface(beta, phase)) <= computed.error)
-
-
 def test_greatest_loss_is_not_at_90_degrees():
     phases = np.linspace(0, math.pi, 20001)
     for beta in (0.01, 0.3, 1.0, 1.5, 3.0, 30.0):
@@ -167,16 +149,6 @@ def test_constant_load_special_cases():
     assert np.linspace(0.6, 0.65, 1001)[scaled.argmax()] == pytest.approx(5 / 8, abs=1e-4)
 
 
-@pytest.mark.parametrize("exponent", [0.8, 1.0, 2.0, 4.0])
-def test_constant_load_is_the_limit_of_small_normal_amplitudes(exponent):
-    xi, delta = np.array([0.02, 0.5, 0.99, 1.5, 5.0]), 1e-7
-    reference = oracle.normalized_energy(xi * delta, delta, 0.7, exponent)
-    scaled_energy = reference.value * 16 * delta / (3 * exponent)
-    np.testing.assert_allclose(
-        scaled_energy, theory.constant_load_energy(xi, exponent), rtol=20 * delta
-    )
-
-
 # Infinite and vanishing friction.
 
 
@@ -209,13 +181,6 @@ def test_infinite_friction_special_cases():
         theory.infinite_friction_energy(below_one, 2.0, 1.0), math.sin(2) ** 2, rtol=ROUNDING
     )
     assert theory.infinite_friction_energy(2.0, 2.0, 1.0) < 0.9 * math.sin(2) ** 2
-    delta = np.array([0.2, 0.9, 1.0, 1.1, 6.0])
-    for exponent in (0.8, 2.0, 3.0):
-        direct = oracle.normalized_energy(np.inf, delta, 0.7, exponent)
-        closed = theory.infinite_friction_energy(delta, 0.7, exponent)
-        assert np.all(np.abs(direct.value - closed) <= direct.error)
-        near = oracle.normalized_energy(1e6, delta, 0.7, exponent).value
-        np.testing.assert_allclose(near, closed, rtol=3e-6)
 
 
 @pytest.mark.parametrize("delta", [0.1, 0.9, 0.9999, 1.0, 1.0001, 3.0])
@@ -233,10 +198,6 @@ def test_vanishing_friction(delta, exponent):
             return load * abs(mpmath.sin(t + phase)) / 4
 
         assert value == pytest.approx(float(mpmath.quad(slip, places)), rel=1e-12)
-    beta = 1e-9
-    unit = 1.5 * exponent**2 / (exponent + 1) * beta / delta**2
-    energy = oracle.normalized_energy(beta, delta, phases, exponent).value
-    np.testing.assert_allclose(energy / unit, energies, rtol=1e-6)
 
 
 @pytest.mark.parametrize("exponent", [0.6, 1.0, 2.0, 50.0])

@@ -14,17 +14,6 @@ RATIOS = [0.0, 1e-3, 0.1, 0.3, 0.7, 1.0, 3.0, 30.0, 1e3]
 BISECTED = 1e-9  # relative: rounded eigenvalues on the unit circle
 
 
-@pytest.mark.parametrize(
-    ("scheme", "undamped", "critical"),
-    [("euler", 2.0, 0.83), ("devogelaere", 2.83, 0.90), ("adapt_ordre2", 2.0, 0.47),
-     ("rk32", 1.73, 2.51), ("rk54", 1.0, 3.31)],
-)  # fmt: skip
-def test_known_limits(scheme: str, undamped: float, critical: float) -> None:
-    """Printed with two decimals."""
-    assert stability.stability_limit(scheme, 0.0) == pytest.approx(undamped, abs=0.005)
-    assert stability.stability_limit(scheme, 1.0) == pytest.approx(critical, abs=0.005)
-
-
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_closed_forms(ratio: float) -> None:
     """Where the eigenvalue that leaves the circle does so at −1, or for devogelaere at 1."""

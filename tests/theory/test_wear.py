@@ -121,25 +121,6 @@ def test_edf_mz_without_decay_keeps_its_initial_rate() -> None:
 # --- Scars ---
 
 
-def test_the_oracle_of_an_inclined_bar_is_the_integral_of_segments() -> None:
-    with mpmath.workdps(30):
-        h, radius, length, angle = map(mpmath.mpf, ("0.03", "0.2", "0.1", "0.25"))
-        area = mpmath.quad(lambda each: oracle.segment(each, radius), [h - length * angle, h])
-        volume = oracle.tube_flat_inclined(h, radius, length, angle)
-        assert abs(volume * angle / area - 1) < mpmath.mpf("1e-20")
-
-
-def test_the_oracle_of_a_hole_by_counting() -> None:
-    """The share of random points of the circle that lie outside the hole."""
-    x, y = np.random.default_rng(1).uniform(-1, 1, (2, 400_000))
-    inside = x * x + y * y <= 1
-    distance = 1.5 - 1.0 + 0.3
-    outside = (x + distance) ** 2 + y * y > 1.5**2
-    share = np.count_nonzero(inside & outside) / np.count_nonzero(inside)
-    exact = float(oracle.tube_hole(0.3, 1.0, 1.0, 1.5)) / math.pi
-    assert share == pytest.approx(exact, abs=5 * math.sqrt(exact / np.count_nonzero(inside)))
-
-
 def scars(geometry: str, number: int) -> list[tuple[float, ...]]:
     """Random depths and dimensions: radii from 1 mm to 1 m, depths from 1e-9 R to R/10 (some 2 R),
     inclinations from 1e-14 to 1, holes from the tube's own radius to a hundred times that.
