@@ -221,7 +221,7 @@ template <class G, class Dense> struct Sampled {
         return first_sign(later, noise);
     }
     // Whether samples are close enough to each other to tell what is between them: each is near the
-    // cubic through its two neighbours, or has another sign than one of them.
+    // cubic through its two neighbours, or has another sign than one of them, or no value.
     HD mask resolved() const {
         mask resolved = true;
         if (!filled) return resolved;
@@ -234,9 +234,9 @@ template <class G, class Dense> struct Sampled {
             real twist = rise - (b - a) * rate[k + 1] - bend;
             real cubic = fma(s, fma(1.0 - s, fma(s, twist, bend), rise), value[k - 1]);
             real size = greatest(abs(value[k]), greatest(abs(value[k - 1]), abs(value[k + 1])));
-            mask near = abs(value[k] - cubic) <= 0.05 * size;
+            mask far = abs(value[k] - cubic) > 0.05 * size;  // not where there is no value
             mask changes = (value[k] * value[k - 1] < 0.0) | (value[k] * value[k + 1] < 0.0);
-            resolved = resolved & (near | changes | clear);
+            resolved = resolved & (~far | changes | clear);
         });
         return resolved;
     }

@@ -1,4 +1,4 @@
-"""Which relations of a model are held as sides, counted by hand."""
+"""Which relations of a model are held as sides, counted by hand, and those without a value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from sweep.equations.expressions import text_of
 from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.equations.system_file import read_system
 from sweep.errors import ConfigError
-from tests.equations.examples import model
+from sweep.spec import Status
+from tests.equations.examples import model, points
 
 MODEL = """
 format = 1
@@ -56,3 +57,31 @@ def test_more_sides_than_a_kernel_holds_are_refused() -> None:
     request = {"model": model(MODEL.format(rate=rate)), "parameters": {"a": 1, "window_end": 1}}
     with pytest.raises(ConfigError, match=r"derivatives.* 65 .*at most 64.*modes"):
         sweep.run(request, store=None)
+
+
+UNTAKEN = """
+format = 1
+name = "untaken"
+time_unit = "1"
+[parameters]
+which = {}
+[states]
+x = { initial = "0" }
+y = { initial = "0" }
+[derivatives]
+x = "1"
+y = "where(which == 0, 1, where(which == 1, min(log(1 - x), 5), abs(sqrt(2 - x) - 1)))"
+[outputs]
+end = { final = "y" }
+"""
+
+
+@pytest.mark.parametrize("method", ["rk54", "dop853", "rodas4", "rk4"])
+def test_a_relation_without_a_value_holds_up_nothing_where_it_is_not_taken(method: str) -> None:
+    """log(1 - x) has none from t = 1 on, and sqrt(2 - x) from t = 2 on."""
+    controls = {"step": 0.1} if method == "rk4" else {"maximum_steps": 1e4}
+    ds = points(UNTAKEN, method, {"which": [0.0, 1.0, 2.0]}, window_end=3.0, **controls)
+    assert ds.status.values.tolist() == [
+        Status.ok, Status.outside_validity, Status.outside_validity
+    ]  # fmt: skip
+    assert float(ds.end[0]) == pytest.approx(3.0, rel=1e-12)
