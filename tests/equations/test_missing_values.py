@@ -19,7 +19,7 @@ from sweep.statistics.outputs import OF_VALUES
 from sweep.store import Store
 from tests.command import Run
 from tests.equations.examples import model, points
-from tests.equations.test_events import EVERY, controls
+from tests.equations.test_events import METHODS, controls
 
 # x = exp(-t), of which every output is 0/0 at k = 0, and at other k one of x.
 DECAY = """
@@ -164,7 +164,7 @@ def test_a_window_without_a_length_is_refused(text: str, start: str, end: str) -
             points(text, "rk54", {"k": [1.0]}, **{start: first, end: last})
 
 
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("text", "start", "end"),
     [(DECAY, "window_start", "window_end"), (PERIODIC, "start_cycle", "end_cycle")],
@@ -208,7 +208,7 @@ stops = { count = "stop" }
 """
 
 
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", METHODS)
 def test_a_motion_that_stops_before_the_window_is_outside_validity(method: str) -> None:
     walls = np.array([-1.0, 0.5, 1.999, 2.0, 2.25, 3.75, 9.75, 12.0])
     start, end = 2.0, 10.0
