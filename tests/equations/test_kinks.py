@@ -80,11 +80,6 @@ def mean(function: Function) -> float:
     return total / END
 
 
-def test_the_reference_is_right() -> None:
-    assert mean(EXPRESSIONS["atan2(x, v)"]) == pytest.approx(5 - 4 * np.pi + 0.8 * np.pi**2)
-    assert mean(EXPRESSIONS["floor(3*t)"]) == pytest.approx(sum(range(30)) / 30)
-
-
 @pytest.mark.parametrize(
     "method",
     ["rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4", "rk4"))],

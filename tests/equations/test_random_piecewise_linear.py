@@ -29,7 +29,6 @@ from tests.oracles.piecewise_linear import (
     Model,
     Motion,
     Occurrence,
-    Piece,
     Unclear,
     at,
     follow,
@@ -271,61 +270,3 @@ def test_the_reference_bounces_a_ball() -> None:
         Unclear, match="roundings grow too much"
     ):  # before impacts accumulate at 3 s
         follow(ball(Fraction(5), Fraction(10), HALF), Fraction(3))
-
-
-def test_the_reference_knows_when_roots_are_rounded() -> None:
-    motion = follow(ball(ONE, Fraction(10), Fraction(9, 10)), Fraction(3))
-    fall = math.sqrt(2 / 10)
-    times = [fall * (1 + 2 * sum(0.9**k for k in range(1, n + 1))) for n in range(4)]
-    np.testing.assert_allclose([float(o.time) for o in motion.occurrences], times, rtol=1e-14)
-
-
-def test_the_reference_splits_an_integral_where_the_expression_changes_its_sign() -> None:
-    piece = Piece(Fraction(0), Fraction(4), "", {"x": (Fraction(-1), ONE, Fraction(0))})
-    motion = Motion([piece], [], Fraction(4), {"x": Fraction(3)}, False, 1.0)
-    assert outputs.mean_magnitude(motion, X, Fraction(0)) == Fraction(5, 4)  # (1/2 + 9/2) / 4
-    assert outputs.share_above(motion, X, Fraction(2)) == 1
-    assert outputs.share_above(motion, X, Fraction(0)) == Fraction(3, 4)
-
-
-EVERYWHERE = frozenset([""])
-RISING: dict[str, Affine] = {"z": {"": ONE}}
-
-
-def test_the_reference_lets_an_event_happen_at_an_entry_once() -> None:
-    both = Event("both", {"z": ONE}, 0, EVERYWHERE, "z", sets={"z": {"": HALF}}, at_entry=True)
-    for start in (Fraction(-2), Fraction(0), Fraction(3)):
-        motion = follow(Model({"z": start}, {"": RISING}, (both,)), Fraction(5))
-        assert (len(motion.occurrences), motion.final["z"]) == (1, Fraction(11, 2))
-    resting = follow(Model({"z": Fraction(0)}, {"": {}}, (both,)), Fraction(5))
-    assert not resting.occurrences
-
-
-def test_the_reference_does_not_cross_zero_at_the_begin_of_a_mode_or_by_a_set() -> None:
-    """z falls to 0, rises in the next mode, and is set from 1 to -1 and to 0 later."""
-    modes: dict[str, dict[str, Affine]] = {"down": {"z": {"": -ONE}}, "up": {"z": {"": ONE}}}
-    up = frozenset(["up"])
-    events = (
-        Event("land", {"z": ONE}, -1, frozenset(["down"]), "z", then="up"),
-        Event("rise", {"z": ONE}, 1, up, "z"),
-        Event("fall", {"z": ONE}, -1, up, "z"),
-        Event("jump", {"z": ONE, "": -ONE}, 1, up, "z - 1", sets={"z": {"": -ONE}}, stop_after=2),
-    )
-    motion = follow(Model({"z": Fraction(2)}, modes, events), Fraction(9))
-    happened = [(o.event, o.time) for o in motion.occurrences]
-    assert happened == [("land", 2), ("jump", 3), ("rise", 4), ("jump", 5)]
-    assert (motion.stopped, motion.end, motion.final["z"]) == (True, 5, -1)
-
-
-@pytest.mark.parametrize(("group", "expected"), [("z", ["a", "b"]), ("other", ["a"])])
-def test_the_reference_judges_events_of_one_expression_together(
-    group: str, expected: list[str]
-) -> None:
-    few: Affine = {"": HALF, "n": -ONE}
-    counted: dict[str, Affine] = {"n": {"n": ONE, "": ONE}}
-    events = (
-        Event("a", {"z": ONE}, 1, EVERYWHERE, "z", sets=counted),
-        Event("b", {"z": ONE}, 0, EVERYWHERE, group, condition=(few,), sets=counted),
-    )
-    model = Model({"z": -ONE, "n": Fraction(0)}, {"": RISING}, events)
-    assert [o.event for o in follow(model, Fraction(2)).occurrences] == expected

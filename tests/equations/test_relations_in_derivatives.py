@@ -53,59 +53,36 @@ def cosine_breaks(omega: float, level: float, end: float = END) -> list[float]:
     return [angle / omega for angle in angles]
 
 
-def one_state(rate: str) -> str:
-    return f"""
-    format = 1
-    name = "relation"
-    time_unit = "1"
-    [parameters]
-    c = {{}}
-    [states]
-    x = {{ initial = "0" }}
-    [derivatives]
-    x = "{rate}"
-    [outputs]
-    end = {{ final = "x" }}
-    """
-
-
-def test_the_reference_of_the_largest_of_two() -> None:
-    """By hand for c = 0.5: 20 rad are 3 turns and 1.1504."""
-    low, high = math.pi / 6, 5 * math.pi / 6
-    turn = 2 * math.cos(low) + 0.5 * (2 * math.pi - (high - low))
-    rest = 20 - 6 * math.pi
-    part = 0.5 * low + math.cos(low) - math.cos(rest)
-    by_hand = (3 * turn + part) / 2
-    computed = integral(lambda t: np.maximum(np.sin(2 * t), 0.5), sine_breaks(2, 0.5))
-    assert computed == pytest.approx(by_hand, rel=1e-14)
-    assert computed == pytest.approx(6.099540229828207, rel=1e-14)
+LEVELLED = """
+format = 1
+name = "levelled"
+time_unit = "1"
+[parameters]
+c = {}
+[states]
+x = { initial = "0" }
+y = { initial = "0" }
+[derivatives]
+x = "max(sin(2*t), c)"
+y = "where(sin(3*t) > c, 1, 0)"
+[outputs]
+x_end = { final = "x" }
+y_end = { final = "y" }
+"""
 
 
 @BROAD_BUT_RK54
-def test_the_largest_of_a_sine_and_a_constant(method: str) -> None:
-    tolerances = [1e-6, 1e-10]
-    ds = points(
-        one_state("max(sin(2*t), c)"), method, {"relative_tolerance": tolerances, "c": LEVELS},
-        window_end=END, **BOUNDS,
-    )  # fmt: skip
-    exact = [
-        integral(lambda t, c=c: np.maximum(np.sin(2 * t), c), sine_breaks(2, c)) for c in LEVELS
-    ]
+def test_a_kink_and_a_jump_at_any_level(method: str) -> None:
+    """y has no error between jumps; 10 jumps are located to 1e-9 or so each."""
+    along = {"relative_tolerance": [1e-6, 1e-10], "c": LEVELS}
+    ds = points(LEVELLED, method, along, window_end=END, **BOUNDS)
+    x = [integral(lambda t, c=c: np.maximum(np.sin(2 * t), c), sine_breaks(2, c)) for c in LEVELS]
+    y = [integral(lambda t, c=c: 1.0 * (np.sin(3 * t) > c), sine_breaks(3, c)) for c in LEVELS]
     assert (ds.status == Status.ok).all()
-    errors = np.abs(ds.end - exact).max("c")
+    errors = np.abs(ds.x_end - x).max("c")
     assert float(errors[0]) < 1e-4, f"{float(errors[0])} at 1e-6"
     assert float(errors[1]) < 1e-7, f"{float(errors[1])} at 1e-10"
-
-
-@BROAD_BUT_RK54
-def test_a_rate_that_jumps_between_two_constants(method: str) -> None:
-    """The state has no error between jumps; 10 jumps are located to 1e-9 or so each."""
-    ds = points(
-        one_state("where(sin(3*t) > c, 1, 0)"), method, {"c": LEVELS}, window_end=END, **BOUNDS
-    )
-    exact = [integral(lambda t, c=c: 1.0 * (np.sin(3 * t) > c), sine_breaks(3, c)) for c in LEVELS]
-    assert (ds.status == Status.ok).all()
-    np.testing.assert_allclose(ds.end, exact, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(ds.y_end, [y, y], rtol=0, atol=1e-7)
 
 
 # Each state has a relation of its own; y = 0.7 t.
@@ -303,19 +280,6 @@ def rubbed(mu: float, end: float) -> tuple[float, float, float, float]:
         t, x = stop, float(slip.x(stop))
 
 
-def test_the_reference_of_friction() -> None:
-    """Without friction it is 4/3 (cos(t/2) - cos t); with it, pieces solve the equation."""
-    x, v, *_ = rubbed(0.0, 7.0)
-    assert x == pytest.approx(4 / 3 * (math.cos(3.5) - math.cos(7)), abs=1e-12)
-    assert v == pytest.approx(4 / 3 * (math.sin(7) - math.sin(3.5) / 2), abs=1e-12)
-    slip, h = Slip(0.3, 0.2, -0.1, 0.4, -1), 1e-4
-    assert (slip.x(0.3), slip.v(0.3)) == pytest.approx((0.2, -0.1), abs=1e-15)
-    for t in (0.7, 2.0):
-        acceleration = (slip.v(t + h) - slip.v(t - h)) / (2 * h)
-        assert acceleration == pytest.approx(math.cos(t / 2) - slip.x(t) + 0.4, abs=1e-7)
-        assert (slip.x(t + h) - slip.x(t - h)) / (2 * h) == pytest.approx(slip.v(t), abs=1e-7)
-
-
 @BROAD_BUT_RK54
 def test_dry_friction_is_right_or_says_that_the_motion_sticks(method: str) -> None:
     """Until the exact motion first sticks, the sign of v is all that is needed; afterwards the
@@ -434,11 +398,3 @@ def test_guards_need_no_exception(method: str) -> None:
         np.testing.assert_allclose(ds[name], 2 / 3, rtol=0, atol=1e-4, err_msg=name)
     np.testing.assert_allclose(ds.energy, 5.0, rtol=0, atol=5e-3)
     np.testing.assert_allclose(ds.highest, 0.5, rtol=0, atol=5e-4)
-
-
-def test_references_are_smooth_between_breaks() -> None:
-    """Twice as many pieces change nothing."""
-    for name, (_, function, breaks) in RATES.items():
-        middles = list(np.linspace(0.01, END, 97))
-        fine = integral(function, [*breaks, *middles])
-        assert integral(function, breaks) == pytest.approx(fine, abs=1e-12), name

@@ -1,4 +1,4 @@
-"""The events of a traced motion, against the closed forms of a belt and of a bouncing ball."""
+"""The events of a traced motion, against the closed form of a belt."""
 
 from __future__ import annotations
 
@@ -28,31 +28,21 @@ RELEASES = [1.0 / 0.2 + i * (SLIP_TIME + STICK_TIME) for i in range(5)]
 EVENTS = [(t + late, n) for t in RELEASES for late, n in ((0, "release"), (SLIP_TIME, "capture"))]
 
 
-def belt(start: float, end: float = 40.0) -> xr.Dataset:
+def belt(start: float, end: float = 40.0, samples: int = 50) -> xr.Dataset:
     request = {"model": "belt", "method": "dop853", "parameters": BELT}
-    return sweep.trace(request, start=start, end=end, samples=50)
+    return sweep.trace(request, start=start, end=end, samples=samples)
 
 
-@pytest.mark.parametrize(("start", "end"), [(0.0, 40.0), (10.0, 30.0)])
-def test_events_from_the_first_to_the_last_time_are_listed(start: float, end: float) -> None:
-    listed = json.loads(belt(start, end).attrs["events"])
+@pytest.mark.parametrize(("start", "end", "samples"), [(0.0, 40.0, 2), (10.0, 30.0, 50)])
+def test_events_from_the_first_to_the_last_time_are_listed(
+    start: float, end: float, samples: int
+) -> None:
+    """All of those between two samples, too."""
+    listed = json.loads(belt(start, end, samples).attrs["events"])
     expected = [event for event in EVENTS if start <= event[0] <= end]
     assert [name for _, name in listed] == [name for _, name in expected]
     times = [time for time, _ in listed]
     np.testing.assert_allclose(times, [time for time, _ in expected], rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "method", ["rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4"))]
-)
-def test_impacts_of_a_ball_between_two_samples_are_all_listed(method: str) -> None:
-    point = {"drop_height": 1.0, "restitution": 0.8, "window_end": 3.0, "relative_tolerance": 1e-11}
-    request = {"model": "bouncing_ball", "method": method, "parameters": point}
-    listed = json.loads(sweep.trace(request, samples=2).attrs["events"])
-    fall = math.sqrt(2 / 9.81)
-    expected = [fall * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(6)]
-    assert {name for _, name in listed} == {"impact"}
-    np.testing.assert_allclose([time for time, _ in listed], expected, rtol=1e-8)
 
 
 def test_budgets_and_samples_change_no_bit_of_the_events() -> None:

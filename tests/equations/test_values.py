@@ -50,6 +50,7 @@ steps = { values = "x", every = "period", keep = 4, meaning = "last positions" }
 passages = { count = "passage", meaning = "passages of 5" }
 passed_at = { at = "passage", mean = "t", meaning = "time of the passage" }
 x_end = { final = "x", meaning = "last position" }
+kept = { values = "2*max(x, t) + speed", every = "passage", keep = 1, meaning = "of the passage" }
 """
 KEPT = 4
 SPEEDS, CYCLES = (1.0, 2.0), (1.0, 2.0, 3.0, 6.0, 7.0)
@@ -63,6 +64,11 @@ def request(cycles: tuple[float, ...] = CYCLES, **tables: Any) -> dict[str, Any]
         "axes": {"end_cycle": {"values": list(cycles)}, "speed": {"values": list(SPEEDS)}},
         **tables,
     }
+
+
+def keeping(count: int) -> str:
+    """The model with so many last positions, and no other last values."""
+    return CLOCK.partition("kept =")[0].replace("keep = 4", f"keep = {count}")
 
 
 def expected_steps() -> np.ndarray:
@@ -88,6 +94,8 @@ def test_the_last_values_are_kept_oldest_first(dataset: xr.Dataset) -> None:
     np.testing.assert_allclose(dataset["steps"], expected_steps(), rtol=1e-13)
     np.testing.assert_array_equal(dataset["passages"], passes())
     np.testing.assert_array_equal(np.isfinite(dataset["passed_at"]), passes())
+    at_passage = np.where(passes(), np.add(10.0, SPEEDS), np.nan)  # x = 5 >= t there
+    np.testing.assert_allclose(dataset["kept"].squeeze("kept_index"), at_passage, rtol=1e-12)
 
 
 @pytest.fixture
@@ -101,7 +109,7 @@ def small_stacks() -> Iterator[None]:
 @pytest.mark.usefixtures("small_stacks")
 @pytest.mark.parametrize("kept", [PACKED_VALUES, MAX_KEPT])
 def test_as_many_values_as_are_allowed_fit_the_stack_of_a_thread(kept: int, tmp_path: Path) -> None:
-    text = CLOCK.replace("keep = 4", f"keep = {kept}")
+    text = keeping(kept)
     asked = load(request((4099.0,), model=model(text), method="rk54", parameters={}))
     target = Target(pack=kernel_of(asked.sweep).pack)  # which is 1 in tests otherwise
     with ThreadPoolExecutor(1) as thread:  # starts its threads with that stack
@@ -117,7 +125,7 @@ def test_as_many_values_as_are_allowed_fit_the_stack_of_a_thread(kept: int, tmp_
 def test_a_store_of_an_earlier_version_with_more_values_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, text = tmp_path / "a.zarr", CLOCK.replace("keep = 4", "keep = 5000")
+    path, text = tmp_path / "a.zarr", keeping(5000)
     with monkeypatch.context() as earlier:
         for module in (rules, checks):
             earlier.setattr(module, "MAX_KEPT", 65_536)
@@ -135,22 +143,11 @@ def test_a_kernel_is_as_long_whatever_number_of_values_it_keeps(target: source.T
     """With a statement for each value compilers took a minute for a thousand of them."""
     few, many = (
         source.kernel_text(
-            source.kernel_of(
-                load(request(model=model(CLOCK.replace("keep = 4", f"keep = {kept}")))).sweep
-            ),
-            target,
+            source.kernel_of(load(request(model=model(keeping(kept)))).sweep), target
         )
         for kept in (2, MAX_KEPT)
     )
     assert len(many.splitlines()) == len(few.splitlines())
-
-
-def test_a_value_at_an_event_may_be_an_expression() -> None:
-    kept = 'values = "2*max(x, t) + speed", every = "passage", keep = 1, meaning = "kept"'
-    document = request(model=model(f"{CLOCK}kept = {{ {kept} }}"), outputs=["kept"])
-    values = sweep.run(document, store=None)["kept"].squeeze("kept_index")
-    expected = np.where(passes(), np.add(10.0, SPEEDS), np.nan)  # x = 5 >= t there
-    np.testing.assert_allclose(values, expected, rtol=1e-12)
 
 
 def test_a_store_resumed_extended_and_opened_again_has_the_same_values(
@@ -158,7 +155,7 @@ def test_a_store_resumed_extended_and_opened_again_has_the_same_values(
 ) -> None:
     path = tmp_path / "a.zarr"
     sweep.run(request(CYCLES[:3]), store=path, chunk_points=1)
-    for name in ("steps", "passages", "passed_at", "x_end", "status"):
+    for name in ("steps", "passages", "passed_at", "x_end", "kept", "status"):
         shutil.rmtree(path / name / "c" / "1")  # as if killed before these chunks
     assert len(Store.open(path).pending()) == 2
     sweep.run(request(CYCLES[:3]), store=path)
@@ -200,9 +197,10 @@ def test_csv_has_a_column_for_each_value(dataset: xr.Dataset, tmp_path: Path) ->
     assert "steps" not in read[0]
 
 
-def test_csv_keeps_an_output_whose_name_a_column_would_take(tmp_path: Path) -> None:
-    text = CLOCK.replace("x_end =", "steps_1 =")
-    result = sweep.run({**request(), "model": model(text)}, store=None)
+def test_csv_keeps_an_output_whose_name_a_column_would_take(
+    dataset: xr.Dataset, tmp_path: Path
+) -> None:
+    result = dataset.rename(x_end="steps_1")
     read = rows(export(result, tmp_path / "a.csv"))
     assert [float(row["steps_1"]) for row in read] == result["steps_1"].values.ravel().tolist()
     second = [float(row["steps_1_"]) for row in read]
