@@ -216,6 +216,8 @@ class Sides:
         if not self.moves(expression):
             return None
         key = (kind, expression)
+        if self._mode is None and is_ranged(expression, self._definitions):
+            return None  # what is missing there, a held side would hide
         if key not in self._numbers:
             if self._mode is None:
                 return None

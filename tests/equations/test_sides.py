@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import sweep
@@ -73,6 +74,7 @@ x = "1"
 y = "where(which == 0, 1, where(which == 1, min(log(1 - x), 5), abs(sqrt(2 - x) - 1)))"
 [outputs]
 end = { final = "y" }
+above = { share = "sqrt(2 - x) > 1" }
 """
 
 
@@ -85,3 +87,6 @@ def test_a_relation_without_a_value_holds_up_nothing_where_it_is_not_taken(metho
         Status.ok, Status.outside_validity, Status.outside_validity
     ]  # fmt: skip
     assert float(ds.end[0]) == pytest.approx(3.0, rel=1e-12)
+    assert np.isnan(ds.above[0])  # from t = 2 on it has no value
+    early = points(UNTAKEN, method, {"which": [0.0]}, window_end=1.5, **controls)
+    assert float(early.above[0]) == pytest.approx(2 / 3, rel=1e-9)
