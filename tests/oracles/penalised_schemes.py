@@ -313,16 +313,20 @@ def equal_steps(h: float, ends: list[float]) -> Iterator[Step]:
 
 
 def constant_steps(
-    scheme, oscillator: Oscillator, h: float, ends: list[float], most: int
+    scheme, oscillator: Oscillator, h: float, ends: list[float], most: int, drift: bool
 ) -> Iterator[Sample]:
-    """Equal steps; time is counted from the stretch's beginning."""
+    """Equal steps; time is counted from the stretch's beginning, or with `drift` added up."""
     state = scheme.start(oscillator, h)
     yield oscillator.sample(state.place, state.velocity, 0.0, 0.0, 0)
+    time = 0.0
     for done, step in enumerate(equal_steps(h, ends)):
         if done == most:
             raise NotConvergedError
+        if drift:
+            step = Step(time, step.length, time + step.length)
         state, _ = scheme.step(oscillator, state, step)
-        yield oscillator.sample(state.place, state.velocity, step.end, step.length, done + 1)
+        time = step.end
+        yield oscillator.sample(state.place, state.velocity, time, step.length, done + 1)
 
 
 def controlled_steps(
@@ -452,6 +456,7 @@ def run(
     blocks: int = 1,
     maximum_steps: int = 10**9,
     sine: Sine = math.sin,
+    drift: bool = False,
     theta: float = 0.5,
 ) -> dict[str, float | int] | None:
     """All outputs over the window [t0, t1], or None where more than `maximum_steps` were needed.
@@ -469,7 +474,7 @@ def run(
     if scheme == "moreau":
         march = moreau_steps(oscillator, step, ends, limit, theta)
     elif math.isinf(tolerance):
-        march = constant_steps(scheme_of(scheme, 1.0), oscillator, step, ends, limit)
+        march = constant_steps(scheme_of(scheme, 1.0), oscillator, step, ends, limit, drift)
     else:
         control, stepper = control_of(scheme, step, maximum_step), scheme_of(scheme, tolerance)
         march = controlled_steps(stepper, oscillator, control, ends, limit)
@@ -521,3 +526,16 @@ def control_of(name: str, step: float, maximum_step: float):
     if name in ("rk54", "rk32"):
         return RungeKuttaControl(step, maximum_step, {"rk54": 6, "rk32": 4}[name])
     raise ValueError(f"{name!r} has no control of its step: tolerance must be inf")
+
+
+def tabulated_sine(angular_frequency: float, end: float, intervals: int) -> Sine:
+    """sin ωt as Code_Aster was given it: a table over [0, end] s, interpolated linearly."""
+    spacing = end / intervals
+    table = [math.sin(angular_frequency * i * spacing) for i in range(intervals + 1)]
+
+    def sine(angle: float) -> float:
+        place = angle / angular_frequency / spacing
+        i = min(int(place), intervals - 1)
+        return table[i] + (place - i) * (table[i + 1] - table[i])
+
+    return sine
