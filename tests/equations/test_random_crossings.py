@@ -112,6 +112,35 @@ def test_random_cubics_have_three_roots(method: str) -> None:
     np.testing.assert_allclose(ds["size"], np.abs(parts).sum(axis=0) / c, rtol=1e-8)
 
 
+# The example of SciPy's issue 9228, whose y is (t - 2)(t - 6)(t - 10); its rate is one of t alone.
+RATE_OF_TIME = """
+format = 1
+name = "scipy_9228"
+time_unit = "1"
+[states]
+y = { initial = "-120" }
+[derivatives]
+y = "3*(t - 8)**2 + 12*(t - 8) - 4"
+[[events]]
+name = "crossing"
+when = "y"
+direction = "both"
+[outputs]
+crossings = { count = "crossing" }
+times = { values = "t", every = "crossing", keep = 4 }
+above = { share = "y > 0" }
+"""
+
+
+@pytest.mark.parametrize("method", FIRST)
+def test_a_state_whose_rate_is_a_parabola_of_time(method: str) -> None:
+    """It is positive from 2 to 6 and from 10 to 12."""
+    ds = points(RATE_OF_TIME, method, window_end=END, **controls(method))
+    assert int(ds.crossings) == 3
+    np.testing.assert_allclose(ds.times, [2, 6, 10, np.nan], rtol=0, atol=1e-9)
+    assert float(ds.above) == pytest.approx(0.5, abs=1e-9)
+
+
 # u = cos(omega t), which exceeds the limit for a short time at each of its maxima.
 PEAKS = """
 format = 1
