@@ -193,9 +193,9 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
     // A crossing that is none was an error of the dense motion, whose step was too long.
     lands = lands | leaves;
     if constexpr (Scheme::controlled) s.h = select(leaves, 0.2 * s.h, s.h);
-    // The next aim: the guess and a little more, so that the trial ends past the root.
+    // The next aim: the guess and a rounding of it, so that the trial ends past the root, and hardly.
     real middle = 0.5 * (s.low + s.high);
-    real aim = guess + 0.5 * width;
+    real aim = guess + 0.125 * width;
     mask inside = (aim > s.low) & (aim < s.high);
     aim = select(inside & ~(s.aims >= 20.0), aim, middle);
     aim = select((aim > s.low) & (aim < s.high), aim, s.high);
