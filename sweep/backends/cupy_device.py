@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.backends.alike import WARP
 from sweep.backends.device import Sizes
 from sweep.backends.gpu import OPTIONS, check_sizes, options_for
 from sweep.backends.visible import (
@@ -32,7 +33,7 @@ from sweep.source import Kernel, KernelTexts, flat_text
 QUEUES = 2  # while one computes, the other copies
 FIRST = -1  # the priority of their streams; 0: that of the others
 MAX_BATCH_BYTES = 1 << 33  # of a queue: no batch needs more
-MAX_BLOCK_THREADS = 256
+BLOCK = 64  # threads; a multiprocessor takes so many blocks that smaller ones fill it no better
 SIZES = "tribosweep_sizes"  # the entry that reports the sizes of a kernel
 UNPINNED = ", without pinned memory"  # as its copies are slower, receipts say so
 
@@ -259,25 +260,18 @@ class CupyEntries:
         self._cupy = cupy
         self._multiprocessors = n
         module = cupy.RawModule(code=text, options=(*options,))
+        names = [f"tribosweep_{name}" for name in names]
         try:
-            self._entries = {f"tribosweep_{name}": self._entry(module, name) for name in names}
+            self._entries = {name: module.get_function(name) for name in names}
         except Exception as error:  # of CuPy: it does not compile, or NVRTC is missing
             raise CompileError(
                 f"the kernel does not compile for the GPU: {_named(error)}"
             ) from error
 
-    def _entry(self, module: Any, name: str) -> tuple[Any, int]:
-        """A function, and the threads per block that keep a multiprocessor busiest."""
-        function = module.get_function(f"tribosweep_{name}")
-        choose = self._cupy.cuda.driver.occupancyMaxPotentialBlockSize
-        return function, int(choose(function.kernel.ptr, 0, MAX_BLOCK_THREADS)[1])
-
     def start(self, entry: str, address: int, threads: int) -> None:
         """Start an entry on the current stream, its threads spread over all multiprocessors."""
-        function, block = self._entries[entry]
-        fair = -(-threads // self._multiprocessors)
-        block = min(block, max(32, -(-fair // 32) * 32))
-        function((-(-threads // block),), (block,), (address,))
+        block = BLOCK if threads >= BLOCK * self._multiprocessors else WARP
+        self._entries[entry]((-(-threads // block),), (block,), (address,))
 
 
 class CupyProgram(CupyEntries):
@@ -288,7 +282,7 @@ class CupyProgram(CupyEntries):
         names = ["sizes", "run", *(["sum", "finish"] if kernel.method.items else [])]
         super().__init__(cupy, text, options_for(kernel), names, multiprocessors)
         sizes = cupy.zeros(4, np.int64)
-        self._entries[SIZES][0]((1,), (1,), (sizes,))
+        self._entries[SIZES]((1,), (1,), (sizes,))
         self.sizes = Sizes(*cupy.asnumpy(sizes).tolist())
         check_sizes(self.sizes, kernel)
         self._warm_up()
@@ -300,9 +294,9 @@ class CupyProgram(CupyEntries):
         a unit of work would be considered expensive from then on.
         """
         request = self._cupy.zeros(self.sizes.request_bytes, np.uint8)
-        for name, (function, block) in self._entries.items():
+        for name, function in self._entries.items():
             if name != SIZES:
-                function((1,), (block,), (request,))
+                function((1,), (BLOCK,), (request,))
         self._cupy.asnumpy(request)  # waits for the launches
 
 
