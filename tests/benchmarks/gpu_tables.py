@@ -36,10 +36,18 @@ OF_KERNELS = {  # by the name of the work, what is computed
         "model file `lorenz`, `rk4` (published, doubles, Titan Black GPU: 1.4e10 for MPGOS, 1.7e10 "
         "for CUDA by hand)"
     ),
-    "relief_valve rk54, last maxima": (
+    "relief_valve rk54, last maxima of 30,720": (
         "model file `relief_valve`, `rk54`, 30,720 valves (published, doubles, Titan Black GPU: "
         "3.8e3 for MPGOS)"
     ),
+    "relief_valve rk54, last maxima of 262,144": "the same, 2¹⁸ valves",
+    "forced_impact rk54, bifurcation map": "model file `forced_impact`, `rk54`, a bifurcation map",
+    "pendulum rk54, to t = 1000": (
+        "10⁵ pendulums to t = 1000, tolerance 1e-8, `rk54` (published for this case study of "
+        "pybasin: 8.1e3 by Julia's DP5 on 24 cores, 8.6e3 by JAX on a GPU, 1.4e5 by DiffEqGPU in "
+        "single precision on a laptop's GPU)"
+    ),
+    "pendulum dop853, to t = 1000": "the same, `dop853`",
 }
 OF_MAPS = {
     "SDND104 in chunks, two threads": "`exact` wear powers of SDND104, chunk after chunk",

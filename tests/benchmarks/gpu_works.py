@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.request import Sweep
 from sweep.work import Column, Points
-from tests.points import array_cases, cases, sweep_of
+from tests.points import array_cases, case_at, cases, sweep_of
 from tests.points.files import file_case, readable
 
 Values = NDArray[np.float64]
 
 MAIN = 4  # works, in which the kernels differ most
+PENDULUM = {
+    "format": 1,
+    "name": "pendulum",
+    "title": "damped pendulum under a constant torque",
+    "time_unit": "1",
+    "parameters": {
+        "damping": {"default": 0.1},
+        "torque": {"default": 0.5},
+        "start_angle": {},
+        "start_rate": {},
+    },
+    "states": {"angle": {"initial": "start_angle"}, "rate": {"initial": "start_rate"}},
+    "derivatives": {"angle": "rate", "rate": "torque - damping*rate - sin(angle)"},
+    "outputs": {"end_angle": {"final": "angle"}, "end_rate": {"final": "rate"}},
+}
 
 
 @dataclass(frozen=True)
@@ -41,6 +57,9 @@ def works(n_random: int = 2**18, n_random_of_arrays: int = 2**12) -> Iterator[Wo
     if readable():
         yield lorenz(4_147_200, 1000)
         yield valves(30_720)
+        yield valves(2**18)
+        yield stops(2**17)
+        yield from (pendulums(100_000, method) for method in ("rk54", "dop853"))
     for method, evaluations in (("moreau", 1), ("devogelaere", 2), ("rk54", 6)):
         yield stepping(method, n, steps // evaluations)
     yield springs("time_stepping_2", 2**16)
@@ -141,10 +160,34 @@ def lorenz(n: int, steps: int) -> Work:
 
 
 def valves(n: int) -> Work:
-    """Valves of different flow to their 1056th maximum; that of MPGOS has 30,720."""
+    """Valves of different flow to their 1056th maximum; the benchmark of MPGOS has 30,720."""
     values = {"flow": np.linspace(0.2, 10.0, n), "relative_tolerance": 1e-10, "window_end": 1e5}
     case = file_case("relief_valve", "rk54", values, ("maxima",))
-    return Work("relief_valve rk54, last maxima", case.sweep, case.points)
+    return Work(f"relief_valve rk54, last maxima of {n:,}", case.sweep, case.points)
+
+
+def stops(n: int) -> Work:
+    """The bifurcation map of configs/forced_impact_map.toml with so many frequencies."""
+    values = {"damping": 0.05, "gap": 0.02, "restitution": 0.8, "omega": np.linspace(3.0, 8.0, n)}
+    values |= {"start_cycle": 300.0, "end_cycle": 364.0, "relative_tolerance": 1e-9}
+    case = file_case("forced_impact", "rk54", values, ("x_samples", "impacts"))
+    return Work("forced_impact rk54, bifurcation map", case.sweep, case.points)
+
+
+def pendulums(n: int, method: str) -> Work:
+    """Pendulums from random states, as in pybasin's case study, with which it compares solvers."""
+    from sweep.config.model_file import read_model  # needs pydantic
+
+    random, model = np.random.default_rng(7), read_model(PENDULUM, Path())
+    values = {
+        "start_angle": np.pi / 6 + random.uniform(-np.pi, np.pi, n),
+        "start_rate": random.uniform(-10.0, 10.0, n),
+        "window_end": np.array([1000.0]),
+        "relative_tolerance": np.array([1e-8]),
+    }
+    chosen = next(each for each in model.methods if each.name == method)
+    case = case_at("pendulum", model, chosen, values, n)
+    return Work(f"pendulum {method}, to t = 1000", case.sweep, case.points)
 
 
 def _grid(
