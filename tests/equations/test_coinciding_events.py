@@ -403,7 +403,7 @@ set = { v = "-0.5*v" }
 [[events]]
 name = "land"
 in = "fall"
-when = "ground - x"
+when = "-(x - ground)"
 direction = "rising"
 if = "v >= -fast"
 set = { v = "1" }
