@@ -144,6 +144,13 @@ template <class G, class Dense> struct Straight {
         each<Dense::degree>([&](auto k) { later[k] = curve.at[k + 1]; });
         return first_sign(later, noise);
     }
+    // Takes for zero the coefficients up to the first that is not within `noise`.
+    HD void settle(real noise, mask here) {
+        each<Dense::degree>([&](auto k) {
+            here = here & (abs(curve.at[k + 1]) <= noise);
+            curve.at[k + 1] = select(here, 0.0, curve.at[k + 1]);
+        });
+    }
     HD mask resolved() const { return true; }
     template <class System>
     HD Change next(System const&, Dense const&, real from, real side, mask here) const {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from sweep.equations.derivatives import ONE, ZERO, derivative, negative
+from sweep.equations.derivatives import ONE, ZERO, derivative
 from sweep.equations.expressions import Call, Expression, Name, text_of
 from sweep.equations.members import MOTION, TABLE, EventSum, Writer, choice, flag, function
 from sweep.equations.output_members import samples
@@ -115,24 +115,23 @@ def event_rule(writer: Writer, number: int) -> str:
 
 def _same_expression(writer: Writer, event: Event) -> list[int]:
     """The numbers of events whose expression is that of `event`, or its negative."""
-
-    def key(expression: Expression) -> str:
-        full = writer.inlined(expression)
-        return min(text_of(full), text_of(_opposite(full)))
-
+    key = _without_sign(writer.inlined(event.when))
     return [
         number
         for number, each in enumerate(writer.numbered_events)
-        if not isinstance(each, Side) and key(each.when) == key(event.when)
+        if not isinstance(each, Side) and _without_sign(writer.inlined(each.when)) == key
     ]
 
 
-def _opposite(expression: Expression) -> Expression:
+def _without_sign(expression: Expression) -> str:
+    """One text for an expression and its negative: -a and a, a - b, b - a and -(a - b)."""
     match expression:
+        case Call("negative", (inner,)):
+            return _without_sign(inner)
         case Call("-", (a, b)):
-            return Call("-", (b, a))
+            return min(text_of(expression), text_of(Call("-", (b, a))))
         case _:
-            return negative(expression)
+            return text_of(expression)
 
 
 def event_members(writer: Writer) -> Iterable[str]:

@@ -55,7 +55,9 @@ def test_values_at_the_impacts_of_a_ball_in_the_window(method: str) -> None:
     np.testing.assert_allclose(motion.v_end, upward - GRAVITY * since, rtol=1e-9)
 
 
-# A block that waits for a second, then sticks until its load, which begins at 0, exceeds its grip.
+# A block that waits for a delay, then sticks until its load, which begins at 0, exceeds its limit.
+# One that grows is that of a friction element at touch: load and limit are 0 there, to roundings of
+# their own.
 RAMP = """
 format = 1
 name = "ramp"
@@ -64,13 +66,17 @@ start_mode = "START"
 [parameters]
 force = {}
 grip = {}
+growth = {}
+delay = {}
 sine = { meaning = "1: the load grows as a sine; 0: as its integral" }
 [states]
 clock = { initial = "0" }
 x = { initial = "0" }
 v = { initial = "0" }
 [definitions]
-load = { value = "force*(sine*sin(clock) + (1 - sine)*(1 - cos(clock)))" }
+since = { value = "clock - delay" }
+load = { value = "force*(sine*sin(since) + (1 - sine)*(1 - cos(since)))" }
+limit = { value = "grip + growth*(3*clock - 3*delay)" }
 [modes.wait]
 clock = "1"
 x = "0"
@@ -86,21 +92,20 @@ v = "load"
 [[events]]
 name = "begin"
 in = "wait"
-when = "clock - 1"
+when = "since"
 direction = "rising"
-set = { clock = "0" }
 then = "stick"
 [[events]]
 name = "right"
 in = "stick"
-when = "load - grip"
+when = "load - limit"
 direction = "rising"
 at_entry = true
 then = "slip"
 [[events]]
 name = "left"
 in = "stick"
-when = "load + grip"
+when = "load + limit"
 direction = "falling"
 at_entry = true
 then = "slip"
@@ -115,13 +120,21 @@ lefts = { count = "left" }
 @pytest.mark.parametrize("method", FIRST)
 @pytest.mark.parametrize("start", ["stick", "wait"])
 def test_an_expression_that_is_zero_where_its_mode_is_entered(start: str, method: str) -> None:
-    """It leaves zero by its rate, or by the rate's own change; a small grip makes no difference."""
-    forces, grips = np.array([2.0, -2.0, 0.0]), np.array([0.0, 1e-300])
-    along = {"sine": [1.0, 0.0], "force": forces, "grip": grips}
+    """It leaves zero by its rate, or by the rate's own change; a small grip makes no difference.
+
+    A limit that grows by 1.8 is slower than a sine of 2 and always ahead of its integral.
+    """
+    random = np.random.default_rng(6)
+    delays = random.uniform(0.5, 1.5, 20) if start == "wait" else np.zeros(1)
+    along = {
+        "sine": [1.0, 0.0], "force": [2.0, -2.0, 0.0], "growth": [0.0, 0.6, 1.0],
+        "grip": [0.0, 1e-300], "delay": delays,
+    }  # fmt: skip
     motion = points(RAMP.replace("START", start), method, along, window_end=2.5, **controls(method))
-    t = 2.5 - (start == "wait")
-    distances = np.array([t - math.sin(t), t**2 / 2 - (1 - math.cos(t))])
-    expected = distances[:, None, None] * forces[:, None] * np.ones(2)
+    sine, force, growth, _, delay = np.meshgrid(*along.values(), indexing="ij")
+    t = 2.5 - delay
+    distances = force * np.where(sine == 1, t - np.sin(t), t**2 / 2 - (1 - np.cos(t)))
+    expected = np.where(3 * growth < np.where(sine == 1, abs(force), 1e-9), distances, 0)
     np.testing.assert_allclose(motion.distance, expected, rtol=1e-7, atol=1e-30)
     np.testing.assert_array_equal(motion.rights, expected > 0)
     np.testing.assert_array_equal(motion.lefts, expected < 0)

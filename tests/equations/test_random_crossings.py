@@ -188,7 +188,7 @@ def test_peaks_that_just_exceed_a_limit(tolerance: float, method: str) -> None:
 
     e is a few times the tolerance at each of about 50 steps, below 1e3 times in all.
     """
-    omegas = [0.7, 1.0, 1.3, 2.0, math.pi]
+    omegas = [0.7, 1.05, 1.3, 2.0, math.pi]
     limits = [-0.999, -0.9, 0.5, 0.9, 0.95, 0.99, 0.999]
     ds = points(
         PEAKS, method, {"omega": omegas, "limit": limits}, window_end=PEAKS_END,
@@ -196,6 +196,7 @@ def test_peaks_that_just_exceed_a_limit(tolerance: float, method: str) -> None:
     )  # fmt: skip
     exact = np.array([[above(w * PEAKS_END, limit) for limit in limits] for w in omegas])
     angles = np.array(omegas)[:, None] * PEAKS_END
+    assert exact[1, 4, 0] / angles[1, 0] == pytest.approx(0.105853, abs=1e-6)
     np.testing.assert_array_equal(ds.peaks, exact[:, :, 2])
     bounds = 1e3 * tolerance / np.sin(np.arccos(limits))
     assert (np.abs(ds.above - exact[:, :, 0] / angles) < bounds).all()

@@ -78,6 +78,7 @@ def test_a_kink_and_a_jump_at_any_level(method: str) -> None:
     ds = points(LEVELLED, method, along, window_end=END, **BOUNDS)
     x = [integral(lambda t, c=c: np.maximum(np.sin(2 * t), c), sine_breaks(2, c)) for c in LEVELS]
     y = [integral(lambda t, c=c: 1.0 * (np.sin(3 * t) > c), sine_breaks(3, c)) for c in LEVELS]
+    assert x[list(LEVELS).index(0.5)] == pytest.approx(6.099540229828207, rel=1e-13)
     assert (ds.status == Status.ok).all()
     errors = np.abs(ds.x_end - x).max("c")
     assert float(errors[0]) < 1e-4, f"{float(errors[0])} at 1e-6"
