@@ -27,6 +27,8 @@ CURES = {
     errno.EACCES: "writing is not permitted; change the folder's permissions",
     errno.EPERM: "writing is not permitted; change the folder's permissions",
     errno.ESTALE: "the network file system has lost the file; wait until it is back",
+    errno.EEXIST: "a file stands where its folder has to be; move it elsewhere",
+    errno.ENOTDIR: "a file stands where its folder has to be; move it elsewhere",
     errno.EMFILE: "too many files are open; raise `ulimit -n`",
 }
 NO_INODES = (
@@ -79,9 +81,7 @@ def making(path: Path) -> Generator[None]:
 def unwritable(path: Path, error: OSError, other: str = "another path") -> SweepError:
     """The error for a file other than a store's: of the request if the path is to blame."""
     is_path = error.errno in {*PATH_ERRORS, errno.EISDIR}
-    if error.errno in (errno.EEXIST, errno.ENOTDIR):
-        cure = "a file stands where its folder has to be"
-    elif error.errno is None or (is_path and error.errno not in CURES):
+    if error.errno is None or (is_path and error.errno not in CURES):
         cure = error.strerror or str(error)
     else:
         cure = _cure(error, path)
@@ -293,11 +293,15 @@ def refuse_foreign_group(attributes: Mapping[str, Any]) -> None:
         raise StoreError("a zarr, but no store of this program; name another path")
 
 
-def refuse_folder(file: str) -> None:
-    """Raise StoreError if this is a folder: its content does not belong to this program."""
-    if Path(file).is_dir():
+def refuse_no_file(place: str | Path) -> None:
+    """Raise StoreError if a folder, a FIFO or a device is in the place of a file of the store.
+
+    It does not belong to this program, and opening it may never end.
+    """
+    path = Path(place)
+    if kind := "a folder" if path.is_dir() else special(path):
         raise StoreError(
-            f"{file!r} is a folder in the place of a file of the store: move it elsewhere. "
+            f"{str(path)!r} is {kind} in the place of a file of the store: move it elsewhere. "
             f"{RESUME_HINT}"
         )
 
