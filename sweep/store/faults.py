@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 from fsspec.registry import known_implementations
 
-from sweep.errors import MachineError, StoreError, SweepError, machine_error
+from sweep.errors import MachineError, PlaceError, StoreError, SweepError, machine_error
 from sweep.store.place import is_url
 from sweep.wording import UNREADABLE, install, special
 
@@ -35,6 +35,7 @@ NO_INODES = (
     "the disk has no inodes left for further files, though it has room; remove files, or use "
     "larger chunks (--chunk-points) in a new store"
 )
+FULL = {errno.ENOSPC, errno.EDQUOT}  # of a disk; other errors may be of one machine that has it
 PATH_ERRORS = {errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}
 ORIGIN = "derived_from"  # an attribute of stores that are computed from the results of others
 RESUME_HINT = "Finished chunks are kept: run the same sweep again to continue"
@@ -57,7 +58,8 @@ def _on_disk(path: Path, *, creating: bool) -> Generator[None]:
     except OSError as error:
         cure = _cure(error, path)
         if not creating:
-            raise MachineError(f"cannot write to {str(path)!r}: {cure}. {RESUME_HINT}") from error
+            kind = PlaceError if error.errno in FULL else MachineError
+            raise kind(f"cannot write to {str(path)!r}: {cure}. {RESUME_HINT}") from error
         kind = StoreError if error.errno in PATH_ERRORS else MachineError
         message = f"cannot make the store {str(path)!r}: {cure}, or name another store with -o"
         raise kind(message) from error
@@ -306,9 +308,9 @@ def refuse_no_file(place: str | Path) -> None:
         )
 
 
-def gone(store: object) -> MachineError:
+def gone(store: object) -> PlaceError:
     """The error for a store that was deleted or moved during a run."""
-    return MachineError(
+    return PlaceError(
         f"{str(store)!r} was deleted or moved during the run; move it back and run the same sweep "
         "again to continue with what it holds"
     )

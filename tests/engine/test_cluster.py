@@ -38,7 +38,7 @@ from sweep.options import RunOptions
 from sweep.spec import Status
 from sweep.store import MemoryResults, Store
 from tests.command import environment, outliving
-from tests.engine.faulty import Faulty, check_hung
+from tests.engine.faulty import Faulty, FullDisk, check_hung
 from tests.engine.slow import Slow
 from tests.engine.strangers import answers, ports_of_family
 from tests.engine.test_engine import (
@@ -275,6 +275,21 @@ def test_results_in_memory_are_refused() -> None:
 
 
 # Faults.
+
+
+@pytest.mark.parametrize("whose", ["theirs", pytest.param("ours", marks=pytest.mark.broad)])
+def test_a_full_disk_under_the_store_ends_the_run_and_is_blamed_on_no_worker(
+    address: str, store: Store, check_resumable: Callable[[], None], whose: str
+) -> None:
+    """Nobody can write there, and finished chunks are kept."""
+    notes: list[str] = []
+    options = RunOptions(cluster=address) if whose == "theirs" else LOCAL
+    full = FullDisk(f"{store.path}/status/c/5/")
+    with pytest.raises(MachineError, match=f"^cannot write to '{store.path}': the disk is full"):
+        run(store, options, notify=notes.append, open_backend=full)
+    assert [line for line in notes if "Dask dashboard" not in line] == []
+    assert 0 < len(store.pending()) < 12
+    check_resumable()
 
 
 def test_a_chunk_that_always_raises_is_abandoned(
