@@ -44,7 +44,7 @@ from sweep.engine.schedulers import (
     slurm_cluster,
 )
 from sweep.engine.worker import Job, begin, forget_run, retire_run, stop_run
-from sweep.errors import MachineError, PlaceError, SweepError
+from sweep.errors import MachineError, PlaceError, StoreError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions
 from sweep.store import is_url
 from sweep.work import Chunk, Task
@@ -253,7 +253,10 @@ class Processes(CrewBase):
         self._give_up(address, worker.get("name", address), process, why)
 
     def _give_up(self, address: str, name: str, process: str, why: SweepError) -> None:
-        """Use a worker no more in this run; MachineError, with all reasons, if it was the last."""
+        """Use a worker no more in this run; an error, with all reasons, if it was the last.
+
+        It is a StoreError if the request is wrong: no worker can open the store that it names.
+        """
         if address in self._unfit:
             return
         self._unfit.add(address)
@@ -264,7 +267,9 @@ class Processes(CrewBase):
             self._cluster.worker_spec.pop(name, None)  # then `_replace` has it closed
             left = len(self._cluster.worker_spec)
         if not left:
-            raise MachineError(none_left("worker", self._reasons))
+            is_request = all(isinstance(each, StoreError) for each in self._reasons.values())
+            kind = StoreError if is_request else MachineError
+            raise kind(none_left("worker", self._reasons))
         self.notify(f"worker {name} ({process}) is given up, {left} left: {why}")
 
     def _take_back(self) -> None:

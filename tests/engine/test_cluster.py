@@ -33,7 +33,7 @@ from sweep.config import load
 from sweep.engine import clusters, ledger
 from sweep.engine.ledger import ATTEMPTS, Progress, Receipt
 from sweep.engine.loop import run
-from sweep.errors import MachineError, SweepError
+from sweep.errors import MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import Status
 from sweep.store import MemoryResults, Store
@@ -264,9 +264,12 @@ def test_dasks_logs_are_silent_only_during_a_run(address: str, store: Store) -> 
 def test_a_store_that_workers_cannot_see_is_refused_before_anything_is_computed(
     address: str, store: Store
 ) -> None:
+    """The request is wrong: no machine can compute into the store that it names."""
     store.location = str(store.path.with_name("elsewhere.zarr"))  # what workers are sent
-    with pytest.raises(MachineError, match=r"\(process \d+ on .*\): it does not see '.*elsewh"):
+    why = rf"does not see '{store.location}': mount its disk .* or name another store .*workers see"
+    with pytest.raises(StoreError, match=rf"worker [01] \(process \d+ on .*\): it {why}") as caught:
         run(store, RunOptions(cluster=address))
+    assert caught.value.exit_status == 2
 
 
 def test_results_in_memory_are_refused() -> None:
