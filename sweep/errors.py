@@ -149,6 +149,10 @@ def machine_error(error: BaseException | None) -> MachineError | None:
     return None
 
 
+class PlaceError(MachineError):
+    """The place of the results is full or gone, whichever process of the run writes there."""
+
+
 class DeviceError(MachineError):
     """A GPU that cannot be used, or no GPU; if there are several, the others may be usable."""
 

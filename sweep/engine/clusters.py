@@ -44,7 +44,7 @@ from sweep.engine.schedulers import (
     slurm_cluster,
 )
 from sweep.engine.worker import Job, begin, forget_run, retire_run, stop_run
-from sweep.errors import MachineError, SweepError
+from sweep.errors import MachineError, PlaceError, StoreError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions
 from sweep.store import is_url
 from sweep.work import Chunk, Task
@@ -100,7 +100,7 @@ class Processes(CrewBase):
         self._sent: dict[Future[list[Receipt]], Sent] = {}
         self._fit: set[str] = set()  # addresses of the workers that are there, and not given up
         self._unfit: set[str] = set()  # addresses of those that were given up
-        self._reasons: dict[str, str] = {}  # why, by what messages call them
+        self._reasons: dict[str, SweepError] = {}  # why, by what messages call them
         self._n = 0
         self._counted_at = float("-inf")
         self._waiting = False
@@ -234,21 +234,29 @@ class Processes(CrewBase):
                 self._refused(address, answer)
 
     def _refused(self, address: str, answer: object) -> None:
-        """A worker answered otherwise than by opening what it needs or computing: give it up."""
+        """A worker answered otherwise than by opening what it needs or computing: give it up.
+
+        Where the place of the results is to blame, no worker is, and the run ends.
+        """
+        if isinstance(answer, UnfitError) and isinstance(answer.error, PlaceError):
+            raise answer.error from answer
         info = cast("dict[str, Any]", self._client.scheduler_info(n_workers=-1))
         worker = info["workers"].get(address, {})
         if isinstance(answer, UnfitError):
-            process, why = answer.process, str(answer.error)
+            process, why = answer.process, answer.error
         else:
             process = f"on {worker.get('host', address)}"
-            why = (
+            why = MachineError(
                 f"it cannot run our tasks ({answer}): install tribosweep {self._job.code.version} "
                 "there, and restart the worker"
             )
         self._give_up(address, worker.get("name", address), process, why)
 
-    def _give_up(self, address: str, name: str, process: str, why: str) -> None:
-        """Use a worker no more in this run; MachineError, with all reasons, if it was the last."""
+    def _give_up(self, address: str, name: str, process: str, why: SweepError) -> None:
+        """Use a worker no more in this run; an error, with all reasons, if it was the last.
+
+        It is a StoreError if the request is wrong: no worker can open the store that it names.
+        """
         if address in self._unfit:
             return
         self._unfit.add(address)
@@ -259,7 +267,9 @@ class Processes(CrewBase):
             self._cluster.worker_spec.pop(name, None)  # then `_replace` has it closed
             left = len(self._cluster.worker_spec)
         if not left:
-            raise MachineError(none_left("worker", self._reasons))
+            is_request = all(isinstance(each, StoreError) for each in self._reasons.values())
+            kind = StoreError if is_request else MachineError
+            raise kind(none_left("worker", self._reasons))
         self.notify(f"worker {name} ({process}) is given up, {left} left: {why}")
 
     def _take_back(self) -> None:
@@ -305,11 +315,11 @@ class Processes(CrewBase):
             self._client.close(timeout=5)
 
 
-def none_left(kind: str, reasons: Mapping[str, str]) -> str:
+def none_left(kind: str, reasons: Mapping[str, SweepError]) -> str:
     """A message that the last worker, or GPU, was given up: the reasons, and whose they are."""
     by_reason: dict[str, list[str]] = {}
     for name, why in reasons.items():
-        by_reason.setdefault(why, []).append(name)
+        by_reason.setdefault(str(why), []).append(name)
     lines = [f"no {kind} is left:"]
     for why, names in by_reason.items():
         more = [f"{len(names) - NAMES_SHOWN} more"] if len(names) > NAMES_SHOWN else []

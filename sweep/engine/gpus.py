@@ -31,7 +31,14 @@ from sweep.engine.fitness import UnfitError, own_address
 from sweep.engine.ledger import Receipt
 from sweep.engine.schedulers import local_cluster
 from sweep.engine.worker import Job, opened, state_of
-from sweep.errors import CompileError, DeviceError, LostDeviceError, MachineError, SweepError
+from sweep.errors import (
+    CompileError,
+    DeviceError,
+    LostDeviceError,
+    MachineError,
+    PlaceError,
+    SweepError,
+)
 from sweep.options import RunOptions
 from sweep.work import Task
 
@@ -130,8 +137,10 @@ class GpuProcesses(Processes):
             self._count_fault(str(worker.name), str(error))
             raise
         errors = [receipt.error for receipt in report.receipts if receipt.error]
+        if isinstance(report.lost, PlaceError):  # no GPU is to blame
+            raise report.lost
         if report.lost:
-            self._give_up_gpu(report.gpu, str(report.lost))
+            self._give_up_gpu(report.gpu, report.lost)
         elif errors and report.address not in (*self._ending, *self._ended):
             self._end_soon(report.address)
             self._count_fault(report.gpu, errors[0])
@@ -143,9 +152,9 @@ class GpuProcesses(Processes):
         self._faults[identifier] += 1
         if self._faults[identifier] >= MAX_FAULTS and len(self._left) > 1:
             why = f"{MAX_FAULTS} tasks in a row failed there, the last: {why}"
-            self._give_up_gpu(identifier, why)
+            self._give_up_gpu(identifier, DeviceError(why))
 
-    def _give_up_gpu(self, identifier: str, why: str) -> None:
+    def _give_up_gpu(self, identifier: str, why: SweepError) -> None:
         """Use a GPU no more in this run; DeviceError, with all reasons, if it was the last."""
         gpu = self._left.pop(identifier, None)
         if gpu is None:
@@ -180,5 +189,5 @@ class GpuProcesses(Processes):
         with suppress(Exception):  # otherwise it is closed with the cluster
             self._cluster.sync(self._cluster.scale_down, [identifier])
 
-    def _give_up(self, address: str, name: str, process: str, why: str) -> None:  # noqa: ARG002
+    def _give_up(self, address: str, name: str, process: str, why: SweepError) -> None:  # noqa: ARG002
         self._give_up_gpu(name, why)

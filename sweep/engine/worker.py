@@ -23,7 +23,7 @@ from sweep.backends.base import Computed
 from sweep.backends.visible import VARIABLE
 from sweep.engine.fitness import Code, refuse_other_kernel, refuse_other_version, unfit
 from sweep.engine.ledger import Receipt, Results
-from sweep.errors import CompileError, MachineError, SweepError
+from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.plan.chunking import joined
 from sweep.plan.point_columns import points, variants_of
@@ -280,7 +280,10 @@ def _close() -> None:
 def _open(job: Job, store: str) -> Worker:
     refuse_other_version(job.code)  # which might not even read the store
     if not anything_at(store):
-        raise MachineError(f"it does not see {store!r}: use a disk or URL that all workers see")
+        raise StoreError(
+            f"it does not see {store!r}: mount its disk there at the same path, or name another "
+            "store with -o, on a disk or at a URL that all workers see"
+        )
     opened = Store.open(store, durable=job.options.durable)
     refuse_other_kernel(job.code, opened.sweep)
     if job.options.accept_revision:

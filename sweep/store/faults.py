@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 from fsspec.registry import known_implementations
 
-from sweep.errors import MachineError, StoreError, SweepError, machine_error
+from sweep.errors import MachineError, PlaceError, StoreError, SweepError, machine_error
 from sweep.store.place import is_url
 from sweep.wording import UNREADABLE, install, special
 
@@ -27,12 +27,15 @@ CURES = {
     errno.EACCES: "writing is not permitted; change the folder's permissions",
     errno.EPERM: "writing is not permitted; change the folder's permissions",
     errno.ESTALE: "the network file system has lost the file; wait until it is back",
+    errno.EEXIST: "a file stands where its folder has to be; move it elsewhere",
+    errno.ENOTDIR: "a file stands where its folder has to be; move it elsewhere",
     errno.EMFILE: "too many files are open; raise `ulimit -n`",
 }
 NO_INODES = (
     "the disk has no inodes left for further files, though it has room; remove files, or use "
     "larger chunks (--chunk-points) in a new store"
 )
+FULL = {errno.ENOSPC, errno.EDQUOT}  # of a disk; other errors may be of one machine that has it
 PATH_ERRORS = {errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}
 ORIGIN = "derived_from"  # an attribute of stores that are computed from the results of others
 RESUME_HINT = "Finished chunks are kept: run the same sweep again to continue"
@@ -55,7 +58,8 @@ def _on_disk(path: Path, *, creating: bool) -> Generator[None]:
     except OSError as error:
         cure = _cure(error, path)
         if not creating:
-            raise MachineError(f"cannot write to {str(path)!r}: {cure}. {RESUME_HINT}") from error
+            kind = PlaceError if error.errno in FULL else MachineError
+            raise kind(f"cannot write to {str(path)!r}: {cure}. {RESUME_HINT}") from error
         kind = StoreError if error.errno in PATH_ERRORS else MachineError
         message = f"cannot make the store {str(path)!r}: {cure}, or name another store with -o"
         raise kind(message) from error
@@ -79,9 +83,7 @@ def making(path: Path) -> Generator[None]:
 def unwritable(path: Path, error: OSError, other: str = "another path") -> SweepError:
     """The error for a file other than a store's: of the request if the path is to blame."""
     is_path = error.errno in {*PATH_ERRORS, errno.EISDIR}
-    if error.errno in (errno.EEXIST, errno.ENOTDIR):
-        cure = "a file stands where its folder has to be"
-    elif error.errno is None or (is_path and error.errno not in CURES):
+    if error.errno is None or (is_path and error.errno not in CURES):
         cure = error.strerror or str(error)
     else:
         cure = _cure(error, path)
@@ -293,18 +295,22 @@ def refuse_foreign_group(attributes: Mapping[str, Any]) -> None:
         raise StoreError("a zarr, but no store of this program; name another path")
 
 
-def refuse_folder(file: str) -> None:
-    """Raise StoreError if this is a folder: its content does not belong to this program."""
-    if Path(file).is_dir():
+def refuse_no_file(place: str | Path) -> None:
+    """Raise StoreError if a folder, a FIFO or a device is in the place of a file of the store.
+
+    It does not belong to this program, and opening it may never end.
+    """
+    path = Path(place)
+    if kind := "a folder" if path.is_dir() else special(path):
         raise StoreError(
-            f"{file!r} is a folder in the place of a file of the store: move it elsewhere. "
+            f"{str(path)!r} is {kind} in the place of a file of the store: move it elsewhere. "
             f"{RESUME_HINT}"
         )
 
 
-def gone(store: object) -> MachineError:
+def gone(store: object) -> PlaceError:
     """The error for a store that was deleted or moved during a run."""
-    return MachineError(
+    return PlaceError(
         f"{str(store)!r} was deleted or moved during the run; move it back and run the same sweep "
         "again to continue with what it holds"
     )

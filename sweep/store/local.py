@@ -28,7 +28,7 @@ class LocalFiles:
         """The content of a file; None if there is no such file."""
         file = self.path / key
         with suppress(FileNotFoundError, NotADirectoryError), faults.reading(file):
-            faults.refuse_device(file)
+            (faults.refuse_device if self._required else faults.refuse_no_file)(file)
             return file.read_bytes()
         return None
 
@@ -41,7 +41,7 @@ class LocalFiles:
             except FileNotFoundError as error:
                 raise faults.gone(self.path) from error
             except OSError:
-                faults.refuse_folder(file)
+                faults.refuse_no_file(file)
                 raise
 
     def remove(self, key: str) -> None:
@@ -53,7 +53,7 @@ class LocalFiles:
             except FileNotFoundError:
                 return
             except OSError:  # which one depends on the system
-                faults.refuse_folder(file)
+                faults.refuse_no_file(file)
                 raise
             if self._durable:
                 durable.sync_folder(Path(file).parent)

@@ -18,7 +18,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from sweep.errors import StoreError
-from sweep.store.faults import writing
+from sweep.store.faults import refuse_no_file, writing
 from sweep.store.receipts import is_alive
 
 MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one another
@@ -88,6 +88,7 @@ def _locked(path: Path, holder: Path, name: str, timeout: float = 0.0) -> Genera
 
 
 def _acquire(lock: FileLock, timeout: float = 0.0) -> bool:
+    refuse_no_file(lock.lock_file)
     try:
         lock.acquire(timeout=timeout, poll_interval=0.02)
     except Timeout:
@@ -118,6 +119,8 @@ def _signing(holder: Path) -> Generator[None]:
     signature = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
     scratch = holder.with_suffix(".partial")
     with writing(holder):
+        refuse_no_file(holder)
+        refuse_no_file(scratch)
         holder.parent.mkdir(exist_ok=True)
         scratch.write_text(json.dumps(signature) + "\n", encoding="utf-8")
         scratch.replace(holder)
@@ -129,8 +132,9 @@ def _signing(holder: Path) -> Generator[None]:
 
 
 def signed(holder: Path) -> dict[str, Any]:
-    """Who signed a file: pid, host and time; {} if nobody has."""
+    """Who signed a file: pid, host and time; {} if nobody has. StoreError if it is no file."""
     try:
+        refuse_no_file(holder)
         signature = json.loads(holder.read_text(encoding="utf-8"))
         return {**{key: signature[key] for key in ("pid", "host")}, "time": signature["since"]}
     except (OSError, ValueError, KeyError, TypeError):

@@ -24,7 +24,7 @@ from typing import Any, cast
 import psutil
 
 from sweep.spec import Status
-from sweep.store.faults import writing
+from sweep.store.faults import refuse_no_file, writing
 from sweep.store.place import Files, beside, is_url
 
 MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
@@ -82,8 +82,9 @@ def _append(files: Files, lines: bytes) -> None:
         return
     with writing(folder):
         Path(folder).mkdir(exist_ok=True)
+        refuse_no_file(path := Path(folder, f"{name}.jsonl"))
         # Unbuffered, so that the lines are written by one call at the end of the file.
-        with Path(folder, f"{name}.jsonl").open("ab", buffering=0) as file:
+        with path.open("ab", buffering=0) as file:
             file.write(lines)
 
 

@@ -1,7 +1,9 @@
-"""A backend for worker processes that fails at chosen points in a chosen way."""
+"""Faults of worker processes: a backend that fails at chosen points, and a disk that is full."""
 
 from __future__ import annotations
 
+import errno
+import multiprocessing
 import os
 import re
 import signal
@@ -10,12 +12,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from sweep.backends import Backend, Computed, Stopped, open_backend
 from sweep.request import Sweep
 from sweep.store import Store
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.engine.test_engine import SWEEP
+from tests.store.injected import fail_writing
 
 FRICTIONS = SWEEP.axes[0].columns["friction"].tolist()
 
@@ -69,6 +74,18 @@ class FaultyBackend(WrappedBackend):
                 time.sleep(0.01)
             raise Stopped
         raise ValueError("a fault\a")  # no sound is made
+
+
+@dataclass(frozen=True)
+class FullDisk:
+    """Opens real backends; in a process of Dask's, a disk is then full at paths with this text."""
+
+    place: str
+
+    def __call__(self, name: str) -> Backend:
+        if multiprocessing.parent_process():
+            fail_writing(pytest.MonkeyPatch(), errno.ENOSPC, self.place)  # until the process ends
+        return open_backend("cpu" if name == "gpu" else name)
 
 
 def check_hung(store: Store, seconds: float, minimum: float) -> None:

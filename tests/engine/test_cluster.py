@@ -33,12 +33,12 @@ from sweep.config import load
 from sweep.engine import clusters, ledger
 from sweep.engine.ledger import ATTEMPTS, Progress, Receipt
 from sweep.engine.loop import run
-from sweep.errors import MachineError, SweepError
+from sweep.errors import MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import Status
 from sweep.store import MemoryResults, Store
 from tests.command import environment, outliving
-from tests.engine.faulty import Faulty, check_hung
+from tests.engine.faulty import Faulty, FullDisk, check_hung
 from tests.engine.slow import Slow
 from tests.engine.strangers import answers, ports_of_family
 from tests.engine.test_engine import (
@@ -264,9 +264,12 @@ def test_dasks_logs_are_silent_only_during_a_run(address: str, store: Store) -> 
 def test_a_store_that_workers_cannot_see_is_refused_before_anything_is_computed(
     address: str, store: Store
 ) -> None:
+    """The request is wrong: no machine can compute into the store that it names."""
     store.location = str(store.path.with_name("elsewhere.zarr"))  # what workers are sent
-    with pytest.raises(MachineError, match=r"\(process \d+ on .*\): it does not see '.*elsewh"):
+    why = rf"does not see '{store.location}': mount its disk .* or name another store .*workers see"
+    with pytest.raises(StoreError, match=rf"worker [01] \(process \d+ on .*\): it {why}") as caught:
         run(store, RunOptions(cluster=address))
+    assert caught.value.exit_status == 2
 
 
 def test_results_in_memory_are_refused() -> None:
@@ -275,6 +278,21 @@ def test_results_in_memory_are_refused() -> None:
 
 
 # Faults.
+
+
+@pytest.mark.parametrize("whose", ["theirs", pytest.param("ours", marks=pytest.mark.broad)])
+def test_a_full_disk_under_the_store_ends_the_run_and_is_blamed_on_no_worker(
+    address: str, store: Store, check_resumable: Callable[[], None], whose: str
+) -> None:
+    """Nobody can write there, and finished chunks are kept."""
+    notes: list[str] = []
+    options = RunOptions(cluster=address) if whose == "theirs" else LOCAL
+    full = FullDisk(f"{store.path}/status/c/5/")
+    with pytest.raises(MachineError, match=f"^cannot write to '{store.path}': the disk is full"):
+        run(store, options, notify=notes.append, open_backend=full)
+    assert [line for line in notes if "Dask dashboard" not in line] == []
+    assert 0 < len(store.pending()) < 12
+    check_resumable()
 
 
 def test_a_chunk_that_always_raises_is_abandoned(

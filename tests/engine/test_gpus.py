@@ -35,7 +35,7 @@ from sweep.spec import Status
 from sweep.store import MemoryResults, Store
 from sweep.work import Points
 from tests.command import CHECKOUT, Run
-from tests.engine.faulty import FRICTIONS, check_hung
+from tests.engine.faulty import FRICTIONS, FullDisk, check_hung
 from tests.engine.strangers import answers, ports_of_family
 from tests.engine.test_engine import SWEEP, bits_of, create
 from tests.engine.test_worker_faults import REQUEST, ROW
@@ -426,6 +426,16 @@ def test_a_gpu_whose_process_cannot_compute_is_given_up_at_once(
     ran = start(a="full")
     assert bits_of(ran.store.dataset()) == expected
     assert abandonment_notes(ran) == [f"GPU {A} is given up, 1 left: the disk is full"]
+
+
+def test_a_full_disk_under_the_store_is_blamed_on_no_gpu(nvidia_smi: List, tmp_path: Path) -> None:
+    nvidia_smi(TWO)
+    notes: list[str] = []
+    store = create(tmp_path / "map.zarr", SWEEP, ROW)
+    full = FullDisk(f"{store.path}/status/c/5/")
+    with pytest.raises(MachineError, match=r"^cannot write to '.*map.zarr': the disk is full"):
+        run(store, RunOptions(gpus="all"), notify=notes.append, open_backend=full)
+    assert not any("given up" in line for line in notes)
 
 
 @pytest.mark.parametrize("deadly", [False, True])

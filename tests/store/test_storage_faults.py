@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
+import socket
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -143,6 +147,60 @@ def test_a_folder_in_the_place_of_a_status_is_no_done_chunk(store: Store, run: R
     place.mkdir()
     assert [chunk.index for chunk in store.pending()] == [(4, 0)]
     assert run("status", "map.zarr")[1].startswith("20 of 24 points done")
+
+
+RUN = "run map.toml -o map.zarr"
+SHARD = f"{RUN} --shard 1/2"
+STATUS = "status map.zarr"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no FIFO")
+@pytest.mark.parametrize("put", [os.mkfifo, Path.mkdir])
+@pytest.mark.parametrize(
+    ("name", "commands"),
+    [
+        ("lock", [RUN, "extend map.zarr map.toml", SHARD]),
+        ("log/holder.json", [RUN, STATUS]),
+        ("log/holder.partial", [RUN]),
+        ("log/shard-1-of-2.lock", [SHARD, RUN]),
+        ("log/shard-1-of-2.json", [SHARD, STATUS]),
+        ("log/shard-1-of-2.partial", [SHARD]),
+        ("log/damaged.json", [RUN, STATUS]),
+        (f"log/{socket.gethostname()}-{os.getpid()}.jsonl", [RUN]),
+    ],
+)
+def test_what_stands_in_the_place_of_a_file_beside_a_store_has_to_be_moved(
+    store: Store, run: Run, put: Callable[[Path], None], name: str, commands: list[str]
+) -> None:
+    """Whether that is a lock, a receipt or a note; opening a FIFO may never end."""
+    (store.path / "status/c/4/0").unlink()
+    place = Path(f"{store.path}.{name}")
+    place.unlink(missing_ok=True)
+    put(place)
+    kind = "a folder" if place.is_dir() else "a FIFO"
+    for command in commands:
+        status, _, err = run(*command.split())
+        assert (status, f"{str(place)!r} is {kind} in the place of a file" in err) == (2, True), err
+        assert "move it elsewhere" in err
+    assert place.is_dir() or place.is_fifo()
+
+
+def test_a_file_in_the_place_of_the_folder_beside_a_store_is_reported(
+    store: Store, run: Run
+) -> None:
+    (store.path / "status/c/4/0").unlink()
+    shutil.rmtree(store.log)
+    Path(store.log).write_text("mine")
+    status, _, err = run(*RUN.split())
+    assert status == 3
+    assert f"{store.log}/holder.json': a file stands where its folder has to be; move it" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no FIFO")
+def test_a_fifo_among_the_receipts_is_reported(store: Store, run: Run) -> None:
+    os.mkfifo(f"{store.log}/x.jsonl")
+    status, _, err = run(*STATUS.split())
+    assert (status, "x.jsonl' is a FIFO in the place of a file" in err) == (2, True), err
 
 
 def test_leftover_scratch_files_and_folders_go_with_the_next_run(
