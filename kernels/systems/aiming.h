@@ -75,18 +75,16 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
         constexpr int e = decltype(index)::value;
         mask asked = here & system.template active<e>();
         Along<Watched<e>, decltype(dense)> shape(ends, dense, asked);
+        real noise = roundings * system.template when_size<e>(s.t, s.y);
         if constexpr (Scheme::controlled && Rule<e>::acts)
-            blurred = blurred | (asked & ~shape.resolved());
+            blurred = blurred | (asked & ~shape.resolved(noise));
         decide_end(shape, 0.0, asked);
         mask at_zero = asked & (s.sign[e] == 0.0);
         real from = s.sign[e];
         if (any(at_zero)) {
             from = select(at_zero, lead_of<e>(ends, shape, at_zero), from);
-            if constexpr (Rule<e>::straight) {
-                // What begins level stays as near to zero as it begins, on either side, for a while.
-                real size = system.template when_size<e>(s.t, s.y);
-                shape.settle(fma(2.0, abs(shape.first()), roundings * size), at_zero);
-            }
+            // What begins level stays as near to zero as it begins, on either side, for a while.
+            shape.settle(fma(2.0, abs(shape.first()), noise), at_zero);
         }
         if constexpr (Rule<e>::at_entry) lead[e] = from;
         if constexpr (Rule<e>::side >= 0) {

@@ -144,14 +144,14 @@ template <class G, class Dense> struct Straight {
         each<Dense::degree>([&](auto k) { later[k] = curve.at[k + 1]; });
         return first_sign(later, noise);
     }
-    // Takes for zero the coefficients up to the first that is not within `noise`.
+    // Takes for zero what follows, up to the first that is not within `noise`.
     HD void settle(real noise, mask here) {
         each<Dense::degree>([&](auto k) {
             here = here & (abs(curve.at[k + 1]) <= noise);
             curve.at[k + 1] = select(here, 0.0, curve.at[k + 1]);
         });
     }
-    HD mask resolved() const { return true; }
+    HD mask resolved(real) const { return true; }
     template <class System>
     HD Change next(System const&, Dense const&, real from, real side, mask here) const {
         return next_change(curve, from, side, here);
@@ -227,9 +227,15 @@ template <class G, class Dense> struct Sampled {
         each<samples>([&](auto k) { later[k] = value[k + 1]; });
         return first_sign(later, noise);
     }
+    HD void settle(real noise, mask here) {
+        each<samples>([&](auto k) {
+            here = here & (abs(value[k + 1]) <= noise);
+            value[k + 1] = select(here, 0.0, value[k + 1]);
+        });
+    }
     // Whether samples are close enough to each other to tell what is between them: each is near the
-    // cubic through its two neighbours, or has another sign than one of them, or no value.
-    HD mask resolved() const {
+    // cubic through its two neighbours but for `noise`, or has another sign than one of them, or no value.
+    HD mask resolved(real noise) const {
         mask resolved = true;
         if (!filled) return resolved;
         each<samples - 1>([&](auto index) {
@@ -241,7 +247,7 @@ template <class G, class Dense> struct Sampled {
             real twist = rise - (b - a) * rate[k + 1] - bend;
             real cubic = fma(s, fma(1.0 - s, fma(s, twist, bend), rise), value[k - 1]);
             real size = greatest(abs(value[k]), greatest(abs(value[k - 1]), abs(value[k + 1])));
-            mask far = abs(value[k] - cubic) > 0.05 * size;  // not where there is no value
+            mask far = abs(value[k] - cubic) > fma(0.05, size, noise);  // not without a value
             mask changes = (value[k] * value[k - 1] < 0.0) | (value[k] * value[k + 1] < 0.0);
             resolved = resolved & (~far | changes | clear);
         });
