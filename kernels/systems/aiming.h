@@ -62,10 +62,10 @@ HD void aim_at(Aim& aim, Ends<System> const& ends, Shape const& shape, Dense con
 // The lanes whose trial cannot be taken: something watched changes in it, at which they aim from now on;
 // something could change unseen, so that they take a shorter step; or a side is held although
 // the motion leaves zero to the other one, so that they try again with that.
-template <class Scheme, class State, class Trial>
+template <class Scheme, class State, class Dense>
 HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& window,
-                  Ends<System> const& ends, Trial const& trial, real h, mask here) {
-    auto dense = Scheme::dense(system, trial, s.t, s.y, h);
+                  Ends<System> const& ends, Dense const& dense, mask here) {
+    real h = dense.length;
     Aim aim{false, 2.0, 0.0, 0.0,
             0.0,   0.0, 0.0, greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12)};
     mask blurred = false, turned = false, entered = here & is_set(s.entering);
@@ -74,7 +74,7 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
     each<n_watched>([&](auto index) {
         constexpr int e = decltype(index)::value;
         mask asked = here & system.template active<e>();
-        Along<Watched<e>, decltype(dense)> shape(ends, dense, asked);
+        Along<Watched<e>, Dense> shape(ends, dense, asked);
         if constexpr (Scheme::controlled && Rule<e>::acts)
             blurred = blurred | (asked & ~shape.resolved());
         decide_end(shape, 0.0, asked);
@@ -206,14 +206,13 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
 }
 
 // The lanes whose trial may be taken: nothing happens in it, or it ends where something does.
-template <class Scheme, class State, class Trial>
+template <class Scheme, class State, class Dense>
 HD mask look_for_events(State& s, System& system, Parameters const& p, Window const& window,
-                        Trial const& trial, real h, real end, mask accepted) {
-    Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f, is_precise<Scheme>(p)};
+                        Ends<System> const& ends, Dense const& dense, mask accepted) {
     mask aiming = accepted & (s.aims > 0.0);
     mask fresh = accepted & ~aiming;
     mask taken = accepted;
-    if (any(fresh)) taken = taken & ~begin_aim<Scheme>(s, system, p, window, ends, trial, h, fresh);
+    if (any(fresh)) taken = taken & ~begin_aim<Scheme>(s, system, p, window, ends, dense, fresh);
     if (any(aiming)) taken = taken & (~aiming | go_on<Scheme>(s, p, ends, aiming));
     return taken;
 }

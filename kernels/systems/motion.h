@@ -286,16 +286,23 @@ template <class Scheme> struct Motion {
         mask taken = active & judge(s, system, p, trial, scales, h, shortened, active);
         s.tries = select(active, s.tries + 1.0, s.tries);
 
-        if constexpr (n_watched > 0)
-            taken = taken & look_for_events<Scheme>(s, system, p, window, trial, h, end, taken);
-        if constexpr (sums_up)
-            if (any(taken & (end >= window.start))) {
+        if constexpr (n_watched > 0 || sums_up) {
+            mask looked_at = taken;
+            if constexpr (n_watched == 0) looked_at = taken & (end >= window.start);
+            if (any(looked_at)) {
                 auto dense = Scheme::dense(system, trial, s.t, s.y, h);
                 Ends<System> ends{system, s.t,     end,     s.y,
                                   s.f,    trial.y, trial.f, is_precise<Scheme>(p)};
-                add_step<Scheme::order>(s.sums, system, ends, dense, window.start, taken);
-                observe(s.sums, ends, dense, window, taken);
+                if constexpr (n_watched > 0)
+                    taken =
+                        taken & look_for_events<Scheme>(s, system, p, window, ends, dense, taken);
+                if constexpr (sums_up)
+                    if (any(taken & (end >= window.start))) {
+                        add_step<Scheme::order>(s.sums, system, ends, dense, window.start, taken);
+                        observe(s.sums, ends, dense, window, taken);
+                    }
             }
+        }
         pass(s, system, window, trial, end, taken);
         if constexpr (waves > 0) {
             s.now = choose(taken, after, s.now);
