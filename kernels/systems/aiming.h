@@ -68,7 +68,7 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
     real h = dense.length;
     Aim aim{false, 2.0, 0.0, 0.0,
             0.0,   0.0, 0.0, greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12)};
-    mask blurred = false, turned = false, entered = here & is_set(s.entering);
+    mask blurred = false, turned = false;
     Vector<n_held> side = s.side;
     Vector<n_events> lead;
     each<n_watched>([&](auto index) {
@@ -125,13 +125,14 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
         s.h = select(turned, h, s.h);
     }
     mask untaken = blurred | turned;
-    if constexpr (equations::entry_events)
-        if (any(entered & ~untaken)) {
-            entered = entered & ~untaken;
-            s.entering = select(entered, 0.0, s.entering);
+    if constexpr (equations::entry_events) {
+        mask entered = here & ~untaken & is_set(s.entering[0]);
+        if (any(entered)) {
+            s.entering[0] = select(entered, 0.0, s.entering[0]);
             Vector<n_watched> width = zero_widths(s, system);
             untaken = untaken | enter(s, system, p, window, width, entered, lead);
         }
+    }
     mask aims = aim.found & ~untaken;
     // The time of an occurrence differs from the beginning of the step.
     real soonest = fma(2.3e-16, s.t, s.t) + 1e-300;
