@@ -16,7 +16,7 @@ template <class Scheme> HD mask is_precise(Parameters const& p) {
 // The first crossing of anything watched in a step, as the state keeps it while it aims.
 struct Aim {
     mask found;
-    real share, target, side, low, high, at;
+    real share, target, side, low, high;
     real width;  // to which the share is located
 };
 
@@ -56,7 +56,6 @@ HD void aim_at(Aim& aim, Ends<System> const& ends, Shape const& shape, Dense con
     aim.side = select(earlier, change.side, aim.side);
     aim.low = select(earlier, low, aim.low);
     aim.high = select(earlier, high, aim.high);
-    aim.at = select(earlier, least(greatest(dense.time(share), low), high), aim.at);
 }
 
 // The lanes whose trial cannot be taken: something watched changes in it, at which they aim from now on;
@@ -66,8 +65,7 @@ template <class Scheme, class State, class Dense>
 HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& window,
                   Ends<System> const& ends, Dense const& dense, mask here) {
     real h = dense.length;
-    Aim aim{false, 2.0, 0.0, 0.0,
-            0.0,   0.0, 0.0, greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12)};
+    Aim aim{false, 2.0, 0.0, 0.0, 0.0, 0.0, greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12)};
     mask blurred = false, turned = false;
     Vector<n_held> side = s.side;
     Vector<n_events> lead;
@@ -139,9 +137,11 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
     s.aims = select(aims, 1.0, s.aims);
     s.target = select(aims, aim.target, s.target);
     s.side_left = select(aims, aim.side, s.side_left);
-    s.low = select(aims, aim.low, s.low);
     s.high = select(aims, greatest(aim.high, soonest), s.high);
-    s.aim = select(aims, greatest(aim.at, soonest), s.aim);
+    // Where no trial aims, these two have no meaning.
+    real at = least(greatest(dense.time(aim.share), aim.low), aim.high);
+    s.low = select(here, aim.low, s.low);
+    s.aim = select(here, greatest(at, soonest), s.aim);
     return untaken | aims;
 }
 
