@@ -16,7 +16,7 @@ template <class Scheme> HD mask is_precise(Parameters const& p) {
 // The first crossing of anything watched in a step, as the state keeps it while it aims.
 struct Aim {
     mask found;
-    real share, target, side, low, high, at;
+    real share, target, side, low, high;
     real width;  // to which the share is located
 };
 
@@ -56,25 +56,23 @@ HD void aim_at(Aim& aim, Ends<System> const& ends, Shape const& shape, Dense con
     aim.side = select(earlier, change.side, aim.side);
     aim.low = select(earlier, low, aim.low);
     aim.high = select(earlier, high, aim.high);
-    aim.at = select(earlier, least(greatest(dense.time(share), low), high), aim.at);
 }
 
 // The lanes whose trial cannot be taken: something watched changes in it, at which they aim from now on;
 // something could change unseen, so that they take a shorter step; or a side is held although
 // the motion leaves zero to the other one, so that they try again with that.
-template <class Scheme, class State, class Trial>
+template <class Scheme, class State, class Dense>
 HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& window,
-                  Ends<System> const& ends, Trial const& trial, real h, mask here) {
-    auto dense = Scheme::dense(system, trial, s.t, s.y, h);
-    Aim aim{false, 2.0, 0.0, 0.0,
-            0.0,   0.0, 0.0, greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12)};
-    mask blurred = false, turned = false, entered = here & is_set(s.entering);
+                  Ends<System> const& ends, Dense const& dense, mask here) {
+    real h = dense.length;
+    Aim aim{false, 2.0, 0.0, 0.0, 0.0, 0.0, greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12)};
+    mask blurred = false, turned = false;
     Vector<n_held> side = s.side;
     Vector<n_events> lead;
     each<n_watched>([&](auto index) {
         constexpr int e = decltype(index)::value;
         mask asked = here & system.template active<e>();
-        Along<Watched<e>, decltype(dense)> shape(ends, dense, asked);
+        Along<Watched<e>, Dense> shape(ends, dense, asked);
         real noise = roundings * system.template when_size<e>(s.t, s.y);
         if constexpr (Scheme::controlled && Rule<e>::acts)
             blurred = blurred | (asked & ~shape.resolved(noise));
@@ -130,22 +128,25 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
         s.h = select(turned, h, s.h);
     }
     mask untaken = blurred | turned;
-    if constexpr (equations::entry_events)
-        if (any(entered & ~untaken)) {
-            entered = entered & ~untaken;
-            s.entering = select(entered, 0.0, s.entering);
+    if constexpr (equations::entry_events) {
+        mask entered = here & ~untaken & is_set(s.entering[0]);
+        if (any(entered)) {
+            s.entering[0] = select(entered, 0.0, s.entering[0]);
             Vector<n_watched> width = zero_widths(s, system);
             untaken = untaken | enter(s, system, p, window, width, entered, lead);
         }
+    }
     mask aims = aim.found & ~untaken;
     // The time of an occurrence differs from the beginning of the step.
     real soonest = fma(2.3e-16, s.t, s.t) + 1e-300;
     s.aims = select(aims, 1.0, s.aims);
     s.target = select(aims, aim.target, s.target);
     s.side_left = select(aims, aim.side, s.side_left);
-    s.low = select(aims, aim.low, s.low);
     s.high = select(aims, greatest(aim.high, soonest), s.high);
-    s.aim = select(aims, greatest(aim.at, soonest), s.aim);
+    // Where no trial aims, these two have no meaning.
+    real at = least(greatest(dense.time(aim.share), aim.low), aim.high);
+    s.low = select(here, aim.low, s.low);
+    s.aim = select(here, greatest(at, soonest), s.aim);
     return untaken | aims;
 }
 
@@ -211,14 +212,13 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
 }
 
 // The lanes whose trial may be taken: nothing happens in it, or it ends where something does.
-template <class Scheme, class State, class Trial>
+template <class Scheme, class State, class Dense>
 HD mask look_for_events(State& s, System& system, Parameters const& p, Window const& window,
-                        Trial const& trial, real h, real end, mask accepted) {
-    Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f, is_precise<Scheme>(p)};
+                        Ends<System> const& ends, Dense const& dense, mask accepted) {
     mask aiming = accepted & (s.aims > 0.0);
     mask fresh = accepted & ~aiming;
     mask taken = accepted;
-    if (any(fresh)) taken = taken & ~begin_aim<Scheme>(s, system, p, window, ends, trial, h, fresh);
+    if (any(fresh)) taken = taken & ~begin_aim<Scheme>(s, system, p, window, ends, dense, fresh);
     if (any(aiming)) taken = taken & (~aiming | go_on<Scheme>(s, p, ends, aiming));
     return taken;
 }

@@ -67,25 +67,22 @@ template <int degree> HD real sign_changes(Curve<degree> const& curve, real side
 template <int degree>
 SELDOM Change next_change(Curve<degree> const& curve, real const& from, real const& side,
                           mask const& here) {
-    Change change{false, from, 1.0, side};
     real low = from, width = 1.0 - from;
-    mask open = here & (from < 1.0) & (side != 0.0);
+    mask found = false, open = here & (from < 1.0) & (side != 0.0);
     while (any(open)) {
         real high = least(low + width, 1.0);
         Curve<degree> part = part_of(curve, low, high);
         real changes = sign_changes(part, side);
         mask narrow = width < 1e-7;
-        mask crosses = (changes == 1.0) | (narrow & (side * part.at[degree] < 0.0));
-        mask one = open & crosses;
-        mask none = open & ~crosses & ((changes == 0.0) | narrow);
-        change.found = change.found | one;
-        change.low = select(one, low, change.low);
-        change.high = select(one, high, change.high);
+        mask one = open & ((changes == 1.0) | (narrow & (side * part.at[degree] < 0.0)));
+        mask none = open & ~one & ((changes == 0.0) | narrow);
+        found = found | one;
+        open = open & ~one;
         low = select(none, high, low);
-        width = select(none, least(2.0 * width, 1.0 - high), 0.5 * width);
-        open = open & ~one & (low < 1.0);
+        width = select(none, least(2.0 * width, 1.0 - high), select(open, 0.5 * width, width));
+        open = open & (low < 1.0);
     }
-    return change;
+    return {found, low, least(low + width, 1.0), side};
 }
 
 // The side to which an expression leaves zero: the sign of the first of its coefficients or samples that is
@@ -315,6 +312,7 @@ template <int direction> HD mask has_direction(real side) {
 template <int direction, class Shape, class System, class Dense>
 HD Change next_wanted(Shape const& shape, System const& system, Dense const& dense, real from,
                       real side, mask here) {
+    if constexpr (direction == 0) return shape.next(system, dense, from, side, here);
     Change wanted{false, from, 1.0, side};
     mask open = here;
     while (any(open)) {

@@ -21,6 +21,7 @@ constexpr double going = 0.0, done = 1.0, too_many_steps = 2.0, chattering = 3.0
                  undefined = 5.0, sliding = 6.0;
 
 constexpr int n_events = equations::events;
+constexpr bool has_events = n_events > 0;
 constexpr int n_watched = n_events + equations::sides;
 constexpr int n_held = equations::held;  // numbers that sides hold
 

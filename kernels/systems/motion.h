@@ -23,17 +23,17 @@ template <class Scheme> struct Motion {
 
         real t, h, mode, ended, tries;
         Vector<n> y, f;
-        Vector<n_watched> sign;  // of each expression, see events.h
-        Vector<n_held> side;     // what each side holds
-        real turns_at_once;      // of sides, at the time that is reached
-        real entering;           // 1: events at entry wait for the next step, see lead_at_entry()
+        Vector<n_watched> sign;                    // of each expression, see events.h
+        Vector<n_held> side;                       // what each side holds
+        real turns_at_once;                        // of sides, at the time that is reached
+        Vector<equations::entry_events> entering;  // 1: they wait, see lead_at_entry()
         // Of each event:
         Vector<n_events> last;             // time of its last occurrence
         Vector<n_events> occurred;         // how often
         Vector<n_events> interval, ratio;  // between the last two; and over the one before
         Vector<n_events> steady;           // how often in a row that ratio has stayed the same
         Vector<n_events> excursion;        // greatest magnitude since its last occurrence
-        real taken;                        // events in all
+        Vector<has_events> taken;          // events in all
         // A trial that aims at something watched:
         real aim, low, high;  // times: the next trial ends at `aim`; nothing has happened at `low`
         real target, side_left;  // what it is, and the side from which it crosses zero
@@ -56,8 +56,10 @@ template <class Scheme> struct Motion {
         System system(p);
         Window window = system.window();
         State s;
-        s.t = s.tries = s.taken = s.aim = s.low = s.high = s.target = s.side_left = s.aims =
-            s.refused = s.turns_at_once = s.entering = 0.0;
+        s.t = s.tries = s.aim = s.low = s.high = s.target = s.side_left = s.aims = s.refused =
+            s.turns_at_once = 0.0;
+        each<has_events>([&](auto k) { s.taken[k] = 0.0; });
+        each<equations::entry_events>([&](auto k) { s.entering[k] = 0.0; });
         s.mode = system.mode = equations::start_mode;
         s.y = system.initial();
         s.sums = no_sums();
@@ -286,16 +288,23 @@ template <class Scheme> struct Motion {
         mask taken = active & judge(s, system, p, trial, scales, h, shortened, active);
         s.tries = select(active, s.tries + 1.0, s.tries);
 
-        if constexpr (n_watched > 0)
-            taken = taken & look_for_events<Scheme>(s, system, p, window, trial, h, end, taken);
-        if constexpr (sums_up)
-            if (any(taken & (end >= window.start))) {
+        if constexpr (n_watched > 0 || sums_up) {
+            mask looked_at = taken;
+            if constexpr (n_watched == 0) looked_at = taken & (end >= window.start);
+            if (any(looked_at)) {
                 auto dense = Scheme::dense(system, trial, s.t, s.y, h);
                 Ends<System> ends{system, s.t,     end,     s.y,
                                   s.f,    trial.y, trial.f, is_precise<Scheme>(p)};
-                add_step<Scheme::order>(s.sums, system, ends, dense, window.start, taken);
-                observe(s.sums, ends, dense, window, taken);
+                if constexpr (n_watched > 0)
+                    taken =
+                        taken & look_for_events<Scheme>(s, system, p, window, ends, dense, taken);
+                if constexpr (sums_up)
+                    if (any(taken & (end >= window.start))) {
+                        add_step<Scheme::order>(s.sums, system, ends, dense, window.start, taken);
+                        observe(s.sums, ends, dense, window, taken);
+                    }
             }
+        }
         pass(s, system, window, trial, end, taken);
         if constexpr (waves > 0) {
             s.now = choose(taken, after, s.now);

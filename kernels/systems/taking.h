@@ -76,8 +76,8 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     else
         fires = fires & ~again;  // what does not change the motion is counted once
     if constexpr (Rule<e>::acts) {
-        s.taken = select(fires, s.taken + 1.0, s.taken);
-        again = (fires & again) | (fires & (s.taken > p.maximum_events));
+        s.taken[0] = select(fires, s.taken[0] + 1.0, s.taken[0]);
+        again = (fires & again) | (fires & (s.taken[0] > p.maximum_events));
         s.ended = select(again, chattering, s.ended);
     }
     s.last[e] = select(fires, s.t, s.last[e]);
@@ -140,7 +140,7 @@ HD mask lead_at_entry(State& s, System const& system, Vector<n_events>& lead, ma
         constexpr int e = n_events + decltype(index)::value;
         unclear = unclear | (entered & system.template active<e>() & (held_sign<e>(s) == 0.0));
     });
-    s.entering = select(entered, flag(unclear), s.entering);
+    s.entering[0] = select(entered, flag(unclear), s.entering[0]);
     return entered & ~unclear;
 }
 

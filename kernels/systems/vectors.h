@@ -19,10 +19,17 @@ template <int n, int i = 0, class F> HD void each(F const& f) {
 }
 
 template <int n> struct Vector {
-    real at[n > 0 ? n : 1];
+    real at[n];
 
     HD real& operator[](int i) { return at[i]; }
     HD real const& operator[](int i) const { return at[i]; }
+};
+// Has no numbers, but the size of one: states are mixed number by number. What is never set is not copied,
+// so that on a GPU it takes no registers.
+template <> struct Vector<0> : Vector<1> {
+    Vector() = default;
+    HD Vector(Vector const&) {}
+    HD Vector& operator=(Vector const&) { return *this; }
 };
 
 template <int n> HD Vector<n> choose(mask m, Vector<n> const& a, Vector<n> const& b) {

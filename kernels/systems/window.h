@@ -13,7 +13,7 @@ struct Sums {
     Vector<equations::counts> count;          // occurrences of events
     Vector<equations::event_sums> of_events;  // sums or maxima of the values right before them
     equations::Samples samples;               // rings of values
-    real next_period;                         // the whole period at which values are taken next
+    Vector<equations::periodic> next_period;  // the whole one at which values are taken next
 };
 
 HD Sums no_sums() {
@@ -24,7 +24,7 @@ HD Sums no_sums() {
     each<equations::event_sums>(
         [&](auto i) { sums.of_events[i] = equations::EventSum<i>::maximum ? -largest : 0.0; });
     sums.samples.clear();
-    sums.next_period = 0.0;
+    each<equations::periodic>([&](auto k) { sums.next_period[k] = 0.0; });
     return sums;
 }
 
@@ -231,13 +231,14 @@ HD void take_periods(Sums& sums, System const& system, Ends<System> const& ends,
     first = select(first * period < window_start, first + 1.0, first);
     // Earlier ones would be lost.
     first = greatest(first, floor(end / period) - (equations::most_kept + 1.0));
-    sums.next_period = select(here, greatest(sums.next_period, first), sums.next_period);
+    real& next = sums.next_period[0];
+    next = select(here, greatest(next, first), next);
     for (;;) {
-        real t = sums.next_period * period;
+        real t = next * period;
         mask due = here & (t <= end);
         if (!any(due)) break;
         system.sample(sums, t, dense((t - dense.start) / dense.length), due);
-        sums.next_period = select(due, sums.next_period + 1.0, sums.next_period);
+        next = select(due, next + 1.0, next);
     }
 }
 
