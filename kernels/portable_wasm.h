@@ -31,4 +31,7 @@ inline __attribute__((noinline)) double wasm_fma(double a, double b, double c) {
 #endif
 #define __builtin_fma wasm_fma
 
+// A page has to be small: what is long and called in many places is written out once.
+#define SHARED inline __attribute__((noinline))
+
 extern "C" double tribosweep_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }

@@ -188,8 +188,8 @@ struct Dop853 {
 
     // Three more evaluations.
     template <class System, int n>
-    HD static Output<n> dense(System const& system, Trial<n> const& trial, real t,
-                              Vector<n> const& y0, real h) {
+    SHARED static Output<n> dense(System const& system, Trial<n> const& trial, real const& t,
+                                  Vector<n> const& y0, real const& h) {
         Vector<n> k[16];
         each<12>([&](auto stage) { k[stage] = trial.k[stage]; });
         k[12] = trial.f;

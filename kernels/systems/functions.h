@@ -29,7 +29,7 @@ HD mask outside_odd_pow(real x, real y) { return outside_pow(abs(x), y); }
 
 HD real within(mask outside, real x) { return select(outside, missing(), x); }
 
-HD void sincos(real x, real& sine, real& cosine) {
+SHARED void sincos(real const& x, real& sine, real& cosine) {
     ::sincos(x, sine, cosine);
     mask outside = outside_sin(x);
     sine = within(outside, sine);
@@ -42,7 +42,7 @@ HD real tan(real x) {
     return sine / cosine;
 }
 HD real log(real x) { return within(outside_log(x), ::log(x)); }
-HD real pow(real x, real y) { return within(outside_pow(x, y), ::pow(x, y)); }
+SHARED real pow(real const& x, real const& y) { return within(outside_pow(x, y), ::pow(x, y)); }
 // With a whole y, which is even or odd.
 HD real even_pow(real x, real y) { return functions::pow(abs(x), y); }
 HD real odd_pow(real x, real y) { return times_sign(functions::pow(abs(x), y), x); }
