@@ -3,6 +3,10 @@
 
 #include "portable.h"
 
+#ifndef SHARED
+#define SHARED HD  // long, and called in many places: see portable_wasm.h
+#endif
+
 namespace systems {
 
 template <int i> struct Index {

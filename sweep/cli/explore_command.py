@@ -28,7 +28,7 @@ def explore(
     ] = None,
     size: Annotated[
         int, typer.Option(min=1, metavar="KB", help="Largest size of the page, in kB.")
-    ] = 300,
+    ] = 250,
 ) -> None:
     """Write a page in which the map of a sweep can be explored.
 

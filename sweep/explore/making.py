@@ -27,7 +27,7 @@ from sweep.store.derived_stores import BY
 from sweep.store.faults import making
 from sweep.store.reading import settled
 
-DEFAULT_SIZE = 300
+DEFAULT_SIZE = 250
 FEW_VALUES = 128  # of an axis that keeps all of them
 BORDERS_SHARE = 0.04  # of a page, at most, for borders known from theory, which are optional
 FOLDER = Path(__file__).resolve().parent / "page"
