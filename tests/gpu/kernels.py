@@ -28,8 +28,8 @@ from tests.gpu import nvrtc
 SIZES = "tribosweep_sizes"
 RECORD = Path(__file__).parents[2] / "results" / "benchmarks" / "kernels.json"
 # Bytes that a thread may spill, stores and loads together: the recorded numbers, rounded up. A
-# limit of registers lets more threads run at once and makes a kernel spill; with events and many
-# outputs, or sides of relations and a scheme of many stages, models from files need more than 255.
+# limit of registers lets more threads run at once and makes a kernel spill; forced_impact, with its
+# events and outputs, needs more than all 255.
 MAX_SPILLED = {
     "friction_oscillator exact (cycles, all variants)": 900,
     "friction_oscillator devogelaere (cycles, all variants)": 2050,
@@ -42,11 +42,6 @@ MAX_SPILLED = {
     "mdr_contact time_stepping_2": 2000,
     "mdr_contact time_stepping_2 (sphere)": 1850,
     "mdr_contact time_stepping_2 (profile)": 1900,
-    "belt dop853": 150,
-    "bouc_wen rk54": 100,
-    "bouc_wen dop853": 450,
-    "bouc_wen rodas4": 100,
-    "lugre dop853": 150,
     **{f"forced_impact {method}": 300 for method in ("rk54", "rk4", "dop853", "rodas4")},
 }
 NO_CODE = re.compile(r"//.*|^#line.*$", re.MULTILINE)
