@@ -74,10 +74,6 @@ template <class T> HD T stored_value(bool ok, double value, T missing_value) {
     return ok && value == value ? (T)value : missing_value;
 }
 
-#ifndef SHARED
-#define SHARED HD  // long, and called in many places: see portable_wasm.h
-#endif
-
 constexpr int lanes = SWEEP_WIDTH * SWEEP_PACK;
 
 #if SWEEP_WIDTH == 1

@@ -375,6 +375,7 @@ template <class Scheme> struct Motion {
             each<n_watched>(
                 [&](auto index) { sign_at_end<decltype(index)::value>(s, ends, taken); });
             s.turns_at_once = select(taken & (end > s.t), 0.0, s.turns_at_once);
+            s.target = select(taken, -1.0, s.target);
         }
         s.t = select(taken, end, s.t);
         s.y = choose(taken, trial.y, s.y);

@@ -229,7 +229,6 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
         entered = lead_at_entry(s, system, lead, entered);
         enter(s, system, p, window, width, entered, lead);
     }
-    s.target = select(some, -1.0, s.target);
 }
 
 }  // namespace systems
