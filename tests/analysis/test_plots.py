@@ -511,7 +511,7 @@ def test_bad_requests_are_refused_with_a_cure(surface, tmp_path, monkeypatch, ar
 
 def test_a_path_that_cannot_be_written_is_a_sweep_error(surface, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(SweepError, match=r"map.png': a file stands .*; choose another path"):
+    with pytest.raises(SweepError, match=r"map.png': a file stands .*, or choose another path"):
         plots.plot(surface, path=tmp_path / "file" / "map.png")
 
 

@@ -46,7 +46,7 @@ MAX_SPILLED = {
     "belt rk54": 550,
     "belt rk4": 250,
     "belt rodas4": 450,
-    "relief_valve rk54": 50,
+    "relief_valve rk54": 100,
     **{f"bouc_wen {method}": 2400 for method in ("rk54", "rk4", "rodas4")},
     **{f"lugre {method}": 1300 for method in ("rk54", "rk4", "rodas4")},
     **{f"forced_impact {method}": 1350 for method in ("rk54", "rk4", "rodas4")},
