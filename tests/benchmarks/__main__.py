@@ -11,11 +11,12 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import record, tables
+from tests.benchmarks import record, speeds, tables
 
 NAMES = (
     "exact_speed",
@@ -47,12 +48,12 @@ def main() -> int:
         parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(NAMES)}")
     entries, broken = {}, []
     for name in arguments.names or NAMES:
-        module = import_module(f"tests.benchmarks.{name}")
+        about, measure = _benchmark(name)
         load, began = os.getloadavg()[0], time.perf_counter()
-        figures = module.measure(arguments.quick)
+        figures = measure(arguments.quick)
         seconds = time.perf_counter() - began
-        title = f"{name}: {module.__doc__.splitlines()[0]}"
-        record.show(f"{title} (load {load:.2f} at the start, {seconds:.0f} s)", figures)
+        title = f"{name}: {about} (load {load:.2f} at the start, {seconds:.0f} s)"
+        record.show(title, figures)
         entries[name] = record.entry(figures, load)
         broken += [f"{name}: {figure.name}" for figure in figures if not figure.holds]
     if not arguments.quick:
@@ -60,6 +61,15 @@ def main() -> int:
     for line in broken:
         print(f"bound not kept: {line}", file=sys.stderr)
     return 1 if broken else 0
+
+
+def _benchmark(name: str) -> tuple[str, Callable[[bool], list[record.Figure]]]:
+    """What it measures, and how: a function of kernel_speeds.py, or a module of its own."""
+    kernels = import_module("tests.benchmarks.kernel_speeds")
+    if cases := getattr(kernels, name, None):
+        return cases.__doc__.splitlines()[0], lambda quick: speeds.figures(cases(quick), quick)
+    module = import_module(f"tests.benchmarks.{name}")
+    return module.__doc__.splitlines()[0], module.measure
 
 
 def _keep(renewed: dict[str, Any]) -> None:

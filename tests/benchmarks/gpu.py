@@ -1,11 +1,10 @@
 """Points and steps per second on this machine's GPU: `python -m tests.benchmarks.gpu [FOLDER]`.
 
 After each measurement gpu-DEVICE.json is written into FOLDER (default: results/benchmarks). It has,
-in this order: what nothing can exceed (`ceilings.py`); the speed of the main methods, in launches
-alone ("kernel") and of a whole call ("call"), where points are sorted also without that; maps
-(`gpu_maps.py`) of 10⁹ points by one thread, and by two so that copies overlap computing; maps and
-samples through the engine if its dependencies are installed; the speed of the other methods; a map
-with --gpus; each method by the CPU backend on one core if there is a compiler.
+in this order: the speed of the main methods, in launches alone ("kernel") and of a whole call
+("call"), where points are sorted also without that; maps (`gpu_maps.py`) of 10⁹ points by one
+thread, and by two so that copies overlap computing; maps and samples through the engine if its
+dependencies are installed; the speed of the other methods; a map with --gpus.
 
 NumPy and CuPy are needed. Times are medians with a warm kernel. A failure is recorded in place of
 its figures, and the others follow. With --go-on only what earlier processes have not measured is
@@ -22,7 +21,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -31,17 +29,14 @@ import numpy as np
 
 from sweep.backends.alike import sorting
 from sweep.backends.base import Backend
-from sweep.backends.cpu import CpuBackend
 from sweep.backends.cupy_device import CupyDevice, find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import LostDeviceError, SweepError
-from tests.benchmarks import ceilings, gpu_maps
-from tests.benchmarks.gpu_maps import samples, stored_map, whole_map
-from tests.benchmarks.gpu_works import MAIN, Work, as_they_come, random_part, sdnd104, works
+from tests.benchmarks.gpu_maps import BILLION_LIMIT, BILLION_SIDE, samples, stored_map, whole_map
+from tests.benchmarks.gpu_works import MAIN, Work, as_they_come, sdnd104, works
 
 RESULTS = Path(__file__).parents[2] / "results" / "benchmarks"
 REPEATS = 5
-CPU_SHARE = 256  # the CPU is given every 256th point
 LONG = 1.0  # s, of a call that is measured once
 LARGE_SIDE = 2**11  # of a map in one call
 STORING_THREADS = (4, 8, 14)
@@ -52,15 +47,8 @@ Figures = dict[str, Any]
 Measurement = tuple[str, str, Callable[[], Figures]]  # section, name, and how it is measured
 
 
-def measurements(
-    device: CupyDevice, backend: Backend, every: Iterable[Work]
-) -> Iterator[Measurement]:
+def measurements(backend: Backend, every: Iterable[Work]) -> Iterator[Measurement]:
     """All measurements of the works on a GPU, in order of importance."""
-    yield "ceilings", "operations on doubles", lambda: ceilings.doubles(device)
-    yield "ceilings", "copies", lambda: ceilings.copies(device)
-    for threads in STORING_THREADS:
-        name = f"files by {threads} threads"
-        yield "ceilings", name, lambda threads=threads: ceilings.files(threads)
     each = tuple(every)
     first, main, others = each[0], each[:MAIN], each[MAIN:]
     for work in main:
@@ -72,19 +60,12 @@ def measurements(
     for threads in STORING_THREADS:
         name = f"SDND104 into a store, {threads} threads"
         yield "maps", name, lambda threads=threads: stored_map(workers=threads)
-    side, limit, most = gpu_maps.BILLION_SIDE, gpu_maps.BILLION_LIMIT, max(STORING_THREADS)
-    options = {"workers": most, "time_limit": limit}
-    yield "maps", BILLION, lambda: stored_map(side, **options)
+    options = {"workers": max(STORING_THREADS), "time_limit": BILLION_LIMIT}
+    yield "maps", BILLION, lambda: stored_map(BILLION_SIDE, **options)
     yield "maps", SAMPLES, samples
     for work in others:
         yield "kernels", work.name, lambda work=work: measured(work, backend)
     yield "maps", "SDND104 into a store, --gpus", lambda: stored_map(backend="auto", gpus="all")
-
-
-def of_one_core(every: Iterable[Work]) -> Iterator[Measurement]:
-    """Measurements of the works by the CPU backend, mostly of compiling, which needs no GPU."""
-    for work in every:
-        yield "one_core", work.name, lambda work=work: on_one_core(work)
 
 
 def measured(work: Work, backend: Backend) -> Figures:
@@ -111,20 +92,6 @@ def measured(work: Work, backend: Backend) -> Figures:
     return figures
 
 
-def on_one_core(work: Work) -> Figures:
-    """The CPU backend on a random 256th of the points, or the reason why it cannot run."""
-    points = random_part(work, max(work.points.n_points // CPU_SHARE, 64), 1).points
-    n, backend = points.n_points, CpuBackend()
-    try:
-        backend.prepare(work.sweep, points)
-    except SweepError as error:
-        return {"not_measured": str(error)}
-    seconds = _seconds(lambda: backend.compute(work.sweep, points))
-    if seconds < 0.5:
-        seconds = median(_times(lambda: _seconds(lambda: backend.compute(work.sweep, points))))
-    return {"points": n, "points_per_second": n / seconds, "processor": backend.description}
-
-
 def _medians(work: Work, backend: Backend) -> tuple[float, float]:
     """The medians of _both() after a call that warms up, which tells how many there is time for."""
     _, seconds = _both(work, backend)
@@ -138,16 +105,6 @@ def _both(work: Work, backend: Backend) -> tuple[float, float]:
     began = time.perf_counter()
     computed = backend.compute(work.sweep, work.points)
     return computed.kernel_seconds, time.perf_counter() - began
-
-
-def _times(measure: Callable[[], float]) -> list[float]:
-    return [measure() for _ in range(REPEATS)]
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def machine(device: CupyDevice) -> Figures:
@@ -166,7 +123,7 @@ def record(path: Path, about: Mapping[str, Any], queue: Iterator[Measurement]) -
     Figures that the file already has are not measured again. LostDeviceError if a measurement loses
     the GPU; it is recorded as the result of that measurement.
     """
-    kept: Figures = {**about, "ceilings": {}, "kernels": {}, "maps": {}, "one_core": {}}
+    kept: Figures = {**about, "kernels": {}, "maps": {}}
     if path.exists():
         kept = json.loads(path.read_text(encoding="utf-8"))
     failed = 0
@@ -195,29 +152,8 @@ def _keep(path: Path, figures: Figures) -> None:
 
 
 def _summary(figures: Figures) -> str:
-    names = {
-        "error": "failed:",
-        "not_measured": "not measured:",
-        "doubles_per_second": "operations on doubles/s",
-        "clock_and_power": "at MHz, W:",
-        "bytes_per_second": "bytes/s",
-        "pinned_bytes_per_second_to_device": "bytes/s to the device",
-        "pinned_bytes_per_second_from_device": "from it",
-        "pageable_bytes_per_second_to_device": "of pageable memory to it",
-        "pageable_bytes_per_second_from_device": "from it into such",
-        "points_per_second": "points/s",
-        "seconds_of_all": "s for all points",
-        "kernel_points_per_second": "points/s in kernels",
-        "call_points_per_second": "in calls",
-        "unsorted_kernel_points_per_second": "unsorted in kernels",
-        "unsorted_call_points_per_second": "unsorted in calls",
-        "kernel_steps_per_second": "steps/s",
-        "fraction_of_double_rate": "of the rate of doubles",
-    }
-    parts = [(figures[name], text) for name, text in names.items() if name in figures]
-    return ", ".join(
-        f"{text} {v}" if isinstance(v, str) else f"{v:.3g} {text}" for v, text in parts
-    )
+    shown = {name: v if isinstance(v, str) else f"{v:.4g}" for name, v in figures.items()}
+    return ", ".join(f"{name} {value}" for name, value in shown.items())
 
 
 def figures_path(folder: Path, device: CupyDevice) -> Path:
@@ -239,8 +175,7 @@ def main() -> int:
     print(device.facts)
     if GO_ON not in sys.argv:
         path.unlink(missing_ok=True)
-    every = tuple(works())
-    queue = chain(measurements(device, GpuBackend(device), every), of_one_core(every))
+    queue = measurements(GpuBackend(device), works())
     try:
         failed = record(path, machine(device), queue)
     except LostDeviceError:

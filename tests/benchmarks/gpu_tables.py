@@ -72,11 +72,7 @@ def pages(record: Record) -> dict[Path, str]:
 
 def with_tables(text: str) -> str:
     """The text of a page with the tables of all GPUs."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        raise ValueError(f"the page has no lines {BEGIN}{END}")
-    return before + begin + "\n".join(map(_table, records().values())) + end + after
+    return tables.replaced(text, BEGIN, END, "\n".join(map(_table, records().values())))
 
 
 def _table(record: Record) -> str:

@@ -68,29 +68,10 @@ def works(n_random: int = 2**18, n_random_of_arrays: int = 2**12) -> Iterator[Wo
             yield Work(f"{case.name.replace('-', ' ')}, random points", case.sweep, case.points)
 
 
-def random_part(work: Work, count: int, size: int) -> Work:
-    """So many random groups of `size` neighbouring points, or all if there are fewer."""
-    n = work.points.n_points
-    groups = np.random.default_rng(20).permutation(n // size)[:count]
-    return _at(work, (np.sort(groups)[:, None] * size + np.arange(size)).ravel())
-
-
 def as_they_come(work: Work) -> Work:
     """The work by a method that does not say which points are alike, so that none are sorted."""
     method = replace(work.sweep.method, kinds=(), cost=())
     return replace(work, sweep=replace(work.sweep, method=method))
-
-
-def _at(work: Work, index: NDArray[np.intp]) -> Work:
-    """The points with these indices."""
-    columns = {name: Column(_values(c, index)) for name, c in work.points.columns.items()}
-    points = replace(work.points, n_points=len(index), columns=columns)
-    return replace(work, points=points, steps=work.steps * len(index) / work.points.n_points)
-
-
-def _values(column: Column, index: NDArray[np.intp]) -> Values:
-    several = len(column.values) > 1
-    return column.values[index // column.repeat % len(column.values)] if several else column.values
 
 
 def sdnd104(side: int) -> Work:

@@ -11,18 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from sweep.backends.cpu import CpuBackend
-from sweep.models import models
 from sweep.spec import Method
 from sweep.theory.stability import SCHEMES
 from sweep.work import Column
 from tests.benchmarks.peers import schemes_numba
 from tests.benchmarks.record import Figure
-from tests.benchmarks.speeds import SIMD_NUMBA, Outputs, Peer, Speed, figures
-from tests.points import Case, Values, case_at
+from tests.benchmarks.speeds import Peer, Speed, case_of, figures, numba
+from tests.points import Case
 
 EVALUATIONS = {"euler": 1, "devogelaere": 2, "adapt_ordre2": 1, "rk32": 3, "rk54": 6, "moreau": 1}
 CHOOSING = {"adapt_ordre2": 1.0, "rk32": 1e-5, "rk54": 1e-6}  # their tolerances, Code_Aster's
@@ -31,10 +32,10 @@ EULER_BOUNDS = {"shared": 1e9, "per point": 8e8, "shaken": 6e8}  # steps a secon
 LEAST_OTHERS = 6e8  # force evaluations a second, at constant step
 LEAST_CHOOSING = 1.5e8
 AGREEMENT = 1e-11  # with numba, of the wear power
-AGREEMENT_OF_CLOCKS = 1e-10  # where each point adds up its own time
 AGREEMENT_CHOOSING = 1e-3  # where rounding affects the length of the next step
 START, END = 0.5, 4.5  # s
 STEP = 1e-4
+Values = dict[str, Any]  # of parameters: numbers, or an array with one for each point
 assert set(EVALUATIONS) - {"moreau"} == set(SCHEMES)
 
 
@@ -60,14 +61,8 @@ def _constant(method: str, kind: str, count: int) -> Speed:
     case = _case(f"{method}, {kind}", method, values, count)
     steps = float(np.sum(np.broadcast_to(END / values["step"], count)))
     peer = None
-    if kind == "shared":
-        peer = _numba(schemes_numba.SHARED[method], values, count)
-    elif (method, kind) == ("euler", "shaken"):
-        peer = _numba(schemes_numba.SHARED["shaken euler"], values, count)
-    elif method == "euler":
-        control = (math.inf, math.inf)
-        peer = _numba(schemes_numba.CHOOSING["euler"], values, count, *control, shared=False)
-        peer = replace(peer, at_most=AGREEMENT_OF_CLOCKS)
+    if kind == "shared" and method in schemes_numba.SHARED:
+        peer = _numba(schemes_numba.SHARED[method], AGREEMENT, values, count)
     if method == "euler":
         return Speed(case, steps, "steps", EULER_BOUNDS[kind], peer)
     return Speed(case, EVALUATIONS[method] * steps, "forces", LEAST_OTHERS, peer)
@@ -77,10 +72,9 @@ def _choosing(name: str, method: str, values: Values, count: int) -> Speed:
     """With steps that the scheme chooses; numba has the same longest step for all points."""
     case, longest = _case(name, method, values, count), values["maximum_step"]
     tries, peer = _tries(case), None
-    if len(longest) == 1:
-        control = (CHOOSING[method], float(longest[0]))
-        peer = _numba(schemes_numba.CHOOSING[method], values, count, *control, shared=False)
-        peer = replace(peer, at_most=AGREEMENT_CHOOSING)
+    if method == "rk32" and np.size(longest) == 1:
+        control = (CHOOSING[method], float(longest))
+        peer = _numba(schemes_numba.rk32_choosing, AGREEMENT_CHOOSING, values, count, *control)
     spread = f"from {tries.min():,.0f} to {tries.max():,.0f} steps a point"
     work = EVALUATIONS[method] * float(tries.sum())
     return Speed(case, work, "forces", LEAST_CHOOSING, peer, spread)
@@ -88,16 +82,15 @@ def _choosing(name: str, method: str, values: Values, count: int) -> Speed:
 
 def _near_sdnd104(method: str, kind: str, count: int, tolerance: float = math.inf) -> Values:
     rng = np.random.default_rng(1)
-    one = np.ones(1)
     values: Values = {
         "mass": rng.uniform(0.5, 2, count),
-        "gravity": 10.0 * one,
+        "gravity": 10.0,
         "friction": rng.uniform(0.05, 0.3, count),
         "base_acceleration": rng.uniform(3.5, 15, count),
-        "angular_frequency": 2 * np.pi * one,
-        "window_start": START * one,
-        "window_end": END * one,
-        "step": STEP * one,
+        "angular_frequency": 2 * np.pi,
+        "window_start": START,
+        "window_end": END,
+        "step": STEP,
     }
     if kind == "per point":
         values["angular_frequency"] = rng.uniform(5, 8, count)
@@ -107,8 +100,8 @@ def _near_sdnd104(method: str, kind: str, count: int, tolerance: float = math.in
         values["phase"] = rng.uniform(-3, 3, count)
     if method != "moreau":
         values["tangential_stiffness"] = 9e6 * values["mass"]
-        values["tolerance"] = tolerance * one
-        values["maximum_step"] = STEP * one
+        values["tolerance"] = tolerance
+        values["maximum_step"] = STEP
     return values
 
 
@@ -118,20 +111,19 @@ def _at_random(method: str, count: int, *, every_kind: bool = False) -> Values:
     With `every_kind`, half of them are sprung, damped or shaken, with any penalty.
     """
     rng = np.random.default_rng(3)
-    one = np.ones(1)
     mass = rng.uniform(0.5, 2, count)
     values: Values = {
         "mass": mass,
-        "gravity": 10.0 * one,
+        "gravity": 10.0,
         "friction": rng.uniform(0.05, 0.3, count),
         "base_acceleration": rng.uniform(0.5, 15, count),
         "angular_frequency": rng.uniform(1, 31, count),
-        "window_start": START * one,
-        "window_end": END * one,
-        "step": 10 * STEP * one,
-        "maximum_step": 10 * STEP * one,
+        "window_start": START,
+        "window_end": END,
+        "step": 10 * STEP,
+        "maximum_step": 10 * STEP,
         "tangential_stiffness": 9e6 * mass,
-        "tolerance": CHOOSING[method] * one,
+        "tolerance": CHOOSING[method],
     }
     if every_kind:
         half = rng.random(count) < 0.5
@@ -151,10 +143,8 @@ def _at_random(method: str, count: int, *, every_kind: bool = False) -> Values:
 
 def _case(name: str, method: str, values: Values, count: int) -> Case:
     """The points with all variants of the method that hold."""
-    model = models()["friction_oscillator"]
-    chosen = next(each for each in model.methods if each.name == method)
-    case = case_at(name, model, chosen, values, count, outputs=WEAR)
-    return replace(case, points=replace(case.points, variants=_variants(chosen, case)))
+    case = case_of(name, "friction_oscillator", method, values, count, WEAR)
+    return replace(case, points=replace(case.points, variants=_variants(case.sweep.method, case)))
 
 
 def _variants(method: Method, case: Case) -> tuple[str, ...]:
@@ -166,14 +156,10 @@ def _variants(method: Method, case: Case) -> tuple[str, ...]:
 
 
 def _numba(
-    solve: Callable[..., np.ndarray], values: Values, count: int, *extra: float, shared: bool = True
+    solve: Callable[..., np.ndarray], at_most: float, values: Values, count: int, *control: float
 ) -> Peer:
-    arguments = schemes_numba.arguments(values, count, shared=shared)
-
-    def outputs() -> Outputs:
-        return {"wear_power": solve(*arguments, *extra)}
-
-    return Peer(SIMD_NUMBA, outputs, AGREEMENT)
+    arguments = schemes_numba.arguments(values, count, shared=not control)
+    return numba("wear_power", partial(solve, *arguments, *control), at_most)
 
 
 def _tries(case: Case) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.cpu import CpuBackend, Target
+from sweep.models import models
 from tests.benchmarks.record import Figure
-from tests.points import Case
+from tests.points import Case, case_at
 
 REPEATS, QUICK_REPEATS = 7, 3
-SIMD_NUMBA, SCALAR_NUMBA, SCALAR_BUILD = "SIMD-blocked numba", "scalar numba", "scalar build"
+SIMD_NUMBA, SCALAR_BUILD = "SIMD-blocked numba", "scalar build"
 
 Outputs = Mapping[str, NDArray[Any]]
 
@@ -91,6 +92,26 @@ def computing(case: Case, target: Target | None = None) -> Callable[[], Outputs]
 def scalar_build(case: Case) -> Peer:
     """Our own kernel, compiled without vectors."""
     return Peer(SCALAR_BUILD, computing(case, Target(width=1, pack=1)))
+
+
+def numba(output: str, solve: Callable[[], NDArray[Any]], at_most: float) -> Peer:
+    """A program in numba that computes one output, and how much that may differ from ours."""
+    return Peer(SIMD_NUMBA, lambda: {output: solve()}, at_most)
+
+
+def case_of(
+    name: str,
+    model: str,
+    method: str,
+    values: Mapping[str, Any],
+    count: int,
+    outputs: Sequence[str],
+) -> Case:
+    """Points with these values, each a number or an array."""
+    known = models()[model]
+    chosen = next(each for each in known.methods if each.name == method)
+    columns = {key: np.atleast_1d(np.float64(value)) for key, value in values.items()}
+    return case_at(name, known, chosen, columns, count, outputs=outputs)
 
 
 def values_at_points(case: Case, *names: str) -> list[NDArray[np.float64]]:

@@ -67,9 +67,13 @@ def pages(record: Record) -> dict[Path, str]:
     more = "[all figures](docs/explanation/speed.md), `make bench` for yours."
     precision = _filled(OF_PRECISION) + _precision(record)
     speeds = [f"{n},{each['value']}\n" for n, each in _figures(record, SHIPPED).items()]
+    blocks = {
+        README: _filled(f"One core of {where}; {more}") + short,
+        SPEED: _filled(f"One core of {where}.") + f"{whole}\n{precision}",
+    }
+    texts = {page: page.read_text(encoding="utf-8") for page in blocks}
     return {
-        README: _replaced(README, _filled(f"One core of {where}; {more}") + short),
-        SPEED: _replaced(SPEED, _filled(f"One core of {where}.") + f"{whole}\n{precision}"),
+        **{page: replaced(texts[page], BEGIN, END, block) for page, block in blocks.items()},
         SWEEPS: f"# one core of {where}\nsweep,points_per_second\n{''.join(speeds)}",
     }
 
@@ -129,9 +133,10 @@ def _filled(text: str) -> str:
     return textwrap.fill(text, 118, break_long_words=False) + "\n\n"
 
 
-def _replaced(page: Path, block: str) -> str:
-    text = page.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    assert end, f"{page} has no lines {BEGIN}{END}"
-    return before + begin + block + end + after
+def replaced(text: str, begin: str, end: str, block: str) -> str:
+    """The text of a page with another block between these two lines."""
+    before, begun, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not ended:
+        raise ValueError(f"the page has no lines {begin}{end}")
+    return before + begun + block + ended + after

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from sweep.backends.cpu import CpuBackend
@@ -21,7 +20,7 @@ from sweep.errors import LostDeviceError
 from sweep.models import models
 from sweep.source import kernel_of, kernel_text
 from tests import gpu_cases
-from tests.benchmarks import ceilings, gpu, gpu_works
+from tests.benchmarks import gpu, gpu_works
 from tests.benchmarks.gpu_works import Work
 from tests.gpu.twin import TwinDevice
 from tests.points import Case, array_cases, cases, differing
@@ -48,12 +47,11 @@ def quickest_cases(count: int) -> list[Case]:
 
 
 def test_every_method_is_measured_and_maps_early() -> None:
-    no_device: Any = None  # the list of measurements needs none
-    measured = list(gpu.measurements(no_device, no_device, gpu_works.works(64, 64)))
+    no_backend: Any = None  # the list of measurements needs none
+    measured = list(gpu.measurements(no_backend, gpu_works.works(64, 64)))
     sections = [section for section, _, _ in measured]
-    assert sections[5:19] == [*4 * ["kernels"], *8 * ["maps"], *2 * ["kernels"]]
-    assert {*sections[:5]} == {"ceilings"}
-    assert [name.partition(",")[0] for _, name, _ in measured[5 : 5 + gpu_works.MAIN]] == [
+    assert sections[:14] == [*4 * ["kernels"], *8 * ["maps"], *2 * ["kernels"]]
+    assert [name.partition(",")[0] for _, name, _ in measured[: gpu_works.MAIN]] == [
         "friction_oscillator exact",
         "friction_oscillator euler",
         "mdr_contact exact",
@@ -65,9 +63,6 @@ def test_every_method_is_measured_and_maps_early() -> None:
         for method in model.methods:
             assert any(f"{model.name} {method.name}" in name for name in names)
     assert {gpu.BILLION, gpu.SAMPLES, "lorenz rk4, final x"} < {*names}
-    on_core = gpu.of_one_core(gpu_works.works(64, 64))
-    kernels = [name for section, name, _ in measured if section == "kernels"]
-    assert [name for _, name, _ in on_core] == kernels
 
 
 def test_a_failure_replaces_its_figures_and_the_others_follow(
@@ -87,12 +82,10 @@ def test_a_failure_replaces_its_figures_and_the_others_follow(
     assert gpu.record(path, {"date": "today"}, measurements()) == 1
     assert json.loads(path.read_text()) == {
         "date": "today",
-        "ceilings": {},
         "kernels": {"first": {"kernel_points_per_second": 2.0}, "third": {"points": 3}},
         "maps": {"second": {"error": "RuntimeError: an illegal address"}},
-        "one_core": {},
     }
-    assert "second" + 50 * " " + " failed: RuntimeError: an illegal" in capsys.readouterr().out
+    assert "second" + 50 * " " + " error RuntimeError: an illegal" in capsys.readouterr().out
 
 
 def test_a_measurement_that_loses_the_gpu_costs_no_other(tmp_path: Path) -> None:
@@ -125,17 +118,11 @@ def test_a_measurement_that_loses_the_gpu_costs_no_other(tmp_path: Path) -> None
     }
 
 
-def test_files_are_written_by_threads() -> None:
-    """The other ceilings are those of a device."""
-    assert ceilings.files(2, n_bytes=1 << 10, count=4)["bytes_per_second"] > 0
-
-
 def test_the_figures_of_a_method_come_from_its_points(harmonic_balance: Work) -> None:
     figures = gpu.measured(harmonic_balance, CpuBackend())
     # The others: no motion, too small, too hard.
     assert (figures["points"], figures["ok"]) == (8, 5)
     assert figures["kernel_points_per_second"] > 0 < figures["call_points_per_second"]
-    assert gpu.on_one_core(harmonic_balance)["points_per_second"] > 0
 
 
 def test_points_that_are_sorted_are_measured_as_they_come_too() -> None:
@@ -146,21 +133,6 @@ def test_points_that_are_sorted_are_measured_as_they_come_too() -> None:
     assert figures["unsorted_call_points_per_second"] > 0
     whole = gpu_works.as_they_come(Work("exact", case.sweep, case.points))
     assert not [each for each in gpu.measured(whole, backend) if "unsorted" in each]
-
-
-def test_a_random_part_comes_from_the_whole_grid() -> None:
-    """Groups at a constant stride may all lie in a few columns."""
-    work = gpu_works.sdnd104(1024)
-    some = gpu_works.random_part(work, 256, 32)
-    for name in ("friction", "base_acceleration"):
-        whole, part = (np.log(each.points.columns[name].values) for each in (work, some))
-        shares, _ = np.histogram(part, bins=np.quantile(whole, np.linspace(0, 1, 9)))
-        assert shares.min() > 0.06 * shares.sum(), name
-
-
-def test_without_a_compiler_the_cpu_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRIBOSWEEP_CXX", "no-such-compiler")
-    assert "no-such-compiler" in gpu.on_one_core(gpu_works.sdnd104(16))["not_measured"]
 
 
 @pytest.mark.parametrize(("threads", "points", "done"), [(1, 20, 24), (2, 20, 24), (2, 1, 8)])
@@ -215,7 +187,6 @@ def test_the_record_has_device_driver_and_date() -> None:
 def test_go_on_measures_what_is_not_recorded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of all that a GPU and one core are measured by."""
     device: Any = TwinDevice()
     device.facts = Facts()
     done = list[str]()
@@ -227,14 +198,12 @@ def test_go_on_measures_what_is_not_recorded(
     monkeypatch.setattr(gpu, "find_gpu", lambda: device)
     monkeypatch.setattr(gpu, "works", tuple)
     monkeypatch.setattr(gpu, "measurements", measurements)
-    monkeypatch.setattr(gpu, "of_one_core", lambda _: [("one_core", "third", dict)])
     path = gpu.figures_path(tmp_path, device)
     assert path.name == "gpu-nvidia-h200.json"
     for options in ([], [gpu.GO_ON], []):
         monkeypatch.setattr(sys, "argv", ["gpu", str(tmp_path), *options])
         assert gpu.main() == 0
         kept = json.loads(path.read_text())
-        assert kept["one_core"] == {"third": {}}
         if not options:
             del kept["kernels"]["second"]
             path.write_text(json.dumps(kept))
