@@ -150,7 +150,7 @@ def machine_error(error: BaseException | None) -> MachineError | None:
 
 
 class PlaceError(MachineError):
-    """The place of the results is full or gone, whichever process of the run writes there."""
+    """The place of the results is full, whichever process of the run writes there."""
 
 
 class DeviceError(MachineError):

@@ -81,8 +81,10 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
         real from = s.sign[e];
         if (any(at_zero)) {
             from = select(at_zero, lead_of<e>(ends, shape, at_zero), from);
-            // What begins level stays as near to zero as it begins, on either side, for a while.
-            shape.settle(fma(2.0, abs(shape.first()), noise), at_zero);
+            // What begins level stays as near to zero as it begins, on either side, for a while. What has
+            // jumped is not there.
+            mask level = at_zero & (abs(shape.first()) <= zero_width<e>(system, s.t, s.y, s.f));
+            shape.settle(fma(2.0, abs(shape.first()), noise), level);
         }
         if constexpr (Rule<e>::at_entry) lead[e] = from;
         if constexpr (Rule<e>::side >= 0) {
@@ -199,7 +201,7 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
     // A crossing that is none was an error of the dense motion, whose step was too long.
     lands = lands | leaves;
     if constexpr (Scheme::controlled) s.h = select(leaves, 0.2 * s.h, s.h);
-    // The next aim: the guess and a rounding of it, so that the trial ends past the root, and hardly.
+    // The next aim: the guess and a rounding of it, so that the trial ends only just past the root.
     real middle = 0.5 * (s.low + s.high);
     real aim = guess + 0.125 * width;
     mask inside = (aim > s.low) & (aim < s.high);

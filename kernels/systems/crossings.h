@@ -214,20 +214,31 @@ template <class G, class Dense> struct Sampled {
         });
         return may;
     }
+    // The later samples, or the last alone where nothing changes its sign before.
+    HD void later(real (&later)[samples]) const {
+        each<samples>([&](auto k) { later[k] = value[samples]; });
+        if (!filled) return;
+        each<samples>([&](auto k) { later[k] = select(clear, value[samples], value[k + 1]); });
+    }
     HD real most() const {
-        real most = 0.0;
-        each<samples>([&](auto k) { most = greatest(most, abs(value[k + 1])); });
+        real later[samples], most = 0.0;
+        this->later(later);
+        each<samples>([&](auto k) { most = greatest(most, abs(later[k])); });
         return most;
     }
     HD real lead(real noise) const {
         real later[samples];
-        each<samples>([&](auto k) { later[k] = value[k + 1]; });
+        this->later(later);
         return first_sign(later, noise);
     }
     HD void settle(real noise, mask here) {
+        if (!filled) return;
+        here = here & ~clear;
         each<samples>([&](auto k) {
             here = here & (abs(value[k + 1]) <= noise);
             value[k + 1] = select(here, 0.0, value[k + 1]);
+            rate[k] = select(here, 0.0, rate[k]);
+            rate[k + 1] = select(here, 0.0, rate[k + 1]);
         });
     }
     // Whether samples are close enough to each other to tell what is between them: each is near the

@@ -23,10 +23,11 @@ template <class Scheme> struct Motion {
 
         real t, h, mode, ended, tries;
         Vector<n> y, f;
-        Vector<n_watched> sign;                    // of each expression, see events.h
-        Vector<n_held> side;                       // what each side holds
-        real turns_at_once;                        // of sides, at the time that is reached
-        Vector<equations::entry_events> entering;  // 1: they wait, see lead_at_entry()
+        Vector<n_watched> sign;  // of each expression, see events.h
+        Vector<n_held> side;     // what each side holds
+        real turns_at_once;      // of sides, at the time that is reached
+        Vector<equations::entry_events>
+            entering;  // 1: events at entry wait for a step, see lead_at_entry()
         // Of each event:
         Vector<n_events> last;             // time of its last occurrence
         Vector<n_events> occurred;         // how often

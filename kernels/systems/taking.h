@@ -218,8 +218,9 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
     each<n_watched>([&](auto index) {
         constexpr int e = decltype(index)::value;
         real now = system.template when<e>(s.t, s.y);
-        mask stays =
-            is_set(at_zero[e]) & (now == before[e]);  // at zero, and not moved away from it
+        // At zero, and not moved away from it. Where an event's expression has jumped, it is not there.
+        mask stays = is_set(at_zero[e]) & (now == before[e]);
+        if constexpr (e < n_events) stays = stays & (abs(now) <= width[e]);
         s.sign[e] = select(some & stays, 0.0, s.sign[e]);
         if constexpr (e < n_events)
             s.excursion[e] = select(some, greatest(s.excursion[e], abs(now)), s.excursion[e]);

@@ -13,7 +13,7 @@ struct Sums {
     Vector<equations::counts> count;          // occurrences of events
     Vector<equations::event_sums> of_events;  // sums or maxima of the values right before them
     equations::Samples samples;               // rings of values
-    Vector<equations::periodic> next_period;  // the whole one at which values are taken next
+    Vector<equations::periodic> next_period;  // the next whole period at which values are taken
 };
 
 HD Sums no_sums() {

@@ -33,7 +33,7 @@ from sweep.source import Kernel, KernelTexts, flat_text
 QUEUES = 2  # while one computes, the other copies
 FIRST = -1  # the priority of their streams; 0: that of the others
 MAX_BATCH_BYTES = 1 << 33  # of a queue: no batch needs more
-BLOCK = 64  # threads; a multiprocessor takes so many blocks that smaller ones fill it no better
+BLOCK = 64  # threads; smaller blocks fill a multiprocessor of a data-centre GPU no better
 SIZES = "tribosweep_sizes"  # the entry that reports the sizes of a kernel
 UNPINNED = ", without pinned memory"  # as its copies are slower, receipts say so
 

@@ -46,7 +46,7 @@ from sweep.engine.schedulers import (
 from sweep.engine.worker import Job, begin, forget_run, retire_run, stop_run
 from sweep.errors import MachineError, PlaceError, StoreError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions
-from sweep.store import is_url
+from sweep.store import anything_at, gone, is_url
 from sweep.work import Chunk, Task
 
 LOOK_SECONDS = 1.0  # between two counts of the workers
@@ -236,7 +236,7 @@ class Processes(CrewBase):
     def _refused(self, address: str, answer: object) -> None:
         """A worker answered otherwise than by opening what it needs or computing: give it up.
 
-        Where the place of the results is to blame, no worker is, and the run ends.
+        Where the place of the results is full, no worker is to blame, and the run ends.
         """
         if isinstance(answer, UnfitError) and isinstance(answer.error, PlaceError):
             raise answer.error from answer
@@ -256,9 +256,12 @@ class Processes(CrewBase):
         """Use a worker no more in this run; an error, with all reasons, if it was the last.
 
         It is a StoreError if the request is wrong: no worker can open the store that it names.
+        Where this process no longer sees the store either, no worker is to blame.
         """
         if address in self._unfit:
             return
+        if not anything_at(self._store):
+            raise gone(self._store)
         self._unfit.add(address)
         self._fit.discard(address)
         self._reasons[f"worker {name} ({process})"] = why

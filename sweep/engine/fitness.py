@@ -52,7 +52,8 @@ def refuse_other_kernel(leading: Code, sweep: Sweep) -> None:
 class UnfitError(Exception):
     """A process cannot compute for a run, though others may; `error` says why, and how to cure it.
 
-    It is raised where the process is at fault or its machine, not a chunk or the request.
+    It is raised where a process cannot open what it needs, or its machine fails. A PlaceError in it
+    is the fault of no worker, and a StoreError may be that of the request.
     """
 
     def __init__(self, address: str, process: str, error: SweepError) -> None:

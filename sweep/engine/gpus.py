@@ -40,6 +40,7 @@ from sweep.errors import (
     SweepError,
 )
 from sweep.options import RunOptions
+from sweep.store import anything_at, gone
 from sweep.work import Task
 
 MAX_FAULTS = 2  # in a row, before a GPU is given up: fewer than the attempts at a chunk
@@ -155,10 +156,15 @@ class GpuProcesses(Processes):
             self._give_up_gpu(identifier, DeviceError(why))
 
     def _give_up_gpu(self, identifier: str, why: SweepError) -> None:
-        """Use a GPU no more in this run; DeviceError, with all reasons, if it was the last."""
+        """Use a GPU no more in this run; DeviceError, with all reasons, if it was the last.
+
+        Where the store is gone, that is the error: no GPU is to blame.
+        """
         gpu = self._left.pop(identifier, None)
         if gpu is None:
             return
+        if not anything_at(self._store):
+            raise gone(self._store)
         self._reasons[f"GPU {gpu}"] = why
         if not self._left:
             raise DeviceError(none_left("GPU", self._reasons))

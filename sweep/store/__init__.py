@@ -2,6 +2,7 @@
 
 from sweep.store.derived_stores import write_derived as write_derived
 from sweep.store.disk import Store as Store
+from sweep.store.faults import gone as gone
 from sweep.store.in_stretches import InStretches as InStretches
 from sweep.store.in_stretches import Remaining as Remaining
 from sweep.store.in_stretches import Results as Results

@@ -308,9 +308,9 @@ def refuse_no_file(place: str | Path) -> None:
         )
 
 
-def gone(store: object) -> PlaceError:
+def gone(store: object) -> MachineError:
     """The error for a store that was deleted or moved during a run."""
-    return PlaceError(
+    return MachineError(
         f"{str(store)!r} was deleted or moved during the run; move it back and run the same sweep "
         "again to continue with what it holds"
     )

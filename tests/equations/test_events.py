@@ -141,6 +141,57 @@ def test_an_expression_that_is_zero_where_its_mode_is_entered(start: str, method
     np.testing.assert_allclose(motion.stuck, (expected == 0) * t / 2.5, atol=1e-7)
 
 
+JUMPS = """
+format = 1
+name = "jumps"
+time_unit = "1"
+[parameters]
+phase = {}
+[states]
+n = { initial = "0" }
+m = { initial = "0" }
+k = { initial = "0" }
+[derivatives]
+n = "0"
+m = "0"
+k = "0"
+[[events]]
+name = "relation"
+when = "where(sin(t + phase) > 0, 1, -1)"
+direction = "both"
+set = { n = "n + 1" }
+[[events]]
+name = "signs"
+when = "3*sign(sin(t + phase))"
+direction = "both"
+set = { m = "m + 1" }
+[[events]]
+name = "steps"
+when = "floor(2*sin(t + phase)) + 0.5"
+direction = "rising"
+set = { k = "k + 1" }
+[outputs]
+n_zeros = { final = "n" }
+n_signs = { final = "m" }
+n_rises = { final = "k" }
+"""
+
+
+@pytest.mark.parametrize("method", FIRST)
+def test_an_expression_that_jumps_over_zero_is_not_there_afterwards(method: str) -> None:
+    """Each jump is an event: where one has ended, the expression is 1 or -1, not 0."""
+    phases = np.linspace(0.05, 6.25, 63)
+    steps = {"step": 0.01} if method == "rk4" else {"maximum_step": 0.1}
+    document = {"model": model(JUMPS), "method": method, "axes": {"phase": {"values": phases}}}
+    ds = sweep.run(document | {"parameters": {"window_end": 20.0, **steps}}, store=None)
+    assert (ds.status == Status.ok).all()
+    zeros = np.floor((20.0 + phases) / math.pi) - np.floor(phases / math.pi)
+    rises = np.floor((20.0 + phases) / (2 * math.pi)) - np.floor(phases / (2 * math.pi))
+    np.testing.assert_array_equal(ds.n_zeros, zeros)
+    np.testing.assert_array_equal(ds.n_signs, zeros)
+    np.testing.assert_array_equal(ds.n_rises, rises)
+
+
 @pytest.mark.parametrize("method", ["rk54", pytest.param("dop853", marks=pytest.mark.broad)])
 def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(
     method: str, tmp_path: Path

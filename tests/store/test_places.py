@@ -17,7 +17,7 @@ from sweep.cli.status_command import watch_store
 from sweep.config import load
 from sweep.engine import driver
 from sweep.engine.ledger import Summary
-from sweep.errors import PlaceError, StoreError
+from sweep.errors import MachineError, StoreError
 from sweep.store import PassFolder, Store, is_url, open_results
 from tests.command import Run
 from tests.store.injected import stop_at
@@ -126,7 +126,7 @@ def test_a_store_that_is_moved_in_a_run_ends_it_and_leaves_no_other(tmp_path: Pa
     first, *others = store.pending()
     store.write(first, results_of(store.sweep, first))
     store.path.rename(tmp_path / "moved.zarr")
-    with pytest.raises(PlaceError, match=r"map.zarr' was deleted or moved .* move it back"):
+    with pytest.raises(MachineError, match=r"map.zarr' was deleted or moved .* move it back"):
         store.write(others[0], results_of(store.sweep, others[0]))
     assert not store.path.exists()
     (tmp_path / "moved.zarr").rename(store.path)
