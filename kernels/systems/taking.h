@@ -196,7 +196,10 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
         mask due = some & ((s.sign[e] == 2.0) |
                            (passes & system.template active<e>() & wants<e>(s.sign[e])));
         was_due[e] = flag(due);
-        at_zero[e] = flag((due & system.template active<e>()) | (s.sign[e] == 0.0));
+        mask there = due & system.template active<e>();
+        if constexpr (e < n_events)
+            there = there & (abs(before[e]) <= width[e]);  // no jump over it
+        at_zero[e] = flag(there | (s.sign[e] == 0.0));
         moved = moved | due;
     });
     some = some & moved;
@@ -218,9 +221,8 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
     each<n_watched>([&](auto index) {
         constexpr int e = decltype(index)::value;
         real now = system.template when<e>(s.t, s.y);
-        // At zero, and not moved away from it. Where an event's expression has jumped, it is not there.
-        mask stays = is_set(at_zero[e]) & (now == before[e]);
-        if constexpr (e < n_events) stays = stays & (abs(now) <= width[e]);
+        mask stays =
+            is_set(at_zero[e]) & (now == before[e]);  // at zero, and not moved away from it
         s.sign[e] = select(some & stays, 0.0, s.sign[e]);
         if constexpr (e < n_events)
             s.excursion[e] = select(some, greatest(s.excursion[e], abs(now)), s.excursion[e]);
