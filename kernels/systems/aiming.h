@@ -81,10 +81,8 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
         real from = s.sign[e];
         if (any(at_zero)) {
             from = select(at_zero, lead_of<e>(ends, shape, at_zero), from);
-            // What begins level stays as near to zero as it begins, on either side, for a while. What has
-            // jumped is not there.
-            mask level = at_zero & (abs(shape.first()) <= zero_width<e>(system, s.t, s.y, s.f));
-            shape.settle(fma(2.0, abs(shape.first()), noise), level);
+            // What begins level stays as near to zero as it begins, on either side, for a while.
+            shape.settle(fma(2.0, abs(shape.first()), noise), at_zero);
         }
         if constexpr (Rule<e>::at_entry) lead[e] = from;
         if constexpr (Rule<e>::side >= 0) {
