@@ -262,10 +262,11 @@ def test_dasks_logs_are_silent_only_during_a_run(address: str, store: Store) -> 
 
 
 def test_a_store_that_workers_cannot_see_is_refused_before_anything_is_computed(
-    address: str, store: Store
+    address: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The request is wrong: no machine can compute into the store that it names."""
-    store.location = str(store.path.with_name("elsewhere.zarr"))  # what workers are sent
+    monkeypatch.chdir(store.path.parent)  # of this process; workers have other folders
+    store.location = f"/proc/self/cwd/{store.path.name}"  # what they are sent
     why = rf"does not see '{store.location}': mount its disk .* or name another store .*workers see"
     with pytest.raises(StoreError, match=rf"worker [01] \(process \d+ on .*\): it {why}") as caught:
         run(store, RunOptions(cluster=address))
