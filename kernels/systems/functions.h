@@ -42,7 +42,13 @@ HD real tan(real x) {
     return sine / cosine;
 }
 HD real log(real x) { return within(outside_log(x), ::log(x)); }
-SHARED real pow(real const& x, real const& y) { return within(outside_pow(x, y), ::pow(x, y)); }
+// Exponents that are parameters are often 1, 2 or 3: then a product.
+SHARED real pow(real const& x, real const& y) {
+    mask square = y == 2.0, cube = y == 3.0, other = ~((y == 1.0) | square | cube);
+    real power = x * select(square | cube, x, 1.0) * select(cube, x, 1.0);
+    if (any(other)) power = select(other, ::pow(x, y), power);
+    return within(outside_pow(x, y), power);
+}
 // With a whole y, which is even or odd.
 HD real even_pow(real x, real y) { return functions::pow(abs(x), y); }
 HD real odd_pow(real x, real y) { return times_sign(functions::pow(abs(x), y), x); }
