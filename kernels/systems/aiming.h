@@ -1,5 +1,5 @@
-// Steps that end where an event happens or a side changes. A step in which one does is taken back, and
-// trials of other lengths follow until one ends there.
+// Steps that end where an event happens or a side changes. A step in which an event happens is taken back, and
+// trials of other lengths follow until one ends there. One in which a side changes is taken up to there.
 #pragma once
 
 #include "systems/taking.h"
@@ -18,7 +18,13 @@ struct Aim {
     mask found;
     real share, target, side, low, high;
     real width;  // to which the share is located
+    real reach,
+        next;  // the share where the next step ends, and that where a side changes in it; 3: none does
 };
+
+template <class State> HD mask aims_at_event(State const& s) {
+    return (s.aims > 0.0) & (s.target >= 0.0) & (s.target < (double)n_events);
+}
 
 // What a step tolerates as an error of a time, as a share of the step.
 template <class Scheme> HD real tolerated_share(Parameters const& p) {
@@ -36,18 +42,17 @@ HD void aim_at(Aim& aim, Ends<System> const& ends, Shape const& shape, Dense con
     if (!any(asked)) return;
     Change change = next_wanted<Rule<e>::direction>(shape, ends.system, dense, 0.0, side, asked);
     if (!any(change.found)) return;
-    real width = Rule<e>::straight ? real(1e-3) : Rule<e>::side >= 0 ? aim.width : real(1e-7);
-    real share = crossing<Watched<e>>(ends.system, dense, change, at_zero, width);
+    real share;
     if constexpr (Rule<e>::straight)
-        for (int i = 0; i < 2; ++i) {  // Newton's method
-            real t = dense.time(share);
-            Vector<n> y = dense(share);
-            real rate = Watched<e>::rate(ends.system, t, y, dense.rates(share)) * dense.length;
-            real better = share - Watched<e>::value(ends.system, t, y) / rate;
-            mask inside = (better >= change.low) & (better <= change.high);
-            share = select(inside, better, share);
-        }
-    mask earlier = change.found & (share < aim.share);
+        share = root_of(shape.curve, change, at_zero);
+    else
+        share = crossing<Watched<e>>(ends.system, dense, change, at_zero,
+                                     equations::sides > 0 ? aim.width : real(1e-7));
+    // What is located to this width is no order: an event comes first, and its trial tells.
+    real margin = 0.0;
+    if constexpr (Rule<e>::side >= 0)
+        margin = select(aim.target < (double)n_events, 2.0 * aim.width, 0.0);
+    mask earlier = change.found & (share < aim.share - margin);
     real low = dense.time(change.low);
     real high = select(change.high == 1.0, ends.t1, dense.time(change.high));
     aim.found = aim.found | earlier;
@@ -58,14 +63,59 @@ HD void aim_at(Aim& aim, Ends<System> const& ends, Shape const& shape, Dense con
     aim.high = select(earlier, high, aim.high);
 }
 
-// The lanes whose trial cannot be taken: something watched changes in it, at which they aim from now on;
-// something could change unseen, so that they take a shorter step; or a side is held although
-// the motion leaves zero to the other one, so that they try again with that.
+// Aims at the first crossing where the trial cannot be taken up to it, and at one that comes in the next step.
+// Returns the lanes whose trial cannot be taken. The dense motion is less exact than the end of a step, so that one
+// with a change inside is tried again with an end just beyond that.
+template <bool controlled, class State, class Dense>
+HD mask keep_aim(State& s, Aim const& aim, Ends<System> const& ends, Dense const& dense, mask here,
+                 real& taken_to) {
+    mask side = here & aim.found & (aim.target >= (double)n_events);
+    mask again = side & (aim.share < 0.96) & (dense.length > 1e-13 * s.t);
+    mask cut = side & ~again, comes = here & ~aim.found & (aim.next < aim.reach);
+    mask aims = here & aim.found & ~cut;
+    real share = select(again, 1.001 * aim.share, aim.share);
+    // Just past the change, as far as it is located.
+    share = select(cut, least(aim.share + 1e-12, 1.0), share);
+    taken_to = select(cut, share, taken_to);
+    share = select(comes, fma(0.02, aim.next - 1.0, aim.next), share);
+    real at = dense.time(share);
+    at = select(side | comes, at, least(greatest(at, aim.low), aim.high));
+    // The time of an occurrence differs from the beginning of the step.
+    auto after = [](real t) { return fma(2.3e-16, t, t) + 1e-300; };
+    real soonest = after(s.t);
+    at = greatest(at, select(comes, after(ends.t1), soonest));
+    s.aim = select(here, at, s.aim);
+    if constexpr (controlled) {
+        // A change that a shorter step has not was an error of the dense motion of a step too long.
+        mask none = here & ~aim.found & (s.aims > 0.0) & (s.target >= (double)n_events);
+        s.h = select(none, 0.2 * s.h, s.h);
+        s.h = select(again & (s.aims == 0.0), least(s.h, dense.length), s.h);
+    }
+    s.aims = select(here, select(aims, s.aims + 1.0, flag(comes)), s.aims);
+    s.target = select(aims | cut, aim.target, s.target);
+    s.side_left = select(aims | cut, aim.side, s.side_left);
+    s.low = select(here, aim.low, s.low);  // without a meaning where no trial aims
+    s.high = select(aims | cut, select(cut, at, greatest(aim.high, soonest)), s.high);
+    return aims;
+}
+
+// The lanes whose trial cannot be taken: an event happens in it, at which they aim from now on; something
+// could change unseen, so that they take a shorter step; or a side is held although the motion leaves
+// zero to the other one, so that they try again with that. Where a side changes before any event, `taken_to`
+// becomes the share up to which the trial is taken.
 template <class Scheme, class State, class Dense>
 HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& window,
-                  Ends<System> const& ends, Dense const& dense, mask here) {
+                  Ends<System> const& ends, Dense const& dense, mask here, real& taken_to) {
     real h = dense.length;
-    Aim aim{false, 2.0, 0.0, 0.0, 0.0, 0.0, greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12)};
+    Aim aim{false,
+            2.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12),
+            1.0 + least(s.h / (1.02 * h), 1.0),
+            3.0};
     mask blurred = false, turned = false;
     Vector<n_held> side = s.side;
     Vector<n_events> lead;
@@ -100,6 +150,9 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
             }
         }
         aim_at<e>(aim, ends, shape, dense, from, at_zero, asked);
+        if constexpr (Scheme::controlled && Rule<e>::side >= 0 && Rule<e>::straight)
+            aim.next = least(aim.next, next_of(shape.curve, from, aim.reach,
+                                               here & system.template active<e>()));
     });
     if constexpr (Scheme::controlled) {
         blurred = blurred & (s.refused < 20.0) & (h > 2.4e-15 * s.t);
@@ -125,7 +178,6 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
             s.sign[e] = select(turned, sign, s.sign[e]);
         });
         s.f = choose(turned, system.rates(s.t, s.y), s.f);
-        s.h = select(turned, h, s.h);
     }
     mask untaken = blurred | turned;
     if constexpr (equations::entry_events) {
@@ -136,27 +188,32 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
             untaken = untaken | enter(s, system, p, window, width, entered, lead);
         }
     }
-    mask aims = aim.found & ~untaken;
-    // The time of an occurrence differs from the beginning of the step.
-    real soonest = fma(2.3e-16, s.t, s.t) + 1e-300;
-    s.aims = select(aims, 1.0, s.aims);
-    s.target = select(aims, aim.target, s.target);
-    s.side_left = select(aims, aim.side, s.side_left);
-    s.high = select(aims, greatest(aim.high, soonest), s.high);
-    // Where no trial aims, these two have no meaning.
-    real at = least(greatest(dense.time(aim.share), aim.low), aim.high);
-    s.low = select(here, aim.low, s.low);
-    s.aim = select(here, greatest(at, soonest), s.aim);
-    return untaken | aims;
+    s.aims = select(here & untaken, flag(turned), s.aims);
+    s.aim = select(turned, ends.t1, s.aim);  // the same trial again
+    s.target = select(turned, -1.0, s.target);
+    return untaken | keep_aim<Scheme::controlled>(s, aim, ends, dense, here & ~untaken, taken_to);
 }
 
-// The lanes whose trial ends at the event; the others get another aim.
+// The lanes whose trial ends at the event; the others get another aim. `anew` gains those in which a side changes
+// before the end.
 template <class Scheme, class State>
-HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here) {
+HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here, mask& anew) {
+    anew = here & ~aims_at_event(s);
+    each<equations::sides>([&](auto index) {
+        constexpr int e = n_events + decltype(index)::value;
+        real after = abs(ends.system.template when<e>(ends.t1, ends.y1));
+        real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
+        mask crossed = ends.system.template active<e>() &
+                       crossed_by_end<e>(ends, side_of<e>(s, ends), s.sign[e]);
+        mask at_end = after <= 3.0 * tolerated_share<Scheme>(p) * s.h * abs(rate);
+        mask at_zero = after <= zero_width<e>(ends.system, ends.t1, ends.y1, ends.f1);
+        anew = anew | (here & crossed & ~at_end & ~at_zero & (s.aims < 20.0));
+    });
+    here = here & ~anew;
     mask crossed = false;
     real guess = largest;  // where the first crossing is, seen from the end of the trial
     real target = s.target, side = s.side_left;
-    each<n_watched>([&](auto index) {
+    each<n_events>([&](auto index) {
         constexpr int e = decltype(index)::value;
         mask aimed = s.target == (double)e;
         real from = select(aimed, s.side_left, side_of<e>(s, ends));
@@ -171,14 +228,12 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
         side = select(nearer, from, side);
         crossed = crossed | nearer;
     });
-    mask leaves = false;               // the target moves away from zero
-    each<n_watched>([&](auto index) {  // nothing crossed: the target's own root
+    each<n_events>([&](auto index) {  // nothing crossed: the target's own root
         constexpr int e = decltype(index)::value;
         mask own = here & ~crossed & (s.target == (double)e);
         real after = ends.system.template when<e>(ends.t1, ends.y1);
         real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
         guess = select(own, ends.t1 - after / rate, guess);
-        if constexpr (Rule<e>::side >= 0) leaves = leaves | (own & (s.side_left * rate > 0.0));
     });
     s.target = select(here, target, s.target);
     s.side_left = select(here, side, s.side_left);
@@ -189,16 +244,6 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
     mask close = (s.high - s.low <= width) | (guess >= s.high - width);
     // At an extreme that only touches zero, no trial may cross it: then nothing happens.
     mask lands = here & ((crossed & close) | (~crossed & (ends.t1 >= s.high)));
-    if constexpr (equations::sides > 0) {
-        // A side may change a little early or late, within what steps tolerate.
-        mask near = abs(guess - ends.t1) <= 3.0 * tolerated_share<Scheme>(p) * s.h;
-        mask changes = here & (s.target >= (double)n_events) & near & ~leaves;
-        s.high = select(changes, ends.t1, s.high);
-        lands = lands | changes;
-    }
-    // A crossing that is none was an error of the dense motion, whose step was too long.
-    lands = lands | leaves;
-    if constexpr (Scheme::controlled) s.h = select(leaves, 0.2 * s.h, s.h);
     // The next aim: the guess and a rounding of it, so that the trial ends only just past the root.
     real middle = 0.5 * (s.low + s.high);
     real aim = guess + 0.125 * width;
@@ -211,15 +256,21 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
     return lands;
 }
 
-// The lanes whose trial may be taken: nothing happens in it, or it ends where something does.
+// The lanes whose trial may be taken: nothing happens in it, it ends where something does, or it is taken up to
+// the share `taken_to` of it, where a side changes.
 template <class Scheme, class State, class Dense>
 HD mask look_for_events(State& s, System& system, Parameters const& p, Window const& window,
-                        Ends<System> const& ends, Dense const& dense, mask accepted) {
-    mask aiming = accepted & (s.aims > 0.0);
-    mask fresh = accepted & ~aiming;
-    mask taken = accepted;
-    if (any(fresh)) taken = taken & ~begin_aim<Scheme>(s, system, p, window, ends, dense, fresh);
-    if (any(aiming)) taken = taken & (~aiming | go_on<Scheme>(s, p, ends, aiming));
+                        Ends<System> const& ends, Dense const& dense, mask accepted,
+                        real& taken_to) {
+    mask taken = accepted, fresh = accepted;
+    if constexpr (n_watched > 0) {
+        mask aiming = accepted & (s.aims > 0.0), anew = false;
+        if (any(aiming)) taken = taken & (~aiming | go_on<Scheme>(s, p, ends, aiming, anew));
+        fresh = (accepted & ~aiming) | anew;
+    }
+    if (any(fresh))
+        taken = (taken | fresh) &
+                ~begin_aim<Scheme>(s, system, p, window, ends, dense, fresh, taken_to);
     return taken;
 }
 

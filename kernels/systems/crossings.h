@@ -67,6 +67,8 @@ template <int degree> HD real sign_changes(Curve<degree> const& curve, real side
 template <int degree>
 SELDOM Change next_change(Curve<degree> const& curve, real const& from, real const& side,
                           mask const& here) {
+    if (!any(here & ((from > 0.0) | (sign_changes(curve, side) > 1.0))))
+        return {here & (side != 0.0) & (sign_changes(curve, side) == 1.0), from, 1.0, side};
     real low = from, width = 1.0 - from;
     mask found = false, open = here & (from < 1.0) & (side != 0.0);
     while (any(open)) {
@@ -83,6 +85,59 @@ SELDOM Change next_change(Curve<degree> const& curve, real const& from, real con
         open = open & (low < 1.0);
     }
     return {found, low, least(low + width, 1.0), side};
+}
+
+// Its value and slope at a share, by de Casteljau's algorithm.
+template <int degree>
+HD real value_at(Curve<degree> const& curve, real share, real& slope) {
+    Curve<degree> part = curve;
+    for (int round = 1; round < degree; ++round)
+        for (int k = 0; k <= degree - round; ++k)
+            part.at[k] = fma(share, part.at[k + 1] - part.at[k], part.at[k]);
+    slope = part.at[1] - part.at[0];
+    real value = fma(share, slope, part.at[0]);
+    slope = degree * slope;
+    return value;
+}
+
+// The share at which the polynomial crosses zero, by Newton's method in a bracket. Where it is zero at the
+// beginning (`at_zero`) it is divided by the share, which removes that root.
+template <int degree>
+SELDOM real root_of(Curve<degree> const& curve, Change const& change, mask const& at_zero) {
+    mask open = change.found, divided = open & at_zero & (change.low == 0.0);
+    bool divides = any(divided);
+    real low = change.low, high = change.high;
+    real share = 0.5 * (low + high);
+    for (int i = 0; i < 100 && any(open); ++i) {
+        real slope, value = value_at(curve, share, slope);
+        if (divides) slope = slope - select(divided, value / share, 0.0);
+        mask before = change.side * value > 0.0;
+        low = select(before, share, low);
+        high = select(before, high, share);
+        real better = share - value / slope;
+        mask inside = (better >= low) & (better <= high);
+        better = select(inside, better, 0.5 * (low + high));
+        // From so near, Newton's method is exact.
+        mask close = (inside & (abs(better - share) <= 1e-9)) | (high - low <= 1e-15);
+        share = select(open, better, share);
+        open = open & ~close;
+    }
+    return share;
+}
+
+// About where the polynomial, going on beyond the step, leaves `side` before the share `reach`; else 3.
+template <int degree>
+SELDOM real next_of(Curve<degree> const& curve, real const& side, real const& reach,
+                    mask const& here) {
+    real last = curve.at[degree], slope, value = value_at(curve, reach, slope);
+    mask comes = here & (side * last > 0.0) & (side * value < 0.0);
+    if (!any(comes)) return 3.0;
+    real share = 1.0 + (reach - 1.0) * (last / (last - value));
+    for (int i = 0; i < 2; ++i) {  // Newton's method
+        value = value_at(curve, share, slope);
+        share = share - value / slope;
+    }
+    return select(comes & (share > 1.0) & (share < reach), share, 3.0);
 }
 
 // The side to which an expression leaves zero: the sign of the first of its coefficients or samples that is

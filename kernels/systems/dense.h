@@ -54,6 +54,26 @@ template <int n, int terms> struct Dense {
         });
         return y;
     }
+    // Makes this the motion up to a share of the step.
+    HD void end_at(real share, mask here) {
+        Vector<n> points[terms + 1];
+        each<terms + 1>([&](auto k) { points[k] = bernstein_point<decltype(k)::value>(); });
+        length = select(here, share * length, length);
+        each<n>([&](auto i) {
+            real b[terms + 1];
+            each<terms + 1>([&](auto k) { b[k] = points[k][i]; });
+            for (int round = 1; round <= terms; ++round)  // de Casteljau's algorithm
+                for (int k = terms; k >= round; --k) b[k] = fma(share, b[k] - b[k - 1], b[k - 1]);
+            real constant = b[0];
+            for (int j = 0, degree = terms; j < terms; ++j, --degree) {
+                for (int k = 0; k < degree; ++k)
+                    b[k] = j % 2 == 0 ? (b[k + 1] - constant) * ((double)degree / (k + 1))
+                                      : (b[k] - constant) * ((double)degree / (degree - k));
+                constant = b[j % 2 == 0 ? degree - 1 : 0];
+                part[j][i] = select(here, constant, part[j][i]);
+            }
+        });
+    }
 
 private:
     template <int k> HD real nested(int i, real s, real other) const {

@@ -3,8 +3,8 @@
 // One unit of work is one attempted step in every lane. A step in which an event happens is taken back,
 // and shorter ones are tried until one ends at the event: the dense motion gives the first guess, the
 // expression and its rate at the end of each trial the next ones. A step ends at the first moment at which
-// any event has happened; all that have by then are taken in the order of the file. Steps end in the same
-// way where a side changes, with which a relation in the derivatives is decided.
+// any event has happened; all that have by then are taken in the order of the file. Where a side changes, with
+// which a relation in the derivatives is decided, a step is taken up to there along its dense motion.
 #pragma once
 
 #include "systems/aiming.h"
@@ -229,7 +229,7 @@ template <class Scheme> struct Motion {
         if constexpr (n_watched > 0) {
             mask aiming = s.aims > 0.0;
             shortened = shortened | aiming;
-            end = select(aiming, s.aim, end);
+            end = select(aiming, select(s.target < 0.0, least(s.aim, last), s.aim), end);
         }
         return end;
     }
@@ -287,6 +287,7 @@ template <class Scheme> struct Motion {
         Waves after;
         Trial trial = step_to(s, system, end, h, shortened, half, after);
         mask taken = active & judge(s, system, p, trial, scales, h, shortened, active);
+        mask cut = false;  // taken up to where a side changes
         s.tries = select(active, s.tries + 1.0, s.tries);
 
         if constexpr (n_watched > 0 || sums_up) {
@@ -296,13 +297,23 @@ template <class Scheme> struct Motion {
                 auto dense = Scheme::dense(system, trial, s.t, s.y, h);
                 Ends<System> ends{system, s.t,     end,     s.y,
                                   s.f,    trial.y, trial.f, is_precise<Scheme>(p)};
-                if constexpr (n_watched > 0)
-                    taken =
-                        taken & look_for_events<Scheme>(s, system, p, window, ends, dense, taken);
+                if constexpr (n_watched > 0) {
+                    real taken_to = 2.0;
+                    taken = taken & look_for_events<Scheme>(s, system, p, window, ends, dense,
+                                                            taken, taken_to);
+                    cut = mask(equations::sides > 0) & (taken_to <= 1.0);
+                    if (equations::sides > 0 && any(cut)) {
+                        trial.y = choose(cut, dense(taken_to), trial.y);
+                        trial.f = choose(cut, dense.rates(taken_to), trial.f);
+                        ends.t1 = end = select(cut, s.high, end);
+                        if (sums_up && any(cut & (end >= window.start)))
+                            dense.end_at(taken_to, cut);
+                    }
+                }
                 if constexpr (sums_up)
-                    if (any(taken & (end >= window.start))) {
-                        add_step<Scheme::order>(s.sums, system, ends, dense, window.start, taken);
-                        observe(s.sums, ends, dense, window, taken);
+                    if (mask seen = taken & (end >= window.start); any(seen)) {
+                        add_step<Scheme::order>(s.sums, system, ends, dense, window.start, seen);
+                        observe(s.sums, ends, dense, window, seen);
                     }
             }
         }
@@ -310,7 +321,7 @@ template <class Scheme> struct Motion {
         if constexpr (waves > 0) {
             s.now = choose(taken, after, s.now);
             s.turns = select(taken, select(shortened, 0.0, s.turns + 1.0), s.turns);
-            renew(s, system, taken & (s.turns >= most_turns));
+            renew(s, system, cut | (taken & (s.turns >= most_turns)));
         }
         if constexpr (n_watched > 0) take_events(s, system, p, window, taken);
         mask ends = active & (s.ended == going) & (s.t >= window.end);
@@ -333,7 +344,10 @@ template <class Scheme> struct Motion {
             real square = Scheme::error_square(trial, s.y, scales, 1.0 / p.relative_tolerance, h);
             accepted = square < 1.0;
             finite = square < largest;
-            if constexpr (n_watched > 0) accepted = accepted | (finite & (s.aims > 0.0));
+            if constexpr (n_watched > 0) {
+                accepted = accepted | (finite & aims_at_event(s));
+                s.aims = select(active & ~accepted, 0.0, s.aims);
+            }
             real next = least(h * step_factor<Scheme::error_order>(square), p.maximum_step);
             s.h = select(active & ~(accepted & shortened), next, s.h);
         }

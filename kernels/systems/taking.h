@@ -114,10 +114,11 @@ HD void begin_anew(State& s, System& system, Vector<n_watched>& width, mask anew
     s.f = choose(here, system.rates(s.t, s.y), s.f);
     Vector<n_watched> now = zero_widths(s, system);
     each<n_watched>([&](auto e) { width[e] = select(here, greatest(width[e], now[e]), width[e]); });
-    if constexpr (equations::sides > 0) {
-        set_sides(s, system, width, anew);
-        s.f = choose(here, system.rates(s.t, s.y), s.f);
-    }
+    if constexpr (equations::sides > 0)
+        if (any(anew)) {
+            set_sides(s, system, width, anew);
+            s.f = choose(here, system.rates(s.t, s.y), s.f);
+        }
     set_signs(s, system, width, here);
 }
 

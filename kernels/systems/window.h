@@ -193,26 +193,28 @@ HD void integrate(Sums& sums, System& system, Ends<System> const& ends, Dense co
     }
 }
 
-// Extremes count with the sign that makes them maxima.
+// Extremes count with the sign that makes them maxima. Inside a step the rates are those of its dense motion: where an
+// expression turns, its value hardly depends on the place.
 template <class System, class Dense>
-HD void find_extremes(Sums& sums, System const& system, Dense const& dense, real first, mask here) {
-    auto y0 = dense(first), y1 = dense(1.0);
+HD void find_extremes(Sums& sums, Ends<System> const& ends, Dense const& dense, real first,
+                      mask here) {
+    System const& system = ends.system;
+    auto y0 = dense(first), y1 = dense(1.0), f0 = ends.f0;
     real t0 = dense.time(first), t1 = dense.time(1.0);
-    auto f0 = system.rates(t0, y0), f1 = system.rates(t1, y1);
+    mask inside = here & (first > 0.0);
+    if (any(inside)) f0 = choose(inside, dense.rates(first), f0);
     each<equations::extremes>([&](auto i) {
         constexpr int number = decltype(i)::value;  // NVRTC takes no captured i for a constant
         auto value = [&](real s) {
             return system.template extreme<number>(dense.time(s), dense(s));
         };
         auto rate = [&](real s) {
-            real t = dense.time(s);
-            auto y = dense(s);
-            return system.template extreme_rate<number>(t, y, system.rates(t, y));
+            return system.template extreme_rate<number>(dense.time(s), dense(s), dense.rates(s));
         };
         real best =
             functions::max(system.template extreme<i>(t0, y0), system.template extreme<i>(t1, y1));
         real before = system.template extreme_rate<i>(t0, y0, f0);
-        real after = system.template extreme_rate<i>(t1, y1, f1);
+        real after = system.template extreme_rate<i>(t1, y1, ends.f1);
         mask turns = here & (before > 0.0) & (after < 0.0);
         if (any(turns)) {
             real s = root_between(rate, first, 1.0, before, after, turns, 1e-10);
@@ -237,7 +239,7 @@ HD void take_periods(Sums& sums, System const& system, Ends<System> const& ends,
         real t = next * period;
         mask due = here & (t <= end);
         if (!any(due)) break;
-        system.sample(sums, t, dense((t - dense.start) / dense.length), due);
+        system.sample(sums, t, dense(least((t - dense.start) / dense.length, 1.0)), due);
         next = select(due, next + 1.0, next);
     }
 }
@@ -253,7 +255,7 @@ HD void add_step(Sums& sums, System& system, Ends<System> const& ends, Dense con
     real first = least(greatest((window_start - dense.start) / dense.length, 0.0), 1.0);
     if constexpr (equations::integrals > 0)
         integrate<order>(sums, system, ends, dense, first, here);
-    if constexpr (equations::extremes > 0) find_extremes(sums, system, dense, first, here);
+    if constexpr (equations::extremes > 0) find_extremes(sums, ends, dense, first, here);
 }
 
 }  // namespace systems
