@@ -46,7 +46,7 @@ def test_a_file_becomes_a_dataset_with_its_points() -> None:
             "angular_frequency": 6.283185307179586,
             "window_start": 4.0,
             "window_end": 12.0,
-        },
+        }
     )
     names = ("wear_power", "regime", "status")
     assert bits_of(dataset) == {name: expected[name].tobytes() for name in names}

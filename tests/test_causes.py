@@ -35,12 +35,7 @@ STEPS = {"step": 0.01, "tangential_stiffness": 1e4}
         ("mdr_contact", "exact", {"normal_amplitude": 0, "tangential_amplitude": 0}, "moves"),
     ],
 )
-def test_the_cause_is_named(
-    model: str,
-    method: str,
-    changed: dict[str, float],
-    cause: str,
-) -> None:
+def test_the_cause_is_named(model: str, method: str, changed: dict[str, float], cause: str) -> None:
     """The changed value is one of an axis, so that it is not refused at once; another one is ok."""
     sphere = {
         "youngs_modulus": 2e11, "poisson_ratio": 0.3, "radius": 0.01, "indentation": 1e-6,

@@ -428,14 +428,7 @@ def test_each_gpu_with_a_chunk_counts_as_fast_as_the_probed_one(
     pending = list(chunks(swept.shape, (1, 7)))
     for n_chunks, workers, threads in ((5, 5, 6), (2, 2, 2), (1, 1, 1)):
         some = pending[:n_chunks]
-        result = forecast(
-            swept,
-            some,
-            (1, 7),
-            RunOptions(gpus="all"),
-            "a.zarr",
-            is_made=False,
-        )
+        result = forecast(swept, some, (1, 7), RunOptions(gpus="all"), "a.zarr", is_made=False)
         assert result.workers == workers
         assert result.points_per_second is not None
         assert 0.5 < result.points_per_second / (threads * 1e3) < 1.05

@@ -29,9 +29,7 @@ def test_lines_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("requested", [None, True, False])
-def test_a_terminal_has_a_bar_and_says_that_kernels_are_compiled(
-    requested: bool | None,
-) -> None:
+def test_a_terminal_has_a_bar_and_says_that_kernels_are_compiled(requested: bool | None) -> None:
     reported: list[object] = []
     report = reported.append if requested else None
     with redirect_stderr(Terminal()) as terminal:

@@ -174,10 +174,7 @@ def test_an_unknown_field_is_an_error_at_its_file_and_line(copied: Path) -> None
     lines = path.read_text().splitlines()
     wrong = "HD real wrong(Parameters const& p) { return p.frictoin; }"
     path.write_text("\n".join([*lines[:-1], wrong, lines[-1]]) + "\n")
-    with pytest.raises(
-        CompileError,
-        match=rf"(?ms)^kernels/{name}:{len(lines)}:.*frictoin",
-    ):
+    with pytest.raises(CompileError, match=rf"(?ms)^kernels/{name}:{len(lines)}:.*frictoin"):
         compile_library(kernel_text(kernel_of(SWEEP)), find_compiler())
 
 

@@ -743,10 +743,7 @@ def test_an_axis_of_one_value_is_that_value(run: Run) -> None:
         ([*AT, "--set", "mass=1"], ""),
         ([*AT, "--set", "friction=0.2"], "--at friction=0.1: given twice; a point has"),
         ([*AT, "--set", "axes.friction={ values = [1] }"], "--at friction=0.1: given twice"),
-        (
-            [*AT, "--at", "friction=0.1"],
-            "--at friction=0.1: given twice; a point has one",
-        ),
+        ([*AT, "--at", "friction=0.1"], "--at friction=0.1: given twice; a point has one"),
         ([*AT, "--at", "parameters.friction=1"], "--at parameters.friction=1: given twice"),
         ([*AT, "--at", "friction={ values = [1] }"], "= [1] }: given twice"),
         ([*AT, "--samples", "1"], "Invalid value for '--samples'"),

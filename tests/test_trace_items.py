@@ -53,8 +53,7 @@ def traced(method: str, **parameters: float) -> xr.Dataset:
 
 def test_moments_are_reported_in_the_unit_of_the_clock() -> None:
     with pytest.raises(
-        SweepError,
-        match=r"from 0.0 rad to 100.0 rad is outside .* 0.0 rad to 6.28",
+        SweepError, match=r"from 0.0 rad to 100.0 rad is outside .* 0.0 rad to 6.28"
     ):
         sweep.trace({"model": "mdr_contact", "method": "time_stepping",
                      "parameters": POINTS["jumping"]}, end=100.0)  # fmt: skip

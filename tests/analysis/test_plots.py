@@ -495,10 +495,7 @@ def test_arguments_of_the_wrong_type_are_refused(arguments, message, surface):
         ({"output": "wear_powr"}, "no output 'wear_powr': did you mean 'wear_power'"),
         ({"output": "slip"}, "no output 'slip': choose one of wear_power, regime, status"),
         ({"at": {"fricton": 0.1}}, "no axis 'fricton': did you mean 'friction'"),
-        (
-            {"path": "map.bmpx"},
-            r"'map.bmpx' has no suffix of a picture format: use one of .*\.png",
-        ),
+        ({"path": "map.bmpx"}, r"'map.bmpx' has no suffix of a picture format: use one of .*\.png"),
         ({"path": "map"}, "'map' has no suffix of a picture format"),
     ],
 )
