@@ -127,19 +127,6 @@ def test_distance_from_theory_is_that_of_the_closed_form(points: Points) -> None
     assert curve.points_from_theory.greatest < 1e-9
 
 
-def test_another_profile_and_phase_have_their_own_closed_form() -> None:
-    """A cone: W̄δ = (3/4)ξ(1 − 2ξ/3) below ξ = 1, 1/(4ξ) beyond."""
-    xi = np.concatenate([np.linspace(0.05, 1, 60), np.linspace(1, 4, 60)[1:]])
-    fixed = {"delta": 1e-8, "phase": 0.4, "profile_exponent": 1.0}
-    cone = run_in_memory(fixed, {"beta": xi * 1e-8})
-    curve = fit(cone, "xi", Choices(degrees=(Degrees(1, 0), Degrees(0, 0))))
-    assert curve.error.greatest < 1e-7
-    assert curve([2.0, 4.0]) == pytest.approx([0.125, 0.0625], rel=1e-7)
-    assert curve([0.5]) == pytest.approx([0.75 * 0.5 * (1 - 0.5 * 2 / 3)], rel=1e-7)
-    assert curve.from_theory is not None
-    assert curve.from_theory.greatest < 1e-7
-
-
 @pytest.mark.parametrize(
     "phase", [pytest.param(0.01, marks=pytest.mark.broad), 0.03, math.pi - 0.03]
 )
@@ -290,8 +277,9 @@ def test_least_squares_has_the_smaller_rms(points: Points) -> None:
 
 @pytest.mark.broad
 def test_standard_errors_are_those_of_repeated_measurements() -> None:
+    """Errors of the coefficients are correlated, so the curve's need the covariance."""
     rng = np.random.default_rng(5)
-    t = np.linspace(0.05, 4, 80)
+    t, fine = np.linspace(0.05, 4, 80), np.linspace(0.05, 4, 9)
     fits = [
         least_squares(target(t, rational(t) * (1 + 0.01 * rng.standard_normal(t.size))),
                       Degrees(2, 2))
@@ -302,24 +290,11 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
     scatter = np.std(coefficients, axis=0, ddof=1)
     assert np.median(reported, axis=0) == pytest.approx(scatter, rel=0.2)
     assert all(each.denominator_errors[0] == 0 for each in fits)
-
-
-@pytest.mark.broad
-def test_standard_error_of_the_curve_is_that_of_repeated_measurements() -> None:
-    """Errors of the coefficients are correlated, so the covariance is needed."""
-    rng = np.random.default_rng(8)
-    t, fine = np.linspace(0.05, 4, 80), np.linspace(0.05, 4, 9)
-    fits = [
-        least_squares(target(t, rational(t) * (1 + 0.01 * rng.standard_normal(t.size))),
-                      Degrees(2, 2))
-        for _ in range(300)
-    ]  # fmt: skip
     scatter = np.std([each(fine) for each in fits], axis=0, ddof=1)
-    reported = np.median([np.asarray(each.standard_error(fine)) for each in fits], axis=0)
-    assert reported == pytest.approx(scatter, rel=0.2)
-    for each in fits[:3]:
-        errors = np.sqrt(np.diag(each.covariance))
-        assert errors == pytest.approx(each.numerator_errors + each.denominator_errors[1:])
+    of_curves = np.median([np.asarray(each.standard_error(fine)) for each in fits], axis=0)
+    assert of_curves == pytest.approx(scatter, rel=0.2)
+    for each, errors in zip(fits[:3], reported, strict=False):
+        assert np.sqrt(np.diag(each.covariance)) == pytest.approx(errors)
 
 
 @pytest.mark.parametrize("fitter", [least_squares, minimax])
@@ -521,20 +496,15 @@ def test_phases_are_taken_modulo_pi(phase: float | str, nearest: float) -> None:
     fit(chosen, "beta", Choices(degrees=(Degrees(2, 2),)))
 
 
-def test_a_note_on_a_value_that_is_not_among_the_points(run: Run, tmp_path: Path) -> None:
-    axes = {"delta": {"values": [1e-4, 1e-3, 1e-2]}, "beta": {"geomspace": [0.1, 10, 40]}}
-    sweep.run(request_of({"phase": 1.0}, axes=axes), store=tmp_path / "s.zarr")
-    points = load(tmp_path / "s.zarr")
+def test_a_note_on_a_value_that_is_not_among_the_points() -> None:
+    axes = {"delta": [1e-4, 1e-3, 1e-2], "beta": np.geomspace(0.1, 10, 4)}
+    points = run_in_memory({"phase": 1.0}, axes)
     for delta, nearest, noted in ((1e-3, 0.001, False), (1.2e-3, 0.001, False),
                                (4e-3, 0.001, True), (7.0, 0.01, True)):  # fmt: skip
         chosen = points.at({"delta": delta})
         assert np.unique(chosen.delta).tolist() == [nearest]
         note = f"is not among the points: using {nearest:g}"
         assert any(note in each for each in chosen.notes) == noted
-    status, out, err = run("fit", "s.zarr", "--at", "delta=4e-3", "--variable", "beta")
-    assert status == 0
-    assert "delta = 0.001, phase = 1, profile_exponent = 2\n" in out
-    assert "is not among the points: using 0.001" in err
 
 
 def test_values_that_differ_by_rounding_are_merged() -> None:
@@ -564,14 +534,11 @@ def test_values_that_differ_by_rounding_are_merged() -> None:
 
 def test_physical_contacts_equal_dimensionless_ones() -> None:
     """From energies in J as well as from normalized ones."""
-    body = {"youngs_modulus": 2e11, "poisson_ratio": 0.3, "radius": 0.01, "indentation": 1e-6,
-            "normal_amplitude": 1e-8, "tangential_amplitude": 2e-8, "phase": 1.0}  # fmt: skip
+    body = {**SPHERE, "normal_amplitude": 1e-8}
     friction = np.geomspace(0.01, 10, 7)
     normalized = run_in_memory(body, {"friction": friction})
     joules = run_in_memory(body, {"friction": friction}, outputs=["dissipated_energy"])
-    kappa = 1.7 / 1.4
-    beta = friction * kappa * 0.5
-    plain = run_in_memory({"delta": 0.01, "phase": 1.0}, {"beta": beta})
+    plain = run_in_memory({"delta": 0.01, "phase": 1.0}, {"beta": friction * KAPPA * 0.5})
     for name in ("beta", "delta", "phase", "energy", "profile_exponent"):
         expected = getattr(plain, name)
         assert getattr(normalized, name) == pytest.approx(expected, rel=1e-12), name
@@ -639,15 +606,6 @@ def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> No
     status, _, err = run("fit", "loads.zarr", "--at", "delta=0")
     assert status == 0
     assert all(line.startswith("removed loads_fit/") for line in err.splitlines())
-
-
-def test_constant_load_needs_energies_in_joules() -> None:
-    contact_points = run_in_memory(
-        {**SPHERE, "normal_amplitude": 0.0}, {"friction": [0.1, 0.2, 0.3]}
-    )
-    cause = "3 of 3 left out .3 with beta = 0, without normal oscillation and without 'dissipated_e"
-    with pytest.raises(SweepError, match=cause):
-        fit(contact_points, "xi")
 
 
 def test_standard_errors_of_constant_load_count_over_xi(tmp_path: Path) -> None:
@@ -738,6 +696,8 @@ def test_pending_and_failed_points_are_left_out() -> None:
          {"friction": [0.1, 0.2]}, "xi", "2 left out .2 with beta infinite"),
         ({**SPHERE, "normal_amplitude": 1e-8}, {"friction": [0.0, math.inf]}, "xi",
          "2 left out .1 with beta = 0, 1 with beta infinite"),
+        ({**SPHERE, "normal_amplitude": 0.0}, {"friction": [0.1, 0.2, 0.3]}, "xi",
+         "3 of 3 left out .3 with beta = 0, without normal oscillation and without 'dissipated_e"),
     ],
 )  # fmt: skip
 def test_stores_without_a_curve_are_refused_with_a_reason(
@@ -903,25 +863,6 @@ def test_the_command_on_figure_3(run: Run, tmp_path: Path, store: Path) -> None:
     assert {Path(path).name for path in printed["files"]} == names
 
 
-def test_the_command_says_what_its_coefficients_are_of(run: Run, store: Path) -> None:
-    out = run("fit", str(store), "--at", "delta=1e-4", "-o", "there")[1]
-    assert "xi from 0.1 to 1: W̄δ = ξ · above(t)/below(t), t = ξ\n" in out
-    assert ": W̄δ = 1/ξ · above(t)/below(t), t = √(1 − 1/ξ)\n" in out
-    assert "W̄ = 1/β · above(t)/below(t), t = β" in out
-
-
-def test_files_of_an_earlier_fit_are_removed(run: Run, tmp_path: Path, store: Path) -> None:
-    assert run("fit", str(store), "--at", "delta=1e-4", "-o", "there")[0] == 0
-    (tmp_path / "there" / "notes.txt").write_text("mine", encoding="utf-8")
-    (tmp_path / "there" / "fit_other.json").write_text("mine", encoding="utf-8")
-    status, _, err = run("fit", str(store), "--variable", "xi", "-o", "there")
-    assert status == 0
-    assert "removed there/fit_beta.json, left by an earlier fit" in err
-    kept = {path.name for path in (tmp_path / "there").iterdir()}
-    assert kept == {"fit_xi.json", "fit_xi.py", "fits.png", "amplitudes.png", "notes.txt",
-                    "fit_other.json"}  # fmt: skip
-
-
 def test_a_store_at_a_url_is_fitted_beside_it(run: Run, tmp_path: Path, store: Path) -> None:
     status, out, err = run("fit", f"file://{store}", "--at", "delta=1e-4", "--variable", "xi")
     assert (status, err) == (0, "")
@@ -1038,83 +979,97 @@ def test_only_columns_that_are_used_are_read(run: Run, tmp_path: Path) -> None:
     assert json.loads(out)["fits"][0]["weights"] == "absolute"
 
 
-def test_the_table_has_coefficients_with_errors(run: Run, store: Path) -> None:
-    status, out, _ = run("fit", str(store), "--at", "delta=1e-4", "--variable", "xi", "-o", "t")
+def test_the_command_prints_coefficients_and_removes_files_of_an_earlier_fit(
+    run: Run, tmp_path: Path, store: Path
+) -> None:
+    status, out, _ = run("fit", str(store), "--at", "delta=1e-4", "-o", "there")
     assert status == 0
     assert "closed form, δ → 0" in out
+    assert "xi from 0.1 to 1: W̄δ = ξ · above(t)/below(t), t = ξ\n" in out
+    assert ": W̄δ = 1/ξ · above(t)/below(t), t = √(1 − 1/ξ)\n" in out
+    assert "W̄ = 1/β · above(t)/below(t), t = β" in out
     rows = [line.split() for line in out.splitlines() if re.search(r"[01], (above|below)", line)]
     leading = float(rows[0][7])
     assert leading == pytest.approx(2.0, rel=1e-3)  # W̄δ = 2ξ for small ξ
     assert float(rows[0][8]) < 1e-3
+    for name in ("notes.txt", "fit_other.json"):
+        (tmp_path / "there" / name).write_text("mine", encoding="utf-8")
+    status, _, err = run("fit", str(store), "--variable", "xi", "-o", "there")
+    assert status == 0
+    assert "removed there/fit_beta.json, left by an earlier fit" in err
+    kept = {path.name for path in (tmp_path / "there").iterdir()}
+    assert kept == {"fit_xi.json", "fit_xi.py", "fits.png", "amplitudes.png", "notes.txt",
+                    "fit_other.json"}  # fmt: skip
 
 
 # --- What is refused ---
 
 GOOD = "\n".join(f"{x},{1 / x}" for x in np.linspace(0.2, 3, 40))
+MEASURED = f"beta,energy\n{GOOD}\n"
+WRONG_OPTIONS = [
+    ("--x bta", "has no column 'bta'; did you mean 'beta'?"),
+    ("--sigma enrgy", "did you mean 'energy'?"),
+    ("--at delta=0", "--at delta has to be above 0, not 0"),
+    ("--at delta=-1", "--at delta has to be above 0, not -1"),
+    ("--at phse=1", "did you mean 'phase'?"),
+    ("--at phase=nan", "--at phase: nan is not a finite number"),
+    ("--at phase=9kg", "phase: '9kg' has the wrong dim"),
+    ("--variable bta", "did you mean 'beta'?"),
+    ("--variable xi", "has no delta, .*: give --at delta=..."),
+    ("--variable beta --range 5 6", "--range 0.2 3"),
+    ("--variable beta --range 2 1", "lower first"),
+    ("--range 1 2", "--variable beta or --variable xi"),
+    ("--variable beta --degrees 4", "is not P/Q"),
+    ("--variable beta --degrees -1/2", "0 or above"),
+    ("--variable beta --degrees 1/0,1/2", "has 1 piece"),
+    ("--variable beta --whole", "has one piece anyway: leave it out"),
+    ("--method minmax", "did you mean 'minimax'?"),
+    ("--method aaa --tolerance 0", "tolerance has to be above 0"),
+    ("--method aaa --weights relative", "aaa chooses its own curve"),
+    ("--tolerance 1e-8", "add --method aaa"),
+    ("--weights abs", "choose one of relative, absolute, sigma"),
+    ("--weights sigma", "no standard errors"),
+    ("--scale-beta 1e200", "choose another --scale-beta"),
+    (
+        "--scale-beta 1e-200 --variable beta --range 1e-300 1",
+        "from 1e-15 to 1e.15: choose another --scale-beta",
+    ),
+    *((f"--scale-energy {scale}", "choose another --scale-energy") for scale in (1e-307, 1e200)),
+    ("--y beta", "'beta' is used for both .*: name two"),
+]
+WRONG_FILES = [
+    ("beta,energy\n0,inf\n0,inf\n1,nan\n", "", "3 of 3 left out .2 with beta = 0, 1"),
+    ("beta,energy\n1,2\n", "--variable beta --range 5 6", "all are at 1, and"),
+    ("beta,energy\n1,2\n3,4\n", "", "from 1 to 3, and there are 2: lower --degrees"),
+    ("beta,energy\n", "", "has no points"),
+    (f"{MEASURED}1.0,two\n", "", "line 42: energy = 'two' is not a number"),
+    (f"{MEASURED}1.0\n", "", "line 42: 1 cells, but the header has 2"),
+    (f"{MEASURED}1,5,0,2\n", "", "line 42: 4 cells, .* 2; .* write decimals with a point: 0.5"),
+    (
+        f"{MEASURED.replace(',', ';')}1,5;0.2\n",
+        "",
+        "line 42: beta = '1,5' is not a number; write decimals with a point: 0.5",
+    ),
+    (f"mu,energy\n{GOOD}\n", "", "'mu' has to be scaled to beta: give --scale-beta"),
+    (f"mu,energy\n{GOOD}\n", "--scale-beta 0", "--scale-beta has to be positive"),
+    (f"mu,energy\n{GOOD}\n", "--x energy", "'energy' is used for both .*: name two"),
+    (f"ratio,energy\n{GOOD}\n", "", "none of the columns beta, friction, mu"),
+    (f"beta,loss\n{GOOD}\n", "", "none of the columns normalized_energy"),
+    (f"beta,dissipated_energy\n{GOOD}\n", "", "give the reference energy .* as --scale-energy"),
+    ("beta,energy,beta\n1,2,3\n", "", "two columns are called 'beta': rename one"),
+    ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", "--sigma s", "line 4: s = 0 is not"),
+    ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", "", "line 3: delta = -0.1 is below 0"),
+]
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        (f"beta,energy\n{GOOD}\n", ["--x", "bta"], "has no column 'bta'; did you mean 'beta'?"),
-        (f"beta,energy\n{GOOD}\n", ["--sigma", "enrgy"], "did you mean 'energy'?"),
-        (f"beta,energy\n{GOOD}\n", ["--at", "delta=0"], "--at delta has to be above 0, not 0"),
-        (f"beta,energy\n{GOOD}\n", ["--at", "delta=-1"], "--at delta has to be above 0, not -1"),
-        ("beta,energy\n0,inf\n0,inf\n1,nan\n", [], "3 of 3 left out .2 with beta = 0, 1"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "5", "6"], "--range 0.2 3"),
-        ("beta,energy\n1,2\n", ["--variable", "beta", "--range", "5", "6"], "all are at 1, and"),
-        (f"beta,energy\n{GOOD}\n1.0,two\n", [], "line 42: energy = 'two' is not a number"),
-        (f"beta,energy\n{GOOD}\n1.0\n", [], "line 42: 1 cells, but the header has 2"),
-        (f"beta,energy\n{GOOD}\n1,5,0,2\n", [],
-         "line 42: 4 cells, but the header has 2; .* write decimals with a point: 0.5"),
-        (f"beta;energy\n{GOOD.replace(',', ';')}\n1,5;0.2\n", [],
-         "line 42: beta = '1,5' is not a number; write decimals with a point: 0.5"),
-        ("beta,energy\n1,2\n3,4\n", [], "from 1 to 3, and there are 2: lower --degrees"),
-        ("beta,energy\n", [], "has no points"),
-        (f"mu,energy\n{GOOD}\n", [], "'mu' has to be scaled to beta: give --scale-beta"),
-        (f"mu,energy\n{GOOD}\n", ["--scale-beta", "0"], "--scale-beta has to be positive"),
-        (f"ratio,energy\n{GOOD}\n", [], "none of the columns beta, friction, mu"),
-        (f"beta,loss\n{GOOD}\n", [], "none of the columns normalized_energy"),
-        (f"beta,dissipated_energy\n{GOOD}\n", [], "give the reference energy .* as --scale-energy"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "bta"], "did you mean 'beta'?"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "xi"], "has no delta, .*: give --at delta=..."),
-        (f"beta,energy\n{GOOD}\n", ["--method", "minmax"], "did you mean 'minimax'?"),
-        (f"beta,energy\n{GOOD}\n", ["--method", "nope"], "unknown method 'nope'; choose"),
-        (f"beta,energy\n{GOOD}\n", ["--weights", "abs"], "choose one of relative, absolute, sigma"),
-        (f"beta,energy\n{GOOD}\n", ["--weights", "sigma"], "no standard errors"),
-        (f"beta,energy\n{GOOD}\n", ["--range", "1", "2"], "--variable beta or --variable xi"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--range", "2", "1"], "lower first"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "4"], "is not P/Q"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "-1/2"], "0 or above"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--degrees", "1/0,1/2"], "has 1 piece"),
-        (f"beta,energy\n{GOOD}\n", ["--at", "phse=1"], "did you mean 'phase'?"),
-        (f"beta,energy\n{GOOD}\n", ["--at", "phase=nan"], "--at phase: nan is not a finite number"),
-        (f"beta,energy\n{GOOD}\n", ["--at", "phase=9 kg"], "phase: '9 kg' has the wrong dim"),
-        (f"beta,energy\n{GOOD}\n", ["--method", "aaa", "--tolerance", "0"],
-         "tolerance has to be above 0"),
-        (f"beta,energy\n{GOOD}\n", ["--tolerance", "1e-8"], "add --method aaa"),
-        (f"beta,energy\n{GOOD}\n", ["--method", "aaa", "--weights", "relative"],
-         "aaa chooses its own curve"),
-        (f"beta,energy\n{GOOD}\n", ["--variable", "beta", "--whole"],
-         "has one piece anyway: leave it out"),
-        (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-200"], "choose another --scale-energy"),
-        (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e-307"], "choose another --scale-energy"),
-        (f"beta,energy\n{GOOD}\n", ["--scale-energy", "1e200"], "choose another --scale-energy"),
-        (f"beta,energy\n{GOOD}\n", ["--scale-beta", "1e200"], "choose another --scale-beta"),
-        (f"beta,energy\n{GOOD}\n", ["--scale-beta", "1e-200", "--variable", "beta", "--range",
-         "1e-300", "1"], "from 1e-15 to 1e.15: choose another --scale-beta"),
-        (f"beta,energy\n{GOOD}\n", ["--y", "beta"], "'beta' is used for both .*: name two"),
-        (f"mu,energy\n{GOOD}\n", ["--x", "energy"], "'energy' is used for both .*: name two"),
-        ("beta,energy,beta\n1,2,3\n", [], "two columns are called 'beta': rename one"),
-        ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", ["--sigma", "s"], "line 4: s = 0 is not"),
-        ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", [], "line 3: delta = -0.1 is below 0"),
-    ],
-)  # fmt: skip
+    ("text", "options", "message"), [*((MEASURED, *each) for each in WRONG_OPTIONS), *WRONG_FILES]
+)
 def test_bad_requests_are_refused_with_a_cure(
-    run: Run, tmp_path: Path, text: str, options: list[str], message: str
+    run: Run, tmp_path: Path, text: str, options: str, message: str
 ) -> None:
     (tmp_path / "m.csv").write_text(text, encoding="utf-8")
-    status, out, err = run("fit", "m.csv", *options)
+    status, out, err = run("fit", "m.csv", *options.split())
     assert (status, out) == (2, "")
     assert re.search(message.replace("?", r"\?"), err), err
     assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]
@@ -1132,10 +1087,9 @@ def test_other_stores_are_refused(tmp_path: Path, store: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(SweepError, match=r"folder\.csv' is not a file; name a CSV file$"):
-        read_csv(tmp_path / "folder.csv", Reading())
-
-
-def test_a_missing_file(run: Run) -> None:
-    status, _, err = run("fit", "nope.csv")
-    assert (status, err) == (2, "there is no file 'nope.csv'; name another, or a store\n")
+    for name, cause in (
+        ("folder.csv", r"folder\.csv' is not a file; name a CSV file$"),
+        ("nope.csv", r"there is no file '.*nope\.csv'; name another, or a store$"),
+    ):
+        with pytest.raises(SweepError, match=cause):
+            load(tmp_path / name)
