@@ -20,6 +20,7 @@ from tests.analysis.test_plots import (
     asymptotic_dataset,
     contours_of,
     legend_of,
+    mesh_of,
 )
 from tests.command import Run
 
@@ -27,11 +28,6 @@ from tests.command import Run
 @pytest.fixture(scope="module")
 def surface():
     return asymptotic_dataset({"friction": FRICTION, "base_acceleration": BASE_ACCELERATION})
-
-
-def mesh_of(figure):
-    (mesh,) = (c for c in figure.axes[0].collections if hasattr(c, "get_coordinates"))
-    return mesh
 
 
 def test_the_axes_of_a_map_may_be_exchanged(surface):
