@@ -10,14 +10,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-import xarray as xr
 
 import sweep
-from sweep.analysis import plots
-from sweep.analysis.backbone import plot_backbone
 from sweep.config import load
 from sweep.config.stored import tables_of, text_of
-from sweep.errors import ConfigError, StoreError, SweepError, SweepWarning, command, in_python
+from sweep.errors import StoreError, SweepError, SweepWarning, command, in_python
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.shipped import configs_folder
 from sweep.store.place import files_of
@@ -25,17 +22,6 @@ from sweep.wording import install
 from tests.command import Run
 
 SMOKE = configs_folder() / "smoke"
-
-
-def faults(*overrides: str, **changed: object) -> str:
-    whole = tomllib.loads((SMOKE / "wear_power.toml").read_text())
-    with pytest.raises(ConfigError) as caught:
-        load({**whole, **changed}, overrides)
-    return str(caught.value)
-
-
-def axes(table: str) -> dict[str, object]:
-    return {"axes": tomllib.loads(table)}
 
 
 @pytest.mark.parametrize("phase", [90, -7.0])
@@ -65,37 +51,7 @@ def test_the_command_line_prints_warnings_in_one_line(run: Run) -> None:
     )
 
 
-# A cut of a picture.
-
-
-@pytest.fixture(scope="module")
-def three_masses() -> xr.Dataset:
-    axis = "mass={ values = [0.25, 0.5, 1] }"
-    return sweep.run(SMOKE / "wear_power.toml", [axis], store=None)
-
-
-def test_a_cut_outside_an_axis_is_refused(three_masses: xr.Dataset) -> None:
-    for mass in (99.0, 0.2, -math.inf):
-        with pytest.raises(SweepError, match=r"outside the axis|give a number"):
-            plots.draw(three_masses, at={"mass": mass})
-    for mass in (0.25, 0.3, 1.0, 1.0 + 1e-13):  # rounding, as by units
-        plots.draw(three_masses, at={"mass": mass})
-
-
 # Python.
-
-
-def test_two_datasets_cannot_be_compared(three_masses: xr.Dataset) -> None:
-    with pytest.raises(SweepError, match=r"name of a method.*compare\(results, \"exact\"\)"):
-        sweep.compare(three_masses, three_masses)  # pyright: ignore[reportArgumentType]
-
-
-def test_a_backbone_is_drawn_from_a_path(tmp_path: Path) -> None:
-    kept = tmp_path / "a.zarr"
-    sweep.run(SMOKE / "backbone.toml", store=kept)
-    assert plot_backbone(kept, tmp_path / "a.png").exists()
-    with pytest.raises(SweepError, match="got int without"):
-        plot_backbone(3, tmp_path / "a.png")  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,14 +25,6 @@ from tests.command import fresh_sweep_command
 from tests.forked import CHECKOUT
 
 EXAMPLE = Path(__file__).parent / "plugin_example"
-REQUEST = {
-    "model": "sliding_block",
-    "parameters": {"gravity": 9.81},
-    "axes": {
-        "friction": {"linspace": [0.05, 1.0, 20]},
-        "initial_speed": {"linspace": [0.0, 3.0, 30]},
-    },
-}
 SWEEP_FILE = """
 format = 1
 model = "sliding_block"
@@ -43,6 +36,7 @@ initial_speed = { linspace = [0.0, 3.0, 30] }
 [run]
 chunk_points = 100
 """
+REQUEST = tomllib.loads(SWEEP_FILE)
 
 METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: 2.0\n"
 

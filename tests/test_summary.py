@@ -119,37 +119,34 @@ def test_figures_of_a_refined_map_are_those_of_the_grid() -> None:
     assert float(refined["wear_power"].mean()) < 0.7 * mean  # what counting points would give
 
 
-def test_of_some_refined_points_the_cells_are_unknown() -> None:
+def test_refined_points_count_by_their_cells_if_these_are_known(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     whole = sweep.run(line({"linspace": [0.01, 1.0, 5]}, levels=2), store=None)
+    print_outputs(whole, contents(whole))
+    assert "area" in capsys.readouterr().out
     some = whole.isel(point=slice(1, None))
     summary = contents(some)
     assert summary.weighted_by == "points"
     assert summary.ranges["wear_power"].mean == pytest.approx(float(some["wear_power"].mean()))
 
 
-def test_infinite_values_are_counted_and_left_out_of_the_figures() -> None:
+def test_infinite_values_are_counted_explained_and_left_out_of_the_figures(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     dataset = sweep.run(CONSTANT_LOAD, store=None)
-    span = contents(dataset).ranges["normalized_energy"]
+    summary = contents(dataset)
+    span = summary.ranges["normalized_energy"]
     assert span.infinite == 8
     assert math.isnan(span.mean)
-    dataset["normalized_energy"][0] = 2.0
-    span = contents(dataset).ranges["normalized_energy"]
-    assert (span.least, span.mean, span.greatest, span.infinite) == (2.0, 2.0, 2.0, 7)
-
-
-def test_a_summary_says_why_values_are_infinite(capsys: pytest.CaptureFixture[str]) -> None:
-    dataset = sweep.run(CONSTANT_LOAD, store=None)
-    print_outputs(dataset, contents(dataset))
+    print_outputs(dataset, summary)
     lines = capsys.readouterr().out.splitlines()
     (line,) = (line for line in lines if "normalized_energy" in line)
     assert "infinite wherever" in line
     assert "without normal amplitude" in line
-
-
-def test_a_summary_says_how_refined_points_count(capsys: pytest.CaptureFixture[str]) -> None:
-    dataset = sweep.run(line({"linspace": [0.01, 1.0, 5]}, levels=2), store=None)
-    print_outputs(dataset, contents(dataset))
-    assert "area" in capsys.readouterr().out
+    dataset["normalized_energy"][0] = 2.0
+    span = contents(dataset).ranges["normalized_energy"]
+    assert (span.least, span.mean, span.greatest, span.infinite) == (2.0, 2.0, 2.0, 7)
 
 
 @pytest.mark.usefixtures("block_points")

@@ -616,19 +616,23 @@ def test_times_are_those_requested() -> None:
         ({"end": 13.0}, "from 4.0 s to 13.0 s is outside"),
         ({"start": 6.0, "end": 6.0}, "from 6.0 s to 6.0 s is empty"),
         ({"samples": 1}, "samples=1 is out of range"),
+        ({"samples": "3"}, "samples='3' is not a whole number"),
+        ({"samples": 2.5}, "samples=2.5 is not a whole number"),
+        ({"times": "x"}, "times='x' is not numeric"),
+        ({"start": "4 s"}, "start='4 s' is not numeric"),
+        ({"end": [5.0, 6.0]}, "end=.* is not one finite number"),
+        ({"end": np.inf}, "end=inf is not one finite number"),
+        ({"start": np.nan}, "start=nan is not one finite number"),
+        *(
+            ({"times": [5.0], **more}, "times cannot be combined with samples")
+            for more in ({"samples": 7}, {"start": 4.0})
+        ),
+        *(({"at": at}, "Give values by name, as a dict") for at in ([3], "friction=0.1")),
     ],
 )
 def test_times_that_cannot_be_seen_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(SweepError, match=message):
         traced(point("everything"), **options)
-
-
-def test_a_remaining_axis_is_named_with_its_values() -> None:
-    with pytest.raises(SweepError) as caught:
-        sweep.trace("wear_power", {"friction": 0.1})
-    assert "base_acceleration has 1,024 values from 0.5 to 15" in str(caught.value)
-    assert 'at={"base_acceleration": ...}' in str(caught.value)
-    assert "friction has" not in str(caught.value)
 
 
 def test_faults_of_the_point_are_all_reported_with_their_place() -> None:

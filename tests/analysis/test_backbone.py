@@ -12,6 +12,7 @@ import xarray as xr
 import sweep
 from sweep.analysis.backbone import draw_backbone, energy_at, plot_backbone
 from sweep.errors import SweepError
+from sweep.shipped import configs_folder
 from sweep.theory import impact_oscillator as theory
 
 
@@ -110,7 +111,9 @@ def test_curves_are_drawn_per_parameter(backbones: xr.Dataset, tmp_path: Path) -
     assert head == "impact_oscillator: backbone at gap = 0.01 m"
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("energy E [J]", "frequency [Hz]")
     assert len(draw_backbone(backbones, per="gap").axes[0].get_lines()) == 3
-    assert plot_backbone(backbones, tmp_path / "backbone.svg").stat().st_size > 10_000
+    sweep.run(configs_folder() / "smoke" / "backbone.toml", store=tmp_path / "a.zarr")
+    for source in (backbones, tmp_path / "a.zarr"):
+        assert plot_backbone(source, tmp_path / "backbone.svg").stat().st_size > 10_000
 
 
 def test_a_single_curve_and_unstable_motions(backbones: xr.Dataset) -> None:
@@ -160,3 +163,6 @@ def test_datasets_without_a_backbone_are_refused(backbones: xr.Dataset) -> None:
         energy_at(backbones.isel(energy=[3]), 0.6)
     with pytest.raises(SweepError, match="no axis 'mass' besides energy"):
         draw_backbone(backbones, per="mass")
+    number: Any = 3
+    with pytest.raises(SweepError, match="got int without"):
+        plot_backbone(number, "a.png")

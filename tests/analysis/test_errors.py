@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -240,10 +241,17 @@ def test_parameters_of_the_other_method(moreau: xr.Dataset) -> None:
         ("euler", {}, "method 'euler' needs tangential_stiffness"),
         ("euler", {}, "`--set tangential_stiffness=...`, or in Python parameters={'tangential_"),
         ("exact", {"mass": -1.0}, "cannot take mass = -1.0 from these results: above 0 kg"),
+        ("moreau", {"step": None}, "step: None is not a number"),
+        ("moreau", {"step": [1e-5]}, "step: [1e-05] is not a number"),
+        ("moreau", {"step": "2 kg"}, "step: '2 kg' has the wrong dimension"),
+        ("moreau", [1], "Give values by name, as a dict"),
+        ("moreau", {3: 1}, "takes no 3"),
+        (3, {}, "3 is not the name of a method"),
+        (RESULTS, {}, 'such as compare(results, "exact")'),
     ],
 )
 def test_incomparable_results_are_refused(
-    moreau: xr.Dataset, method: str, parameters: Mapping[str, float], message: str
+    moreau: xr.Dataset, method: Any, parameters: Any, message: str
 ) -> None:
     with pytest.raises(SweepError, match=re.escape(message)):
         sweep.compare(moreau, method, parameters)
@@ -280,30 +288,26 @@ def test_statistics_and_wear_are_not_compared(moreau: xr.Dataset) -> None:
         compare_slice(cut(beside, "wear_depth", {}), "exact")
 
 
-def test_datasets_of_no_sweep_are_refused() -> None:
-    with pytest.raises(SweepError, match="these are not results of a sweep"):
-        sweep.compare(RESULTS)
+def test_what_are_no_results_of_a_sweep_is_refused(moreau: xr.Dataset) -> None:
+    number: Any = 3
+    for results in (RESULTS, number):
+        with pytest.raises(SweepError, match="these are not results of a sweep"):
+            sweep.compare(results, "moreau")
+    with pytest.raises(SweepError, match="these results lack the status"):
+        sweep.compare(moreau[["wear_power"]])
 
 
 SMOKE = str(configs_folder() / "smoke" / "step_size.toml")
 
 
-@pytest.fixture(scope="module")
-def smoke() -> Callable[[str], xr.Dataset]:
-    """Run the smoke file of step sizes with a method, in memory."""
-
-    def made(method: str) -> xr.Dataset:
-        if method == "moreau":
-            return sweep.run(SMOKE.replace("step_size", "step_size_moreau"), store=None)
-        return sweep.run(SMOKE, [f"method={method}", "tolerance=inf"], store=None)
-
-    return made
-
-
 @pytest.mark.parametrize("method", ["euler", "moreau"])
-def test_error_map_smoke(smoke: Callable[[str], xr.Dataset], method: str) -> None:
+def test_error_map_smoke(method: str) -> None:
     """Cells are coloured where the error is not 0, and hatched where the step is too long."""
-    differences = smoke(method)
+    differences = (
+        sweep.run(SMOKE.replace("step_size", "step_size_moreau"), store=None)
+        if method == "moreau"
+        else sweep.run(SMOKE, ["tolerance=inf"], store=None)
+    )
     shown = compare_slice(cut(differences, None, {}), "exact")
     figure = plots.draw_slice(shown)
     axes, bar = figure.axes

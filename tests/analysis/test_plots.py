@@ -354,6 +354,14 @@ def test_axes_are_cut_at_the_nearest_value(volume):
     assert np.array_equal(shown.values, volume["wear_power"].values[3, 0])
 
 
+def test_a_cut_outside_an_axis_is_refused(volume):
+    for mass in (99.0, 0.9):
+        with pytest.raises(SweepError, match="outside the axis"):
+            plots.draw(volume, at={"mass": mass})
+    for mass in (1.0, 1.3, 5.0, 5.0 + 1e-13):  # rounding, as by units
+        plots.draw(volume, at={"mass": mass})
+
+
 def test_a_single_point_is_refused():
     refused = r"nothing to draw: there is a single point, wear_power = 15\.1146 W"
     line = asymptotic_dataset({"mass": [1.0, 2.0]})
