@@ -17,6 +17,7 @@ from sweep.errors import SweepError
 from sweep.store import Store
 from tests.engine.test_engine import bits_of
 from tests.points import compute
+from tests.points.friction_oscillator import SDND104
 
 ROOT = Path(__file__).resolve().parent.parent
 SMOKE = ROOT / "configs" / "smoke" / "wear_power.toml"
@@ -37,17 +38,8 @@ def test_a_file_becomes_a_dataset_with_its_points() -> None:
     friction, acceleration = np.geomspace(0.01, 1.0, 5), np.linspace(0.5, 15.0, 7)
     np.testing.assert_array_equal(dataset["friction"], friction)
     np.testing.assert_array_equal(dataset["base_acceleration"], acceleration)
-    expected = compute(
-        {
-            "mass": 1.0,
-            "gravity": 10.0,
-            "friction": np.repeat(friction, 7),
-            "base_acceleration": np.tile(acceleration, 5),
-            "angular_frequency": 6.283185307179586,
-            "window_start": 4.0,
-            "window_end": 12.0,
-        }
-    )
+    columns = {"friction": np.repeat(friction, 7), "base_acceleration": np.tile(acceleration, 5)}
+    expected = compute({**SDND104, **columns})
     names = ("wear_power", "regime", "status")
     assert bits_of(dataset) == {name: expected[name].tobytes() for name in names}
     assert dataset.sizes == {"friction": 5, "base_acceleration": 7}

@@ -22,12 +22,17 @@ ROOT = Path(__file__).parents[1]
 HEADER = "| NVIDIA-SMI 580.159.03   Driver Version: 580.159.03   CUDA {} {}   |"
 
 
+def plain_environment() -> dict[str, str]:
+    """The environment without what a `make` around this process has set."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+
+
 def make_bench(folder: Path, header: str, *variables: str, dry: bool = True) -> tuple[int, str]:
     """make's status and words, where nvidia-smi prints this."""
     script = folder / "nvidia-smi"
     script.write_text(f"#!/bin/sh\necho 'Sat Nov 21'\necho '+---+'\necho '{header}'\n")
     script.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    kept = plain_environment()
     kept["PATH"] = f"{folder}{os.pathsep}{kept['PATH']}"
     command = ["make", *(["-n"] if dry else []), f"VENV={folder}/venv", "bench", *variables]
     process = subprocess.run(command, cwd=ROOT, env=kept, capture_output=True, text=True)
@@ -92,15 +97,9 @@ def test_the_tests_compile_each_python_module_once(tmp_path: Path) -> None:
     """Else each of the processes that they start would compile all that it imports."""
     probe = tmp_path / "probe.mk"
     probe.write_text('probe:\n\t@echo "bytecode [$$PYTHONDONTWRITEBYTECODE]"\n')
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     command = ["make", "-f", "Makefile", "-f", str(probe), "probe"]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=kept | {"PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-    )
+    unwritten = plain_environment() | {"PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=unwritten, capture_output=True, text=True)
     assert done.stdout == "bytecode []\n", done.stderr
 
 

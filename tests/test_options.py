@@ -88,63 +88,52 @@ def test_slurm_entries_are_added_to_those_of_the_file() -> None:
     assert api.with_options(request, workers=3).options.slurm == {"queue": "long", "jobs": 3}
 
 
-@pytest.mark.parametrize(
-    ("written", "seconds"),
-    [
-        ("1h30m", 5400.0),
-        ("1.5 h", 5400.0),
-        ("2d", 172_800.0),
-        (" 1 d 2 h 3 min 4 s ", 93_784.0),
-        (90, 90.0),
-        (0.5, 0.5),
-    ],
-)
-def test_lengths_of_time(written: object, seconds: float) -> None:
-    assert OPTIONS["time_limit"].read(written) == seconds
+READ: dict[str, dict[Any, Any]] = {
+    "time_limit": {
+        "1h30m": 5400.0, "1.5 h": 5400.0, "2d": 172_800.0, " 1 d 2 h 3 min 4 s ": 93_784.0,
+        90: 90.0, 0.5: 0.5,
+    },
+    "cluster": {
+        address: address
+        for address in (
+            "tcp://10.0.0.1:8786", "node-1:65535", "tls://[::1]:1", "wss://a.b:443",
+            "inproc://a/1/2",
+        )
+    },
+}  # fmt: skip
+NOT_READ: dict[str, tuple[str, list[Any]]] = {
+    "time_limit": (
+        "is not a length of time above 0",
+        [0, -1, math.nan, math.inf, 10**400, "0s", "5m x", "", " ", "²", "55", "9" * 200_000, True],
+    ),
+    "shard": (
+        "is not I/N",
+        ["0/3", "4/3", "1", "1/2/3", "a/3", "²/3", f"1/{'9' * 5000}", (0, 1), (1, 2, 3), [1.0, 2]],
+    ),
+    "cluster": (
+        r'is not "local", "slurm" or the address of a Dask',
+        ["node-1:0", "node-1:65536", ":8786", "tcp://a:1/", "tcp://a:1/b", "a b:1", "lcal", ""]
+        + ["a:b:c", "http://127.0.0.1:9", "tcp://127.0.0.1"],
+    ),
+    "gpus": ('is not "all" or a whole number from 1', ["²", "9" * 5000, "x", 0, True]),
+}
 
 
 @pytest.mark.parametrize(
-    "written",
-    [0, -1, math.nan, math.inf, 10**400, "0s", "5m x", "", " ", "²", "55", "9" * 200_000, True],
-    ids=lambda written: str(written)[:9],
+    ("name", "written"), [(name, written) for name in READ for written in READ[name]]
 )
-def test_no_length_of_time(written: object) -> None:
-    with pytest.raises(ValueError, match="is not a length of time above 0"):
-        OPTIONS["time_limit"].read(written)
+def test_what_an_option_is_read_as(name: str, written: object) -> None:
+    assert OPTIONS[name].read(written) == READ[name][written]
 
 
 @pytest.mark.parametrize(
-    "written",
-    ["0/3", "4/3", "1", "1/2/3", "a/3", "²/3", f"1/{'9' * 5000}", (0, 1), (1, 2, 3), [1.0, 2]],
-    ids=lambda written: str(written)[:9],
+    ("name", "written"),
+    [(name, written) for name, (_, values) in NOT_READ.items() for written in values],
+    ids=lambda each: str(each)[:10],
 )
-def test_no_shard(written: object) -> None:
-    with pytest.raises(ValueError, match="is not I/N"):
-        OPTIONS["shard"].read(written)
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["tcp://10.0.0.1:8786", "node-1:65535", "tls://[::1]:1", "wss://a.b:443", "inproc://a/1/2"],
-)
-def test_an_address_that_dask_accepts_is_a_cluster(address: str) -> None:
-    assert OPTIONS["cluster"].read(address) == address
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["node-1:0", "node-1:65536", ":8786", "tcp://a:1/", "tcp://a:1/b", "a b:1", "lcal", ""]
-    + ["a:b:c", "http://127.0.0.1:9", "tcp://127.0.0.1"],
-)
-def test_no_address(address: str) -> None:
-    with pytest.raises(ValueError, match=r'is not "local", "slurm" or the address of a Dask'):
-        OPTIONS["cluster"].read(address)
-
-
-@pytest.mark.parametrize("written", ["²", "9" * 5000, "x", 0, True], ids=lambda n: str(n)[:9])
-def test_no_number_of_gpus(written: object) -> None:
-    with pytest.raises(ValueError, match='is not "all" or a whole number from 1'):
-        OPTIONS["gpus"].read(written)
+def test_what_an_option_cannot_be(name: str, written: object) -> None:
+    with pytest.raises(ValueError, match=NOT_READ[name][0]):
+        OPTIONS[name].read(written)
 
 
 def test_gpus_imply_the_backend_and_nothing_else_does() -> None:

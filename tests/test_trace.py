@@ -546,12 +546,11 @@ def test_the_last_cycles_are_traced(run: Run, tmp_path: Path) -> None:
     parameters = {k: v for k, v in point("stick-slip").items() if not k.startswith("window")} | own
     counted = traced(parameters, samples=3, cycles=1)
     np.testing.assert_allclose(np.ptp(counted["time"].values), np.pi / 2, rtol=1e-14)
-    at = ("--at", "friction=0.1", "--at", "base_acceleration=15")
-    status, out, _ = run("trace", "wear_power", *at, "--cycles", "2", "-o", "a.png")
+    status, out, _ = run("trace", "wear_power", *AT, "--cycles", "2", "-o", "a.png")
     assert (status, out.splitlines()[-1], Path("a.png").exists()) == (0, "a.png", True)
-    status, _, err = run("trace", "wear_power", *at, "--cycles", "2", "--from", "3")
+    status, _, err = run("trace", "wear_power", *AT, "--cycles", "2", "--from", "3")
     assert (status, "leave out one of the two" in err) == (2, True)
-    status, _, err = run("trace", "wear_power", *at, "--cycles", "-2")
+    status, _, err = run("trace", "wear_power", *AT, "--cycles", "-2")
     assert (status, "give --cycles above 0" in err) == (2, True)
     status, _, err = run("trace", "sdnd122", "--at", "energy=0.0065", "--cycles", "2")
     assert (status, "give --from and --to in place of --cycles" in err) == (2, True)
@@ -671,17 +670,12 @@ def test_the_command_prints_a_table_and_writes_nothing(run: Run, tmp_path: Path)
 
 
 def test_the_command_for_programs(run: Run) -> None:
-    status, out, _ = run(
-        "trace", SMOKE, *AT, "--from", "1", "--to", "2", "--samples", "9", "--json"
-    )
+    window = ("--from", "1", "--to", "2", "--samples", "9")
+    status, out, _ = run("trace", SMOKE, *AT, *window, "--json")
     summary = json.loads(out)
     assert status == 0
-    assert (summary["from"], summary["to"], summary["samples"], summary["file"]) == (
-        1.0,
-        2.0,
-        9,
-        None,
-    )
+    asked = {name: summary[name] for name in ("from", "to", "samples", "file")}
+    assert asked == {"from": 1.0, "to": 2.0, "samples": 9, "file": None}
     assert summary["parameters"]["base_acceleration"] == 15.0
     assert summary["status"]["name"] == "ok"
     units = {each["name"]: each["unit"] for each in summary["observables"]}

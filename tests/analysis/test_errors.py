@@ -116,36 +116,24 @@ def test_errors_have_methods_and_joint_status() -> None:
 
 def test_spread_by_hand() -> None:
     differences = errors(RESULTS, REFERENCE)
-    wear_power_spread = spread(differences, "wear_power_error")
-    assert (wear_power_spread.points, wear_power_spread.median, wear_power_spread.worst) == (
-        5,
-        0.5,
-        1.0,
-    )
-    assert {name: float(value) for name, value in wear_power_spread.where.items()} == {
-        "step": 0.2, "friction": 3.0,
-    }  # fmt: skip
+    powers = spread(differences, "wear_power_error")
+    assert (powers.points, powers.median, powers.worst) == (5, 0.5, 1.0)
+    worst = {name: float(value) for name, value in powers.where.items()}
+    assert worst == {"step": 0.2, "friction": 3.0}
     flags = spread(differences, "regime_error")
     assert (flags.points, flags.median, flags.worst) == (5, 0.0, 1.0)
-    without_points = spread(
-        errors(RESULTS, REFERENCE.assign(status=REFERENCE["status"] + 1)), "wear_power_error"
-    )
-    assert without_points.points == 0
-    assert math.isnan(without_points.worst)
+    failed = REFERENCE.assign(status=REFERENCE["status"] + 1)
+    nothing = spread(errors(RESULTS, failed), "wear_power_error")
+    assert nothing.points == 0
+    assert math.isnan(nothing.worst)
 
 
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        (
-            REFERENCE.assign_coords(friction=[1.0, 2.0, 4.0]),
-            "results and reference have different points",
-        ),
+        (REFERENCE.assign_coords(friction=[1.0, 2.0, 4.0]), "reference have different points"),
         (REFERENCE.isel(friction=[0, 1]), "results and reference have different points"),
-        (
-            REFERENCE.expand_dims(mass=[1.0, 2.0]),
-            "the reference has axes that the results lack: mass",
-        ),
+        (REFERENCE.expand_dims(mass=[1.0, 2.0]), "has axes that the results lack: mass"),
     ],
 )
 def test_other_points_are_refused(reference: xr.Dataset, message: str) -> None:

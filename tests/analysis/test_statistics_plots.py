@@ -15,6 +15,11 @@ from sweep.analysis.view import View
 from sweep.errors import SweepError
 from tests.test_reduced_sweeps import SWEEP, ishigami, reduced
 
+AXES = {
+    "base_acceleration": {"linspace": [0.5, 15.0, 12]},
+    "vertical_acceleration": {"linspace": [0.0, 5.0, 10]},
+}
+
 
 @pytest.fixture(scope="module")
 def one_axis() -> xr.Dataset:
@@ -23,15 +28,16 @@ def one_axis() -> xr.Dataset:
 
 @pytest.fixture(scope="module")
 def two_axes() -> xr.Dataset:
-    axes = {
-        "base_acceleration": {"linspace": [0.5, 15.0, 12]},
-        "vertical_acceleration": {"linspace": [0.0, 5.0, 10]},
-    }
-    return sweep.run(reduced(axes=axes), store=None)
+    return sweep.run(reduced(axes=AXES), store=None)
 
 
 def axes_of(*arguments: Any, **more: Any) -> Any:
     return draw(*arguments, **more).axes[0]
+
+
+def map_on(axes: Any) -> np.ndarray:
+    (mesh,) = (each for each in axes.collections if isinstance(each, QuadMesh))
+    return np.asarray(mesh.get_array())
 
 
 def test_a_mean_has_a_band_between_quantiles(one_axis: xr.Dataset) -> None:
@@ -64,9 +70,7 @@ def test_lines_over_labels_may_be_chosen(one_axis: xr.Dataset) -> None:
 def test_a_map_is_of_one_of_several_values(two_axes: xr.Dataset) -> None:
     at = {"quantile": 0.95}
     axes = axes_of(two_axes, "wear_power_quantile", at=at)
-    (mesh,) = (each for each in axes.collections if isinstance(each, QuadMesh))
-    drawn = np.asarray(mesh.get_array())
-    np.testing.assert_array_equal(drawn, two_axes.wear_power_quantile.sel(at).T)
+    np.testing.assert_array_equal(map_on(axes), two_axes.wear_power_quantile.sel(at).T)
     assert "at quantile = 0.95" in axes.get_title(loc="left")
     named = {"regime_class": "slip_slip", "base_acceleration": "3 m/s²"}
     axes = axes_of(two_axes, "regime_share", at=named)
@@ -78,24 +82,18 @@ def test_a_map_is_of_one_of_several_values(two_axes: xr.Dataset) -> None:
 def test_the_share_beyond_a_limit_is_a_map(two_axes: xr.Dataset) -> None:
     """Its only threshold need not be named."""
     axes = axes_of(two_axes, "wear_power_share_above")
-    (mesh,) = (each for each in axes.collections if isinstance(each, QuadMesh))
     expected = two_axes.wear_power_share_above.sel(wear_power_threshold=2.0)
-    np.testing.assert_array_equal(np.asarray(mesh.get_array()), expected.T)
+    np.testing.assert_array_equal(map_on(axes), expected.T)
 
 
 def test_sobol_indices_are_maps_of_a_parameter() -> None:
-    axes = {
-        "base_acceleration": {"linspace": [0.5, 15.0, 12]},
-        "vertical_acceleration": {"linspace": [0.0, 5.0, 10]},
-    }
     drawn = {**SWEEP["sample"], "points": 16, "phase": {"uniform": [0, 6]}}
     reduce = {"wear_power": ["sobol_indices"]}
-    document = {**SWEEP, "outputs": [*reduce], "axes": axes, "sample": drawn, "reduce": reduce}
+    document = {**SWEEP, "outputs": [*reduce], "axes": AXES, "sample": drawn, "reduce": reduce}
     dataset = sweep.run(document, store=None)
     drawn_on = axes_of(dataset, "wear_power_total_order", at={"parameter": "phase"})
-    (mesh,) = (each for each in drawn_on.collections if isinstance(each, QuadMesh))
     expected = dataset.wear_power_total_order.sel(parameter="phase").T
-    np.testing.assert_allclose(np.asarray(mesh.get_array()), expected, atol=1e-6)  # logarithmic
+    np.testing.assert_allclose(map_on(drawn_on), expected, atol=1e-6)  # logarithmic
 
 
 def test_a_single_cell_is_drawn_as_bars(one_axis: xr.Dataset) -> None:

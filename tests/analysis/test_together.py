@@ -175,11 +175,7 @@ def test_limits_are_written_as_other_quantities(volume: xr.Dataset) -> None:
     assert figure.axes[0].get_xlim() == pytest.approx((0.15, 0.4))
     (mesh, *_) = drawn(figure)
     assert mesh.get_clim() == pytest.approx((0.001, 5))
-    faults = {
-        "1 m": "has the wrong dim",
-        "a lot": "is not a number",
-        float("inf"): "is not a finite",
-    }
+    faults = {"1 m": "wrong dimension", "a lot": "is not a number", float("inf"): "is not a finite"}
     for wrong, why in faults.items():
         with pytest.raises(SweepError, match=f"limits of wear_power: .*{why}"):
             plots.draw(volume, at={"mass": 1}, view=View(limits={"wear_power": (0, wrong)}))
