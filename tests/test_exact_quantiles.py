@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 import re
-import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Any
 
@@ -22,9 +19,8 @@ from hypothesis import strategies as st
 
 import sweep
 from sweep import api
-from sweep.backends import Backend, Computed
+from sweep.backends import Computed
 from sweep.backends.cpu import CpuBackend
-from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.config.stored import text_of
 from sweep.engine import loop
@@ -41,12 +37,16 @@ from sweep.store import InStretches, MemoryResults, Store, in_stretches, remaini
 from sweep.summary import state
 from sweep.work import Chunk, Points
 from tests.backends.wrapped import WrappedBackend
-from tests.command import Run, environment
-from tests.forked import CHECKOUT, run_python
-from tests.gpu.twin import TwinDevice
+from tests.command import Run
 from tests.oracles import statistics as oracle
 from tests.store.test_store import tree
-from tests.test_reduced_sweeps import RUNNER, SWEEP, Stopping
+from tests.test_reduced_sweeps import (
+    SWEEP,
+    Stopping,
+    assert_resumed_bits,
+    chunks_of_a_killed_run,
+    damage,
+)
 
 LEVELS = ("0.05", "0.5", "0.95")
 POINTS = {**SWEEP, "axes": {"base_acceleration": {"linspace": [0.5, 15.0, 5]}}}
@@ -120,18 +120,9 @@ def test_chunks_workers_stops_and_backends_change_no_bit(
     most: int,
 ) -> None:
     """A run that is stopped in whichever pass, and another one that resumes it."""
-
-    def opened(name: str) -> Backend:
-        return CpuBackend() if name == "cpu" else GpuBackend(TwinDevice(memory=1 << 14))
-
     request = load(exact(run={"workers": workers, "chunk_points": chunk_points}))
-    with TemporaryDirectory() as folder, bins(most):
-        path, stop = Path(folder, "a.zarr"), Event()
-        stopping = Stopping(stop, computed, opened(backends[0]))
-        api.compute(request, path, None, stop, open_backend=lambda _: stopping)
-        kept, _ = api.compute(request, path, open_backend=lambda _: opened(backends[1]))
-        xr.testing.assert_equal(kept.dataset().load(), cells)
-        assert not kept.pieces.names()
+    with bins(most):
+        assert_resumed_bits(request, computed, backends, cells)
 
 
 def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
@@ -141,14 +132,10 @@ def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     sweep.run(document, store=whole)
     path, written = tmp_path / "killed.zarr", 0
     for count in (20, 24):
-        command = ["-c", RUNNER, str(path), json.dumps(document), str(count)]
-        done = run_python(command, cwd=CHECKOUT, env=environment())
-        assert done.returncode == -signal.SIGKILL
-        now = state(Store.open(path))
-        assert now.chunks_total == 50
-        assert now.chunks_done >= written + count - 2  # another one may be killed while it writes
-        written = now.chunks_done
-    assert 25 < written < 50
+        now = chunks_of_a_killed_run(path, document, count)
+        assert now >= written + count - 2  # another one may be killed while it writes
+        written = now
+    assert 25 < written < state(Store.open(path)).chunks_total == 50
     resumed(path, document)
     assert tree(path) == tree(whole)
 
@@ -240,10 +227,7 @@ def test_what_a_pass_begins_with_is_damaged(cells: xr.Dataset, tmp_path: Path) -
     kept = Store.open(path)
     begins = [name for name in kept.pieces.names() if name.endswith("/pass-1.200")]
     assert len(begins) == 5
-    for name in begins:
-        content = kept.pieces.read(name)
-        assert content is not None
-        kept.pieces.put(name, content[:-200] + bytes(200))
+    damage(kept, begins)
     xr.testing.assert_equal(resumed(path, document), cells)
 
 

@@ -7,7 +7,7 @@ import math
 import signal
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +26,7 @@ from sweep import api
 from sweep.backends import Backend, Computed, Stopped
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
-from sweep.config import load
+from sweep.config import Request, load
 from sweep.engine.loop import run
 from sweep.errors import StoreError
 from sweep.options import RunOptions
@@ -73,13 +73,6 @@ STATISTICS = {
     "regime": ["share"],
 }
 
-SHORTER = {
-    "axes": {
-        "base_acceleration": {"linspace": [0.5, 11.375, 4]},
-        "vertical_acceleration": {"values": [0.0, 2.0, 11.0]},
-    }
-}
-
 # Kills its own process when it is about to write the n-th stretch.
 RUNNER = """
 import json, os, signal, sys, sweep
@@ -99,6 +92,54 @@ sweep.run(json.loads(sys.argv[2]), store=sys.argv[1])
 def reduced(over: list[str] | None = None, **tables: Any) -> dict[str, Any]:
     table = {**({"over": over} if over else {}), **STATISTICS}
     return {**SWEEP, "reduce": table, **tables}
+
+
+class Stopping(WrappedBackend):
+    """Stops the run once it has computed so many chunks."""
+
+    def __init__(self, stop: Event, after: int, real: Backend | None = None) -> None:
+        super().__init__(real or CpuBackend())
+        self._run, self._left = stop, after
+
+    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+        self._left -= 1
+        if self._left < 0:
+            self._run.set()
+            raise Stopped
+        return self.real.compute(sweep, points, stop)
+
+
+def assert_resumed_bits(
+    request: Request, computed: int, backends: list[str], expected: xr.Dataset
+) -> None:
+    """A run is stopped after so many chunks, and another one, on another backend, resumes it."""
+
+    def opened(name: str) -> Backend:
+        return CpuBackend() if name == "cpu" else GpuBackend(TwinDevice(memory=1 << 14))
+
+    with TemporaryDirectory() as folder:
+        path, stop = Path(folder, "a.zarr"), Event()
+        stopping = Stopping(stop, computed, opened(backends[0]))
+        api.compute(request, path, None, stop, open_backend=lambda _: stopping)
+        kept, _ = api.compute(request, path, open_backend=lambda _: opened(backends[1]))
+        xr.testing.assert_equal(kept.dataset().load(), expected)
+        assert not kept.pieces.names()
+
+
+def chunks_of_a_killed_run(path: Path, document: Mapping[str, Any], count: int) -> int:
+    """How many chunks are done once a run has killed itself at its n-th stretch."""
+    command = ["-c", RUNNER, str(path), json.dumps(document), str(count)]
+    done = run_python(command, cwd=CHECKOUT, env=environment())
+    assert done.returncode == -signal.SIGKILL
+    return state(Store.open(path)).chunks_done
+
+
+def damage(kept: Store, names: Iterable[str]) -> None:
+    """Overwrite the end of these pieces."""
+    for name in names:
+        content = kept.pieces.read(name)
+        assert content is not None
+        kept.pieces.put(name, content[:-200] + bytes(200))
 
 
 @pytest.fixture(scope="module")
@@ -165,19 +206,8 @@ def test_chunks_workers_stops_and_backends_change_no_bit(
     cells: xr.Dataset, chunk_points: int, workers: int, computed: int, backends: list[str]
 ) -> None:
     """A run that is stopped after some chunks, and another one that resumes it."""
-
-    def opened(name: str) -> Backend:
-        return CpuBackend() if name == "cpu" else GpuBackend(TwinDevice(memory=1 << 14))
-
-    options = {"workers": workers, "chunk_points": chunk_points}
-    request = load(reduced(run=options))
-    with TemporaryDirectory() as folder:
-        path, stop = Path(folder, "a.zarr"), Event()
-        stopping = Stopping(stop, computed, opened(backends[0]))
-        api.compute(request, path, None, stop, open_backend=lambda _: stopping)
-        kept, _ = api.compute(request, path, open_backend=lambda _: opened(backends[1]))
-        xr.testing.assert_equal(kept.dataset().load(), cells)
-        assert not kept.pieces.names()
+    request = load(reduced(run={"workers": workers, "chunk_points": chunk_points}))
+    assert_resumed_bits(request, computed, backends, cells)
 
 
 @pytest.mark.parametrize(("bound", "on_host"), [(None, False), (36_000, False), (18_000, True)])
@@ -221,13 +251,9 @@ def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     document = reduced(run={"workers": 2, "chunk_points": 50})
     whole = tmp_path / "whole.zarr"
     sweep.run(document, store=whole)
-    path = tmp_path / "killed.zarr"
-    written = 0
+    path, written = tmp_path / "killed.zarr", 0
     for count in (2, 9, 20):
-        command = ["-c", RUNNER, str(path), json.dumps(document), str(count)]
-        done = run_python(command, cwd=CHECKOUT, env=environment())
-        assert done.returncode == -signal.SIGKILL
-        now = state(Store.open(path)).chunks_done
+        now = chunks_of_a_killed_run(path, document, count)
         assert now >= written + count - 2  # another worker may be killed while it writes
         written = now
     assert Store.open(path).pieces.names()
@@ -254,42 +280,16 @@ def test_cells_that_a_kill_left_complete_are_completed(tmp_path: Path) -> None:
 
 
 def test_a_damaged_piece_is_computed_again(tmp_path: Path) -> None:
-    document = reduced(run={"chunk_points": 50, "workers": 1})
-    path = tmp_path / "a.zarr"
+    document, path = reduced(run={"chunk_points": 50, "workers": 1}), tmp_path / "a.zarr"
     stop = Event()
-
-    def stop_soon(progress: Any) -> None:
-        if progress.chunks_done >= 2:
-            stop.set()
-
-    class Slow(WrappedBackend):
-        def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
-            stop.wait(0.2) if stop else None
-            return self.real.compute(sweep, points, stop)
-
-    api.compute(load(document), path, stop_soon, stop, open_backend=lambda _: Slow(CpuBackend()))
+    stopping = Stopping(stop, 3)
+    api.compute(load(document), path, None, stop, open_backend=lambda _: stopping)
     kept = Store.open(path)
-    for name in kept.pieces.names():
-        content = kept.pieces.read(name)
-        assert content is not None
-        kept.pieces.put(name, content[:-200] + bytes(200))
+    names = kept.pieces.names()
+    assert names
+    damage(kept, names)
     statistics = sweep.run(document, store=path)
     xr.testing.assert_equal(statistics.load(), sweep.run(document, store=None))
-
-
-class Stopping(WrappedBackend):
-    """Stops the run once it has computed so many chunks."""
-
-    def __init__(self, stop: Event, after: int, real: Backend | None = None) -> None:
-        super().__init__(real or CpuBackend())
-        self._run, self._left = stop, after
-
-    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
-        self._left -= 1
-        if self._left < 0:
-            self._run.set()
-            raise Stopped
-        return self.real.compute(sweep, points, stop)
 
 
 def test_failed_points_are_counted_and_retried(tmp_path: Path) -> None:
@@ -351,7 +351,8 @@ def test_a_sample_grows_and_its_nodes_are_kept(
 ) -> None:
     """Only the points of a short stretch at the old end are computed again."""
     path = tmp_path / "a.zarr"
-    short, longer = reduced(over, **SHORTER), reduced(over)
+    fewer = {**SWEEP["axes"], "base_acceleration": {"linspace": [0.5, 11.375, 4]}}
+    short, longer = reduced(over, axes=fewer), reduced(over)
     if over == ["point"]:
         short, longer = longer, reduced(sample={**SWEEP["sample"], "points": 300})
     old, new = load(short).sweep, load(longer).sweep
@@ -580,13 +581,7 @@ def test_means_are_integrals_over_the_distribution(
 
 def test_outputs_with_several_values_are_reduced_one_by_one() -> None:
     """Of (x1 + 4) t at the ends of periods, of which the last values are missing at every point."""
-    samples = {
-        "values": "(x1 + 4)*t",
-        "every": "period",
-        "keep": 6,
-        "unit": "1",
-        "meaning": "samples",
-    }
+    samples = {"values": "(x1 + 4)*t", "every": "period", "keep": 6, "unit": "1", "meaning": "g"}
     model = {**ISHIGAMI, "period": "1", "outputs": {"g": samples}}
     parameters = {"start_cycle": 0, "end_cycle": 3, "step": 0.5}
     document = {**of_ishigami(64, 1, 1, "mean"), "model": model, "parameters": parameters}
