@@ -11,11 +11,10 @@ from sweep.cli.contents import print_outputs, print_statuses
 from sweep.spec import Status
 from sweep.summary import contents
 from tests.command import Run
+from tests.config.test_sample import PARAMETERS
 
-FRICTION = {
-    "mass": 1, "gravity": 10, "friction": 0.1, "base_acceleration": 3, "angular_frequency": 6.25,
-    "window_start": 1, "window_end": 3,
-}  # fmt: skip
+WINDOW = {"window_start": 1, "window_end": 3}
+FRICTION = {**PARAMETERS, **WINDOW, "friction": 0.1, "base_acceleration": 3}
 IMPACT = {"mass": 1, "stiffness": 1, "gap": 0.1, "energy": 1, "wall_stiffness": 10}
 STEPS = {"step": 0.01, "tangential_stiffness": 1e4}
 
@@ -58,14 +57,13 @@ def test_the_cause_is_named(model: str, method: str, changed: dict[str, float], 
 MIXED = {
     "model": "friction_oscillator",
     "method": "moreau",
-    "parameters": {**FRICTION, "step": 0.2},
+    "parameters": {**PARAMETERS, "base_acceleration": 3, "step": 0.2},
     "axes": {"vertical_acceleration": {"values": [0, 11]}, "friction": {"values": [0.1, 5, 9]}},
 }
 
 
 def test_several_causes_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    parameters = {name: v for name, v in MIXED["parameters"].items() if name != "friction"}
-    dataset = sweep.run({**MIXED, "parameters": parameters}, store=None)
+    dataset = sweep.run(MIXED, store=None)
     summary = contents(dataset)
     assert sum(summary.causes.values()) == 4
     print_statuses(summary.counts, {}, summary.causes)

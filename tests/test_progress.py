@@ -18,12 +18,11 @@ from tests.command import CHECKOUT, Terminal, sweep_command
 SMOKE = configs_folder() / "smoke" / "wear_power.toml"
 
 
-def test_nothing_is_shown_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_nobody_looks_lines_are_printed_on_request_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     sweep.run(SMOKE, store=None)
     assert capsys.readouterr() == ("", "")
-
-
-def test_lines_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     sweep.run(SMOKE, store=None, progress=True)
     assert "of 35 points" in capsys.readouterr().err
 

@@ -190,28 +190,31 @@ def test_status_and_watch_report_the_same_rate(tmp_path: Path) -> None:
     assert shown.seconds_left == watched["seconds_left"]
 
 
-def test_the_rate_of_an_idle_store_is_that_of_the_last_minute_of_writing(tmp_path: Path) -> None:
+FAILED = {"chunk": [0], "error": "no points", "points": 1}
+NO_CHUNK = {"time": "2026-01-01T00:00:00+00:00"}
+
+
+@pytest.mark.parametrize(
+    ("receipts", "rate"),
+    [
+        (
+            [receipt(1000, 1, 10**9), receipt(4, 1, 100), receipt(2, 2, 100)]
+            + [FAILED | receipt(0, 2, 100), NO_CHUNK],
+            300 / 6,
+        ),
+        ([receipt(50, 1, 100), receipt(49, 2, 100), receipt(0, 3, 100)], 300 / 5),
+        ([], None),
+        ([receipt(0, 1, 100, seconds=0.0)], None),
+    ],
+    ids=["the last minute of writing", "without breaks", "nothing written", "a coarse clock"],
+)
+def test_the_rate_of_an_idle_store(
+    tmp_path: Path, receipts: list[dict[str, object]], rate: float | None
+) -> None:
     store = create(tmp_path / "a.zarr")
-    for each in (receipt(1000, 1, 10**9), receipt(4, 1, 100), receipt(2, 2, 100)):
+    for each in receipts:
         store.append_receipt(each)
-    store.append_receipt({"chunk": [0], "error": "no points", "points": 1} | receipt(0, 2, 100))
-    store.append_receipt({"time": "2026-01-01T00:00:00+00:00"})  # of no chunk
-    assert state(store).points_per_second == 300 / 6
-
-
-def test_a_break_between_two_runs_does_not_count_for_the_rate(tmp_path: Path) -> None:
-    store = create(tmp_path / "a.zarr")
-    for each in (receipt(50, 1, 100), receipt(49, 2, 100), receipt(0, 3, 100)):
-        store.append_receipt(each)
-    assert state(store).points_per_second == 300 / 5
-
-
-@pytest.mark.parametrize("seconds", [None, 0.0], ids=["nothing written", "a coarse clock"])
-def test_an_unknown_rate(tmp_path: Path, seconds: float | None) -> None:
-    store = create(tmp_path / "a.zarr")
-    if seconds is not None:
-        store.append_receipt(receipt(0, 1, 100, seconds))
-    assert state(store).points_per_second is None
+    assert state(store).points_per_second == rate
 
 
 def test_coordinates_are_axes_and_constants(store: Store) -> None:

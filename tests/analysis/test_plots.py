@@ -392,14 +392,18 @@ def test_points_at_infinity_are_left_out_and_counted():
     assert not cut_slice.values.any()
 
 
+SPHERE = {
+    "youngs_modulus": "210 GPa",
+    "poisson_ratio": 0.3,
+    "radius": "10 mm",
+    "indentation": "1 um",
+    "phase": 1,
+}
 CONSTANT_LOAD = {
     "model": "mdr_contact",
-    "parameters": {
-        "youngs_modulus": "210 GPa", "poisson_ratio": 0.3, "radius": "10 mm", "phase": 0,
-        "indentation": "1 um", "tangential_amplitude": "0.5 um", "normal_amplitude": 0,
-    },
+    "parameters": {**SPHERE, "tangential_amplitude": "0.5 um", "normal_amplitude": 0},
     "axes": {"friction": {"linspace": [0.05, 1, 8]}},
-}  # fmt: skip
+}
 
 
 def test_an_output_that_is_infinite_everywhere_is_not_the_default():

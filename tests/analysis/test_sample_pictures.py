@@ -15,6 +15,7 @@ from sweep.analysis.refined import on_grid
 from sweep.errors import SweepError
 from sweep.spec import Status
 from tests.command import Run
+from tests.config.test_sample import PARAMETERS
 from tests.refine.test_refine import document
 
 Values = NDArray[np.float64]
@@ -147,14 +148,10 @@ def test_what_cannot_be_drawn_is_refused(grid: xr.Dataset) -> None:
 
 
 def test_the_command_draws_a_sample(tmp_path: Path, run: Run) -> None:
-    text = (
-        'format = 1\nmodel = "friction_oscillator"\noutputs = ["wear_power"]\n[parameters]\n'
-        "mass = 1\ngravity = 10\nangular_frequency = 6.25\nwindow_start = 4\nwindow_end = 12\n"
-        '[sample]\nmethod = "sobol"\npoints = 64\nfriction = { normal = [0.3, 0.02] }\n'
-        "base_acceleration = { uniform = [1, 9] }\n"
-    )
-    (tmp_path / "a.toml").write_text(text)
-    assert run("run", "a.toml")[0] == 0
+    drawn = {"friction": {"normal": [0.3, 0.02]}, "base_acceleration": {"uniform": [1, 9]}}
+    sample = {"method": "sobol", "points": 64, **drawn}
+    whole = {"model": "friction_oscillator", "outputs": ["wear_power"], "parameters": PARAMETERS}
+    sweep.run({**whole, "sample": sample}, store="results/a.zarr")
     for shape in ("histogram", "scatter_matrix"):
         assert run("plot", "results/a.zarr", "--as", shape)[:2] == (0, f"results/a_{shape}.png\n")
         assert (tmp_path / f"results/a_{shape}.png").stat().st_size > 1000

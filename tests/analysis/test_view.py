@@ -17,12 +17,14 @@ from sweep.shipped import configs_folder
 from tests.analysis.test_plots import (
     BASE_ACCELERATION,
     FRICTION,
+    SPHERE,
     asymptotic_dataset,
     contours_of,
     legend_of,
     mesh_of,
 )
 from tests.command import Run
+from tests.config.test_sample import PARAMETERS
 
 
 @pytest.fixture(scope="module")
@@ -227,18 +229,12 @@ def test_a_line_in_small_units_is_drawn_in_readable_ones(contact):
 
 @pytest.fixture(scope="module")
 def contact():
-    document = {
-        "model": "mdr_contact",
-        "parameters": {
-            "youngs_modulus": "210 GPa", "poisson_ratio": 0.3, "radius": "10 mm", "phase": 1,
-            "indentation": "1 um", "normal_amplitude": "0.5 um",
-        },
-        "axes": {
-            "tangential_amplitude": {"linspace": ["0.1 um", "1 um", 12]},
-            "friction": {"values": [0.2, 0.5]},
-        },
-    }  # fmt: skip
-    return sweep.run(document, store=None)
+    axes = {
+        "tangential_amplitude": {"linspace": ["0.1 um", "1 um", 12]},
+        "friction": {"values": [0.2, 0.5]},
+    }
+    parameters = {**SPHERE, "normal_amplitude": "0.5 um"}
+    return sweep.run({"model": "mdr_contact", "parameters": parameters, "axes": axes}, store=None)
 
 
 def test_definitions_stand_in_labels():
@@ -280,15 +276,15 @@ def test_outliers_do_not_set_the_scale_of_a_sample(sample):
 def sample():
     document = {
         "model": "friction_oscillator",
-        "parameters": {
-            "mass": 1, "gravity": 10, "angular_frequency": "1 turn/s", "window_start": 4,
-            "window_end": 12,
-        },
+        "parameters": PARAMETERS,
         "sample": {
-            "method": "random", "points": 20_000, "seed": 1,
-            "friction": {"uniform": [0.1, 0.2]}, "base_acceleration": {"uniform": [10, 15]},
+            "method": "random",
+            "points": 20_000,
+            "seed": 1,
+            "friction": {"uniform": [0.1, 0.2]},
+            "base_acceleration": {"uniform": [10, 15]},
         },
-    }  # fmt: skip
+    }
     dataset = sweep.run(document, store=None)
     power = dataset["wear_power"].values.copy()
     power[:5] = 1e3
