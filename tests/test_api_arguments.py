@@ -83,11 +83,9 @@ def test_a_store_must_be_a_path(store: Any, refined: bool, elsewhere: Path) -> N
     ("name", "wrong", "message"),
     [
         ("report", 3, "report=3 cannot be called with one argument; "),
-        ("report", "print", "report='print' cannot be called with one argument"),
         ("report", lambda: None, "report=<function .* cannot be called with one argument"),
         ("stop", True, "stop=True is not a threading.Event; give one"),
         ("stop", threading.Event, "stop=<class 'threading.Event'> is not"),
-        ("stop", lambda: False, "stop=<function .* is not a"),
     ],
 )
 def test_an_unusable_callback_is_refused_before_anything_is_computed(

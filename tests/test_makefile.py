@@ -48,7 +48,6 @@ def extras(words: str) -> list[str]:
     ("header", "variables", "extra"),
     [
         ("", ("CUDA=12",), "cuda12"),
-        ("", ("CUDA=13",), "cuda13"),
         (HEADER.format("Version:", "12.8"), (), "cuda12"),
         (HEADER.format("Version:", "13.0"), (), "cuda13"),
         (HEADER.format("UMD Version:", "13.1"), (), "cuda13"),

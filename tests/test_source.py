@@ -77,28 +77,6 @@ def test_every_line_is_where_its_line_directive_says(kernel: Kernel) -> None:
             assert source.INCLUDE.match(lines[absent - 1])
 
 
-@every_kernel
-def test_the_struct_has_every_parameter_and_output(kernel: Kernel) -> None:
-    text = kernel_text(kernel)
-    model = kernel.model
-    sets = [p.name for each in model.parameter_sets for p in each.parameters]
-    controls = [p.name for method in model.methods for p in method.parameters]
-    names = dict.fromkeys([*(p.name for p in model.parameters), *sets, *controls])
-    assert _fields(text, "Parameters") == list(names)
-    assert _fields(text, "Outputs") == [*(o.name for o in model.outputs), "status"]
-    gathered = re.findall(r"p\.(\w+) = points\.gather\((\d+)\);", text)
-    assert gathered == [(p.name, str(i)) for i, p in enumerate(kernel.parameters)]
-    zeros = re.findall(r"p\.(\w+) = 0\.0;", text)
-    assert {name for name, _ in gathered} | set(zeros) == set(names)
-    assert len(gathered) + len(zeros) == len(names)
-
-
-def _fields(text: str, struct: str) -> list[str]:
-    body = re.search(rf"struct {struct} \{{\n(.*?)\}};", text, re.DOTALL)
-    assert body
-    return re.findall(r"^    real (\w+)(?: = .*)?;$", body[1], re.MULTILINE)
-
-
 def test_requested_outputs_and_variants_reach_the_kernel() -> None:
     sweep = sweep_over(outputs=("wear_power", "regime"))
     text = kernel_text(kernel_of(sweep, ("no_spring",)))
