@@ -367,7 +367,6 @@ def test_numbers_of_all_types_are_written_the_same_way() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": None}, "recipe has format None, this version reads format 1"),
         ({"format": 2}, "recipe has format 2, this version reads format 1"),
         ({"model": "friction_oscilator"}, "no model 'friction_oscilator'.* 'friction_oscillator'"),
         ({"method": "exakt"}, "no method 'exakt'; the nearest is 'exact'"),
@@ -386,3 +385,10 @@ def test_an_axis_that_this_version_does_not_know_is_refused() -> None:
     sweep = sweep_over(linear("frction", 0.1, 0.5, 5), friction=0.1)
     with pytest.raises(SweepError, match=r"no parameter 'frction'.* nearest is 'friction'"):
         recipes.from_recipe(recipes.recipe(sweep), _columns(sweep))
+
+
+def test_a_recipe_that_names_no_format_is_refused() -> None:
+    recipe = recipes.recipe(SWEEP)
+    del recipe["format"]
+    with pytest.raises(SweepError, match="recipe has format None, this version reads format 1"):
+        recipes.from_recipe(recipe, _columns(SWEEP))

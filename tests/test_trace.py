@@ -629,7 +629,7 @@ def test_times_are_those_requested() -> None:
         *(({"at": at}, "Give values by name, as a dict") for at in ([3], "friction=0.1")),
     ],
 )
-def test_times_that_cannot_be_seen_are_refused(options: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_of_a_trace_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(SweepError, match=message):
         traced(point("everything"), **options)
 

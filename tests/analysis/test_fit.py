@@ -966,7 +966,7 @@ def test_only_columns_that_are_used_are_read(run: Run, tmp_path: Path) -> None:
     assert json.loads(out)["fits"][0]["weights"] == "absolute"
 
 
-def test_the_command_prints_coefficients_and_removes_files_of_an_earlier_fit(
+def test_the_command_prints_coefficients_and_notes_and_removes_an_earlier_fit(
     run: Run, tmp_path: Path, store: Path
 ) -> None:
     status, out, _ = run("fit", str(store), "--at", "delta=1e-4", "-o", "there")
@@ -981,8 +981,11 @@ def test_the_command_prints_coefficients_and_removes_files_of_an_earlier_fit(
     assert float(rows[0][8]) < 1e-3
     for name in ("notes.txt", "fit_other.json"):
         (tmp_path / "there" / name).write_text("mine", encoding="utf-8")
-    status, _, err = run("fit", str(store), "--variable", "xi", "-o", "there")
+    options = ("--at", "delta=4e-3", "--variable", "xi", "-o", "there")
+    status, out, err = run("fit", str(store), *options)
     assert status == 0
+    assert "delta = 0.001, phase = 1.570796327, profile_exponent = 2\n" in out
+    assert re.search("warning: over xi: .*4.* is not among the points: using 0.001", err)
     assert "removed there/fit_beta.json, left by an earlier fit" in err
     kept = {path.name for path in (tmp_path / "there").iterdir()}
     assert kept == {"fit_xi.json", "fit_xi.py", "fits.png", "amplitudes.png", "notes.txt",
