@@ -128,7 +128,8 @@ def test_distance_from_theory_is_that_of_the_closed_form(points: Points) -> None
 
 
 @pytest.mark.parametrize(
-    "phase", [pytest.param(0.01, marks=pytest.mark.broad), 0.03, math.pi - 0.03]
+    "phase",
+    [0.03, *(pytest.param(each, marks=pytest.mark.broad) for each in (0.01, math.pi - 0.03))],
 )
 def test_a_note_on_curves_that_miss_points_nearly_in_phase(phase: float) -> None:
     """They lie on the closed form, so neither scatter nor the number of points is the cause.
