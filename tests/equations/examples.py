@@ -37,8 +37,7 @@ above = { share = "y > 0.5 and v > 0", unit = "1", meaning = "share of the windo
 """
 
 BALL = """
-format = 1
-name = "ball"
+time_unit = "s"
 [parameters]
 gravity = { unit = "m/s^2", minimum = 0, open_minimum = true, meaning = "gravity" }
 restitution = { unit = "1", minimum = 0, maximum = 1, meaning = "coefficient of restitution" }
@@ -66,8 +65,7 @@ total_speed = { at = "impact", sum = "-v", unit = "m/s", meaning = "sum of impac
 
 # SDND104: a block on a plate that is shaken sideways and upwards, on a spring with a damper.
 BLOCK = """
-format = 1
-name = "block"
+time_unit = "s"
 [parameters]
 mass = { unit = "kg", minimum = 0, open_minimum = true, meaning = "mass" }
 gravity = { unit = "m/s^2", minimum = 0, open_minimum = true, meaning = "gravity" }
@@ -84,8 +82,6 @@ v = { unit = "m/s", initial = "0", meaning = "slip speed" }
 pressure = { value = "mass*(gravity + vertical_acceleration*sin(angular_frequency*t))", unit = "N" }
 pull = { value = "-mass*base_acceleration*sin(angular_frequency*t) - stiffness*x", unit = "N" }
 [modes.stick]
-x = "0"
-v = "0"
 [modes.right]
 x = "v"
 v = "(pull - damping*v - friction*pressure)/mass"
@@ -127,22 +123,45 @@ stuck = { share = "stick", unit = "1", meaning = "share of stick" }
 
 
 def model(text: str) -> dict[str, Any]:
-    """The mapping of a model's text."""
-    return tomllib.loads(text)
+    """The mapping of a model's text, which may lack a head and the rates of states that rest."""
+    document = {"format": 1, "name": "example", "time_unit": "1", **tomllib.loads(text)}
+    at_rest = dict.fromkeys(document["states"], "0")
+    if "modes" in document:
+        document["modes"] = {mode: at_rest | own for mode, own in document["modes"].items()}
+    else:
+        document["derivatives"] = at_rest | document["derivatives"]
+    return document
+
+
+def counted(text: str) -> dict[str, Any]:
+    """The model, with an output n_NAME for each event NAME: how often it happens."""
+    document = model(text)
+    counts = {f"n_{event['name']}": {"count": event["name"]} for event in document["events"]}
+    return document | {"outputs": document.get("outputs", {}) | counts}
 
 
 def points(
-    text: str, method: str, along: Mapping[str, Any] | None = None, **constants: float
+    example: str | Mapping[str, Any],
+    method: str,
+    along: Mapping[str, Any] | None = None,
+    rows: Mapping[str, Any] | None = None,
+    **constants: float,
 ) -> xr.Dataset:
-    """Points of a model: constants, and values along axes."""
+    """Points of a model or its text: constants, values along axes, and columns of `rows`."""
+    axes: dict[str, Any] = {name: values_of(v) for name, v in (along or {}).items()}
+    if rows:
+        axes["case"] = {name: values_of(v) for name, v in rows.items()}
     return sweep.run(
         {
-            "model": model(text),
+            "model": model(example) if isinstance(example, str) else example,
             "method": method,
             "parameters": constants,
-            "axes": {
-                name: {"values": np.atleast_1d(v).tolist()} for name, v in (along or {}).items()
-            },
+            "axes": axes,
         },
         store=None,
+        progress=False,
     )
+
+
+def values_of(values: Any) -> dict[str, list[float]]:
+    return {"values": np.atleast_1d(np.asarray(values, float)).tolist()}

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import sweep
 from sweep.spec import Status
-from tests.equations.examples import model, points
+from tests.equations.examples import counted, points
 from tests.equations.test_events import FIRST
+
+every_method = pytest.mark.parametrize("method", FIRST)
 
 
 def bounded(method: str, step: float) -> dict[str, float]:
@@ -26,28 +27,14 @@ def bounded(method: str, step: float) -> dict[str, float]:
     return {"step": step} if method == "rk4" else {"maximum_steps": 1e6}
 
 
-def computed(text: str, method: str, rows: dict[str, Any], **constants: float) -> xr.Dataset:
+def computed(example: str, method: str, rows: dict[str, Any], **constants: float) -> xr.Dataset:
     """Points along one dimension, a parameter a key."""
-    return sweep.run(
-        {
-            "model": model(text),
-            "method": method,
-            "parameters": {"maximum_events": 1e5, **constants},
-            "axes": {
-                "case": {k: {"values": np.asarray(v, float).tolist()} for k, v in rows.items()}
-            },
-        },
-        store=None,
-        progress=False,
-    )
+    return points(counted(example), method, rows=rows, **{"maximum_events": 1e5, **constants})
 
 
 # Two balls that bounce, and are kicked at each impact.
 
 BALLS = """
-format = 1
-name = "balls"
-time_unit = "1"
 [parameters]
 first = {}
 second = {}
@@ -75,8 +62,6 @@ when = "x2 - ground"
 direction = "falling"
 set = { v2 = "kick - restitution*v2" }
 [outputs]
-count1 = { count = "impact1" }
-count2 = { count = "impact2" }
 end1 = { final = "x1" }
 end2 = { final = "x2" }
 lowest = { minimum = "min(x1, x2) - ground" }
@@ -86,11 +71,8 @@ GRAVITY = 10.0
 
 def bounced(height: float, restitution: float, kick: float, end: float) -> tuple[int, float]:
     """Impacts, and the height at the end, from the times between impacts."""
-    since, speed, impacts = (
-        end - math.sqrt(2 * height / GRAVITY),
-        math.sqrt(2 * GRAVITY * height),
-        0,
-    )
+    since, speed = end - math.sqrt(2 * height / GRAVITY), math.sqrt(2 * GRAVITY * height)
+    impacts = 0
     if since < 0:
         return 0, height - GRAVITY * end**2 / 2
     while True:
@@ -111,13 +93,13 @@ def check_balls(ds: xr.Dataset, rows: np.ndarray, tight: float) -> None:
     for ball in (0, 1):
         exact = [bounced(row[ball], *row[2:]) for row in rows.tolist()]
         counts = [impacts for impacts, _ in exact]
-        np.testing.assert_array_equal(ds[f"count{ball + 1}"], counts)
+        np.testing.assert_array_equal(ds[f"n_impact{ball + 1}"], counts)
         heights = [height for _, height in exact]
         np.testing.assert_allclose(ds[f"end{ball + 1}"], heights, rtol=0, atol=tight)
     assert float(ds.lowest.min()) > -1e-9
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_two_balls_a_few_roundings_apart(method: str) -> None:
     """They end before impacts accumulate, and at no impact."""
     offsets = np.array([0, 1, 2, 3, 5, 10, 11, 20, 50, 100, 1000, 10**5, 10**8]) * 2.0**-52
@@ -139,7 +121,7 @@ def middle(restitution: float, impacts: int) -> float:
     return fall * (1 + 2 * e * (1 - e ** (impacts - 1)) / (1 - e) + e**impacts)
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_many_impacts_that_hardly_lose_speed(method: str) -> None:
     """30,000 impacts at a restitution of 0.999, and times between impacts that settle on a period.
 
@@ -161,10 +143,10 @@ def test_many_impacts_that_hardly_lose_speed(method: str) -> None:
     # Two roundings of t too late at each impact, at most.
     check_balls(ds.isel(case=slice(4, 5)), rows[4:5], 2 * counts[2] * np.spacing(7000.0))
     assert (ds.status == Status.ok).all()
-    assert 24_000 <= int(ds.count1[5]) < 24_600
+    assert 24_000 <= int(ds.n_impact1[5]) < 24_600
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_impacts_accumulate_wherever_the_ground_is(method: str) -> None:
     """Until just before, just after and long after they do, on grounds far from zero too."""
     fall = math.sqrt(0.2)
@@ -184,9 +166,16 @@ def test_impacts_accumulate_wherever_the_ground_is(method: str) -> None:
 # A ball above a floor; all events are at its impacts, and only `impact` changes the motion.
 
 IMPACTS = """
-format = 1
-name = "impacts"
-time_unit = "1"
+events = [
+  { name = "before", when = "ground - x", direction = "rising", if = "v > 0" },
+  { name = "impact", when = "x - ground", direction = "falling", set = { v = "-0.8*v" } },
+  { name = "after", when = "3*(x - ground)", direction = "both", if = "v > 0" },
+  { name = "outside", when = "sqrt(v - 100)", direction = "rising" },
+  { name = "product", when = "(x - ground)*v", direction = "both" },
+  { name = "magnitude", when = "(x - ground)*abs(v)", direction = "both" },
+  { name = "close", when = "x - ground - 1e-14", direction = "both" },
+  { name = "sine", when = "sin(3*(x - ground))", direction = "both" },
+]
 [parameters]
 ground = {}
 height = {}
@@ -196,84 +185,41 @@ v = { initial = "0" }
 [derivatives]
 x = "v"
 v = "-10"
-[[events]]
-name = "before"
-when = "ground - x"
-direction = "rising"
-if = "v > 0"
-[[events]]
-name = "impact"
-when = "x - ground"
-direction = "falling"
-set = { v = "-0.8*v" }
-[[events]]
-name = "after"
-when = "3*(x - ground)"
-direction = "both"
-if = "v > 0"
-[[events]]
-name = "outside"
-when = "sqrt(v - 100)"
-direction = "rising"
-[[events]]
-name = "product"
-when = "(x - ground)*v"
-direction = "both"
-[[events]]
-name = "magnitude"
-when = "(x - ground)*abs(v)"
-direction = "both"
-[[events]]
-name = "close"
-when = "x - ground - 1e-14"
-direction = "both"
-[[events]]
-name = "sine"
-when = "sin(3*(x - ground))"
-direction = "both"
 [outputs]
-impacts = { count = "impact" }
-befores = { count = "before" }
-afters = { count = "after" }
 slowest = { at = "after", maximum = "-v" }
-outsides = { count = "outside" }
-products = { count = "product" }
-magnitudes = { count = "magnitude" }
-closes = { count = "close" }
-sines = { count = "sine" }
 """
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_a_condition_is_that_after_the_events_before(method: str) -> None:
     """High above the origin, where rounding spreads the impact over many roundings of time, too."""
     grounds, heights = [0.0, 1e3, 1e6], [1.8, 1.85, 1.9, 1.95, 2.0]
     impacts = [bounced(height, 0.8, 0.0, 3.0)[0] for height in heights]
     ds = points(
-        IMPACTS, method, {"ground": grounds, "height": heights}, window_end=3.0,
+        counted(IMPACTS), method, {"ground": grounds, "height": heights}, window_end=3.0,
         maximum_events=max(impacts), **bounded(method, 0.1),
     )  # fmt: skip
     expected = np.tile(impacts, (len(grounds), 1))
     assert (ds.status == Status.ok).all(), "what changes nothing is no chattering"
-    np.testing.assert_array_equal(ds.impacts, expected)
-    np.testing.assert_array_equal(ds.befores, 0)
-    np.testing.assert_array_equal(ds.afters, expected)
+    np.testing.assert_array_equal(ds.n_impact, expected)
+    np.testing.assert_array_equal(ds.n_before, 0)
+    np.testing.assert_array_equal(ds.n_after, expected)
     speeds = [0.8**n * math.sqrt(20 * h) for n, h in zip(impacts, heights, strict=True)]
     np.testing.assert_allclose(ds.slowest[0], -np.array(speeds), rtol=1e-9)
-    np.testing.assert_array_equal(ds.outsides, -1, err_msg="it is not known whether it happens")
-    for name in ("products", "magnitudes", "closes", "sines"):
+    np.testing.assert_array_equal(ds.n_outside, -1, err_msg="it is not known whether it happens")
+    for name in ("n_product", "n_magnitude", "n_close", "n_sine"):
         assert (ds[name][0] >= impacts).all(), "at each impact it is zero, once or twice"
 
 
-# Two clocks, set back at their periods; the second sees whether the first came first.
+# Two clocks, set back at their periods; the second sees whether the first came first. The values of
+# the time once in `length` are another clock's.
 
 CLOCKS = """
-format = 1
-name = "clocks"
-time_unit = "1"
+period = "length"
 [parameters]
-period1 = {}
-period2 = {}
+period1 = { default = 1e6 }
+period2 = { default = 1e6 }
+length = { default = 1e6 }
 keep = { default = 0, meaning = "1: a clock keeps what it is beyond its period" }
 ahead = { default = 1, meaning = "periods of the first clock in one of the second" }
 [states]
@@ -285,9 +231,6 @@ late = { initial = "0" }
 [derivatives]
 c1 = "1"
 c2 = "1"
-n1 = "0"
-n2 = "0"
-late = "0"
 [[events]]
 name = "tick1"
 when = "c1 - period1"
@@ -299,11 +242,10 @@ when = "c2 - period2"
 direction = "rising"
 set = { c2 = "keep*(c2 - period2)", n2 = "n2 + 1", late = "late + abs(n1 - ahead*(n2 + 1))" }
 [outputs]
-count1 = { count = "tick1" }
-count2 = { count = "tick2" }
 end1 = { final = "c1" }
 end2 = { final = "c2" }
 out_of_order = { final = "late" }
+steps = { values = "t", every = "period", keep = 8 }
 """
 
 
@@ -313,12 +255,12 @@ def check_clocks(ds: xr.Dataset, rows: dict[str, Any], end: float, tight: float)
     for clock in ("1", "2"):
         periods = [Fraction(float(p)) for p in rows[f"period{clock}"]]
         counts = [int(Fraction(end) / p) for p in periods]
-        np.testing.assert_array_equal(ds[f"count{clock}"], counts)
+        np.testing.assert_array_equal(ds[f"n_tick{clock}"], counts)
         rest = [float(Fraction(end) - n * p) for n, p in zip(counts, periods, strict=True)]
         np.testing.assert_allclose(ds[f"end{clock}"], rest, rtol=0, atol=tight)
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_random_clocks_that_tick_together(method: str) -> None:
     """The second has a multiple of the first's period, so that each of its ticks is one of both,
     and comes after the first's in the order of the file.
@@ -328,9 +270,7 @@ def test_random_clocks_that_tick_together(method: str) -> None:
     periods = np.round(random.uniform(0.1, 1.5, count), 2)
     periods[::3] = random.uniform(0.1, 1.5, periods[::3].size)
     ahead = random.integers(1, 5, count)
-    periods[np.abs(end / periods - np.round(end / periods)) < 1e-3] = (
-        0.37  # which does not end then
-    )
+    periods[np.abs(end / periods - np.round(end / periods)) < 1e-3] = 0.37  # it does not end then
     seconds = [
         float(Fraction(p) * n) for p, n in zip(periods.tolist(), ahead.tolist(), strict=True)
     ]
@@ -364,14 +304,14 @@ def test_a_thousand_ticks_at_the_ends_of_steps(method: str, steps: dict[str, flo
     }  # fmt: skip
     ds = computed(CLOCKS, method, rows, **steps)
     assert (ds.status == Status.ok).all()
-    assert ds.count1.values.tolist() == [1000, 1000, 15_000]
-    assert ds.count2.values.tolist() == [1000, 142, 15_000]
+    assert ds.n_tick1.values.tolist() == [1000, 1000, 15_000]
+    assert ds.n_tick2.values.tolist() == [1000, 142, 15_000]
     assert ds.out_of_order.values.tolist() == [0, 0, 0]
     np.testing.assert_allclose(ds.end1, [0.05, 0.05, 0.01], rtol=0, atol=1e-9)
     np.testing.assert_allclose(ds.end2, [0.05, 100.05 - 142 * 0.7, 0.01], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_ticks_a_little_apart_keep_their_order(method: str) -> None:
     early, late = 1.0, 1.0 + 1e-9
     rows = {"period1": [early, late], "period2": [late, early]}
@@ -379,13 +319,33 @@ def test_ticks_a_little_apart_keep_their_order(method: str) -> None:
     assert ds.out_of_order.values.tolist() == [0, 1]
 
 
+@every_method
+def test_a_window_of_whole_periods_has_the_values_at_both_its_ends(method: str) -> None:
+    lengths = [7.410077343928729, *np.random.default_rng(8).uniform(0.1, 10, 499)]
+    steps = bounded(method, 0.3)
+    ds = computed(CLOCKS, method, {"length": lengths}, start_cycle=5.0, end_cycle=8.0, **steps)
+    count = np.isfinite(ds.steps).sum("steps_index")
+    wrong = int((count != 4).sum())
+    assert wrong == 0, f"{wrong} of {len(lengths)} points have other numbers of values than 4"
+    expected = np.multiply.outer(lengths, [5.0, 6.0, 7.0, 8.0])
+    np.testing.assert_allclose(ds.steps[:, :4], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["rk54", pytest.param("rk4", marks=pytest.mark.broad)])
+def test_periods_without_end_do_not_hang(method: str) -> None:
+    """Of many periods within one step the last are taken; others than positive ones are refused."""
+    lengths = [2 * math.pi, 1e-9, -1.0, 1e-300]
+    steps = {"step": 5.0} if method == "rk4" else {}
+    ds = computed(CLOCKS, method, {"length": lengths}, window_end=20.5, **steps)
+    assert ds.status.values.tolist() == [0, 0, 3, 3]
+    np.testing.assert_allclose(ds.steps[0, :4], 2 * math.pi * np.arange(4))
+    np.testing.assert_allclose(ds.steps[1], 20.5 - 1e-9 * np.arange(7, -1, -1), rtol=1e-12)
+
+
 # A hoist, which switches as a thermostat does: x is thrown down to `ground`, where fast impacts
 # bounce and slow ones land, and is lifted to where it was thrown from.
 
 HOIST = """
-format = 1
-name = "hoist"
-time_unit = "1"
 [parameters]
 ground = {}
 height = {}
@@ -399,7 +359,6 @@ x = "v"
 v = "-10"
 [modes.rise]
 x = "v"
-v = "0"
 [[events]]
 name = "bounce"
 in = "fall"
@@ -435,14 +394,8 @@ direction = "both"
 set = { v = "v" }
 EVENTS
 [outputs]
-bounces = { count = "bounce" }
-lands = { count = "land" }
-tops = { count = "top" }
 end = { final = "x" }
 rises = { share = "rise" }
-n_above = { count = "above" }
-n_beyond = { count = "beyond" }
-COUNTS
 """
 # In `rise`, by name: the expression, direction, whether at_entry, and the count at each landing.
 AT_LANDING = {
@@ -460,8 +413,7 @@ def hoist() -> str:
         + ("at_entry = true\n" if at_entry else "")
         for name, (when, direction, at_entry, _) in AT_LANDING.items()
     ]
-    counts = [f'n_{name} = {{ count = "{name}" }}' for name in AT_LANDING]
-    return HOIST.replace("EVENTS", "".join(events)).replace("COUNTS", "\n".join(counts))
+    return HOIST.replace("EVENTS", "".join(events))
 
 
 def falling(height: float, fast: float, down: float) -> tuple[int, float]:
@@ -487,7 +439,7 @@ def hoisted(
     return n * bounces + done, n, n, x, n * height
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_what_is_zero_where_its_mode_begins_has_not_crossed_zero(method: str) -> None:
     """At a thousand grounds, also far from the origin: rounding decides in none.
 
@@ -515,9 +467,9 @@ def test_what_is_zero_where_its_mode_begins_has_not_crossed_zero(method: str) ->
     expected |= {"above": 0, "beyond": 0}
     wrong = {name: int((ds[f"n_{name}"] != count).sum()) for name, count in expected.items()}
     assert wrong == dict.fromkeys(expected, 0), "numbers of grounds with a wrong count"
-    np.testing.assert_array_equal(ds.bounces, bounces)
-    np.testing.assert_array_equal(ds.lands, lands)
-    np.testing.assert_array_equal(ds.tops, tops)
+    np.testing.assert_array_equal(ds.n_bounce, bounces)
+    np.testing.assert_array_equal(ds.n_land, lands)
+    np.testing.assert_array_equal(ds.n_top, tops)
     np.testing.assert_allclose(ds.end - grounds, ends, rtol=0, atol=1e-9)
     np.testing.assert_allclose(ds.rises, rises / window, rtol=0, atol=1e-9)
 
@@ -526,9 +478,6 @@ def test_what_is_zero_where_its_mode_begins_has_not_crossed_zero(method: str) ->
 # over the -1 of `jumped`, then rises to 0 each 2 s; of z, which is set from wherever it is.
 
 ENTRIES = """
-format = 1
-name = "entries"
-time_unit = "1"
 [parameters]
 start = {}
 rate = {}
@@ -540,9 +489,7 @@ q = { initial = "2" }
 z = { initial = "start" }
 [derivatives]
 x = "rate"
-n = "0"
 p = "1"
-q = "0"
 z = "1"
 [[events]]
 name = "back"
@@ -567,14 +514,9 @@ when = "2*x"
 direction = "both"
 EVENTS
 [outputs]
-backs = { count = "back" }
-jumps = { count = "jumped" }
-resets = { count = "reset" }
-crossings = { count = "crossed" }
 q_end = { final = "q" }
 z_end = { final = "z" }
 acted = { final = "n" }
-COUNTS
 """
 DIRECTIONS = ("rising", "falling", "both")
 
@@ -586,16 +528,15 @@ def entries() -> str:
         for direction in DIRECTIONS
         for prefix, line in (("", event), ("acting_", event + 'set = {{ n = "n + 1" }}\n'))
     ]
-    counts = [f'n_{name} = {{ count = "{name}" }}\n' for name in DIRECTIONS]
-    return ENTRIES.replace("EVENTS\n", "".join(events)).replace("COUNTS\n", "".join(counts))
+    return ENTRIES.replace("EVENTS\n", "".join(events))
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_an_entry_lets_events_happen_that_are_past_zero(method: str) -> None:
     """By the side of x, or by its rate where x is 0; later where it crosses 0, at t = 1."""
     along = {"start": [-1.0, 0.0, 1.0], "rate": [-1.0, 0.0, 1.0], "window_end": [0.5, 1.5, 3, 5]}
     steps = bounded(method, 0.3)
-    ds = points(entries(), method, along, maximum_events=1000.0, **steps)
+    ds = points(counted(entries()), method, along, maximum_events=1000.0, **steps)
     start, rate, end = np.meshgrid(*along.values(), indexing="ij")
     side = np.where(start == 0, rate, start)
     crosses = (start * rate < 0) & (end > 1)
@@ -604,12 +545,12 @@ def test_an_entry_lets_events_happen_that_are_past_zero(method: str) -> None:
     for name, expected in zip(DIRECTIONS, (rising, falling, rising + falling), strict=True):
         np.testing.assert_array_equal(ds[f"n_{name}"], expected, err_msg=name)
     np.testing.assert_array_equal(ds.acted, 2 * (rising + falling))
-    np.testing.assert_array_equal(ds.crossings, crosses, err_msg="it has no at_entry")
+    np.testing.assert_array_equal(ds.n_crossed, crosses, err_msg="it has no at_entry")
     backs = np.select([end < 2, end < 4], [1, 2], 3)
-    np.testing.assert_array_equal(ds.backs, backs)
+    np.testing.assert_array_equal(ds.n_back, backs)
     np.testing.assert_allclose(ds.q_end, 2 + 0.5 * backs)
-    np.testing.assert_array_equal(ds.jumps, 0, err_msg="a set moves p over its zero")
-    np.testing.assert_array_equal(ds.resets, 1, err_msg="it is past zero, or on its way from it")
+    np.testing.assert_array_equal(ds.n_jumped, 0, err_msg="a set moves p over its zero")
+    np.testing.assert_array_equal(ds.n_reset, 1, err_msg="it is past zero, or on its way from it")
     np.testing.assert_allclose(ds.z_end, 0.5 + end, rtol=0, atol=1e-11)
 
 
@@ -617,9 +558,6 @@ def test_an_entry_lets_events_happen_that_are_past_zero(method: str) -> None:
 # of one expression (x or -x; y) and of others.
 
 TOGETHER = """
-format = 1
-name = "together"
-time_unit = "1"
 [parameters]
 height = {}
 [states]
@@ -632,17 +570,9 @@ j = { initial = "0" }
 [modes.before]
 x = "-1"
 y = "-1"
-n = "0"
-m = "0"
-k = "0"
-j = "0"
 [modes.behind]
 x = "-1"
 y = "-1"
-n = "0"
-m = "0"
-k = "0"
-j = "0"
 [[events]]
 name = "early"
 in = "before"
@@ -706,35 +636,25 @@ when = "y"
 direction = "falling"
 if = "j > 0.5"
 [outputs]
-earlies = { count = "early" }
-firsts = { count = "first" }
-seconds = { count = "second" }
-thirds = { count = "third" }
-sightings = { count = "seen" }
-laters = { count = "later" }
-afters = { count = "after" }
-pasts = { count = "past" }
-ups = { count = "up" }
-downs = { count = "down" }
-n_early = { at = "early", sum = "n" }
+n_of_early = { at = "early", sum = "n" }
 m_end = { final = "m" }
 k_end = { final = "k" }
 end = { final = "x" }
 """
 AT_ONE_TIME = {
-    "earlies": 1, "n_early": 0,  # before anything is set
-    "firsts": 1, "seconds": 1, "thirds": 0, "m_end": 11,  # judged before their sets, which add up
-    "sightings": 1,  # due in the first mode, and again at once as that of the next
-    "laters": 0, "afters": 1, "k_end": 11, "pasts": 1,  # in the mode after `first`
-    "ups": 0, "downs": 1,  # `up` is not due, so `down` is judged in its own place
+    "n_early": 1, "n_of_early": 0,  # before anything is set
+    "n_first": 1, "n_second": 1, "n_third": 0, "m_end": 11,  # judged before their sets, which add
+    "n_seen": 1,  # due in the first mode, and again at once as that of the next
+    "n_later": 0, "n_after": 1, "k_end": 11, "n_past": 1,  # in the mode after `first`
+    "n_up": 0, "n_down": 1,  # `up` is not due, so `down` is judged in its own place
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_events_at_one_time_act_in_the_order_of_the_file(method: str) -> None:
     heights = np.random.default_rng(7).uniform(0.1, 2, 50)
     steps = bounded(method, 0.3)
-    ds = points(TOGETHER, method, {"height": heights}, window_end=3.0, **steps)
+    ds = points(counted(TOGETHER), method, {"height": heights}, window_end=3.0, **steps)
     assert (ds.status == Status.ok).all()
     for name, expected in AT_ONE_TIME.items():
         np.testing.assert_array_equal(ds[name], expected, err_msg=name)
@@ -744,9 +664,6 @@ def test_events_at_one_time_act_in_the_order_of_the_file(method: str) -> None:
 # y rises to zero, rests there within rounding, and rises again or turns: as a speed with friction.
 
 RESTING = """
-format = 1
-name = "resting"
-time_unit = "1"
 [parameters]
 start = {}
 rate = {}
@@ -758,7 +675,6 @@ z = { initial = "0" }
 y = "rate"
 z = "1"
 [modes.rest]
-y = "0"
 z = "1"
 [modes.further]
 y = "again"
@@ -782,13 +698,11 @@ when = "z - 2"
 direction = "rising"
 then = "further"
 [outputs]
-arrivals = { count = "arrive" }
-turns = { count = "turn" }
 end = { final = "y" }
 """
 
 
-@pytest.mark.parametrize("method", FIRST)
+@every_method
 def test_what_rests_at_zero_leaves_it_without_crossing_it(method: str) -> None:
     """At rates that differ, so that a rounding of the first may be many of the last."""
     random = np.random.default_rng(3)
@@ -797,47 +711,6 @@ def test_what_rests_at_zero_leaves_it_without_crossing_it(method: str) -> None:
     rows = {"start": start, "rate": rate, "again": again}
     ds = computed(RESTING, method, rows, window_end=3.0, **bounded(method, 0.3))
     assert (ds.status == Status.ok).all()
-    assert (ds.arrivals == 1).all()
-    assert (ds.turns == 0).all()
+    assert (ds.n_arrive == 1).all()
+    assert (ds.n_turn == 0).all()
     np.testing.assert_allclose(ds.end, again, rtol=0, atol=1e-13)
-
-
-# Values once a period, of x = t.
-
-PERIODS = """
-format = 1
-name = "periods"
-time_unit = "1"
-period = "length"
-[parameters]
-length = {}
-[states]
-x = { initial = "0" }
-[derivatives]
-x = "1"
-[outputs]
-steps = { values = "x", every = "period", keep = 8 }
-"""
-
-
-@pytest.mark.parametrize("method", FIRST)
-def test_a_window_of_whole_periods_has_the_values_at_both_its_ends(method: str) -> None:
-    lengths = [7.410077343928729, *np.random.default_rng(8).uniform(0.1, 10, 499)]
-    steps = bounded(method, 0.3)
-    ds = points(PERIODS, method, {"length": lengths}, start_cycle=5.0, end_cycle=8.0, **steps)
-    count = np.isfinite(ds.steps).sum("steps_index")
-    wrong = int((count != 4).sum())
-    assert wrong == 0, f"{wrong} of {len(lengths)} points have other numbers of values than 4"
-    expected = np.multiply.outer(lengths, [5.0, 6.0, 7.0, 8.0])
-    np.testing.assert_allclose(ds.steps[:, :4], expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("method", ["rk54", pytest.param("rk4", marks=pytest.mark.broad)])
-def test_periods_without_end_do_not_hang(method: str) -> None:
-    """Of many periods within one step the last are taken; others than positive ones are refused."""
-    lengths = [2 * math.pi, 1e-9, -1.0, 1e-300]
-    steps = {"step": 5.0} if method == "rk4" else {}
-    ds = points(PERIODS, method, {"length": lengths}, window_end=20.5, **steps)
-    assert ds.status.values.tolist() == [0, 0, 3, 3]
-    np.testing.assert_allclose(ds.steps[0, :4], 2 * math.pi * np.arange(4))
-    np.testing.assert_allclose(ds.steps[1], 20.5 - 1e-9 * np.arange(7, -1, -1), rtol=1e-12)
