@@ -129,7 +129,7 @@ def model(text: str) -> dict[str, Any]:
     if "modes" in document:
         document["modes"] = {mode: at_rest | own for mode, own in document["modes"].items()}
     else:
-        document["derivatives"] = at_rest | document["derivatives"]
+        document["derivatives"] = at_rest | document.get("derivatives", {})
     return document
 
 

@@ -59,9 +59,6 @@ def test_values_at_the_impacts_of_a_ball_in_the_window(method: str) -> None:
 # One that grows is that of a friction element at touch: load and limit are 0 there, to roundings of
 # their own.
 RAMP = """
-format = 1
-name = "ramp"
-time_unit = "1"
 start_mode = "START"
 [parameters]
 force = {}
@@ -79,12 +76,8 @@ load = { value = "force*(sine*sin(since) + (1 - sine)*(1 - cos(since)))" }
 limit = { value = "grip + growth*(3*clock - 3*delay)" }
 [modes.wait]
 clock = "1"
-x = "0"
-v = "0"
 [modes.stick]
 clock = "1"
-x = "0"
-v = "0"
 [modes.slip]
 clock = "1"
 x = "v"
@@ -142,19 +135,12 @@ def test_an_expression_that_is_zero_where_its_mode_is_entered(start: str, method
 
 
 JUMPS = """
-format = 1
-name = "jumps"
-time_unit = "1"
 [parameters]
 phase = {}
 [states]
 n = { initial = "0" }
 m = { initial = "0" }
 k = { initial = "0" }
-[derivatives]
-n = "0"
-m = "0"
-k = "0"
 [[events]]
 name = "relation"
 when = "where(sin(t + phase) > 0, 1, -1)"
@@ -182,8 +168,7 @@ def test_an_expression_that_jumps_over_zero_is_not_there_afterwards(method: str)
     """Each jump is an event: where one has ended, the expression is 1 or -1, not 0."""
     phases = np.linspace(0.05, 6.25, 63)
     steps = {"step": 0.01} if method == "rk4" else {"maximum_step": 0.1}
-    document = {"model": model(JUMPS), "method": method, "axes": {"phase": {"values": phases}}}
-    ds = sweep.run(document | {"parameters": {"window_end": 20.0, **steps}}, store=None)
+    ds = points(JUMPS, method, {"phase": phases}, window_end=20.0, **steps)
     assert (ds.status == Status.ok).all()
     zeros = np.floor((20.0 + phases) / math.pi) - np.floor(phases / math.pi)
     rises = np.floor((20.0 + phases) / (2 * math.pi)) - np.floor(phases / (2 * math.pi))

@@ -12,9 +12,6 @@ from tests.equations.examples import points
 
 # x = sin t, v = cos t. No two expressions have a kink at one time, so none is split for another.
 CLOCK = """
-format = 1
-name = "clock"
-time_unit = "1"
 [states]
 x = { initial = "0" }
 v = { initial = "1" }

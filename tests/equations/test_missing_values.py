@@ -23,9 +23,6 @@ from tests.equations.test_events import FIRST, METHODS, controls
 
 # x = exp(-t), of which every output is 0/0 at k = 0, and at other k one of x.
 DECAY = """
-format = 1
-name = "decay"
-time_unit = "1"
 [parameters]
 k = {}
 [states]
@@ -151,7 +148,7 @@ def test_stores_made_before_statistics_said_so_continue(
         assert dataset.attrs[name] == expected.attrs[name]
 
 
-PERIODIC = DECAY.replace('"1"\n[par', '"1"\nperiod = "2"\n[par')
+PERIODIC = f'period = "2"\n{DECAY}'
 
 
 @pytest.mark.parametrize(
@@ -182,9 +179,6 @@ def test_along_an_axis_a_window_without_a_length_is_outside_validity(
 
 # x = t, until it reaches `wall`.
 STOPPED = """
-format = 1
-name = "stopped"
-time_unit = "1"
 [parameters]
 wall = {}
 [states]

@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
 from scipy.interpolate import CubicSpline
 
-import sweep
 from sweep.spec import Status
-from tests.equations.examples import model, points
+from tests.equations.examples import points
 from tests.equations.test_events import FIRST
 
 # x = (t - a)(t - b)(t - c), and its derivatives.
 CUBIC = """
-format = 1
-name = "cubic"
-time_unit = "1"
 [parameters]
 a = {}
 b = {}
@@ -76,10 +71,6 @@ def roots(count: int) -> np.ndarray:
     return np.concatenate([[[2.0, 6.0, 10.0]], rows[apart]])[:count]
 
 
-def along(rows: np.ndarray) -> dict[str, Any]:
-    return {"case": {name: {"values": list(rows[:, i])} for i, name in enumerate("abc")}}
-
-
 def area(a: np.ndarray, b: np.ndarray, c: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The integral of (t - a)(t - b)(t - c) from 0 to t."""
     return t**4 / 4 - (a + b + c) * t**3 / 3 + (a * b + b * c + c * a) * t**2 / 2 - a * b * c * t
@@ -91,14 +82,9 @@ def test_random_cubics_have_three_roots(method: str) -> None:
     about 1e-12, and the slope at close roots is 1e-3 or more: times are right to 1e-8.
     """
     rows = roots(400)
-    ds = sweep.run(
-        {
-            "model": model(CUBIC), "method": method, "axes": along(rows),
-            "parameters": {"window_end": END, **controls(method)},
-        },
-        store=None, progress=False,
-    )  # fmt: skip
     a, b, c = rows.T
+    columns = {"a": a, "b": b, "c": c}
+    ds = points(CUBIC, method, rows=columns, window_end=END, **controls(method))
     assert (ds.status == Status.ok).all()
     wrong = int(((ds.crossings != 3) | (ds.downs != 1)).sum())
     assert wrong == 0, f"{wrong} of {len(rows)} cubics have other numbers of crossings"
@@ -114,9 +100,6 @@ def test_random_cubics_have_three_roots(method: str) -> None:
 
 # The example of SciPy's issue 9228, whose y is (t - 2)(t - 6)(t - 10); its rate is one of t alone.
 RATE_OF_TIME = """
-format = 1
-name = "scipy_9228"
-time_unit = "1"
 [states]
 y = { initial = "-120" }
 [derivatives]
@@ -143,9 +126,6 @@ def test_a_state_whose_rate_is_a_parabola_of_time(method: str) -> None:
 
 # u = cos(omega t), which exceeds the limit for a short time at each of its maxima.
 PEAKS = """
-format = 1
-name = "peaks"
-time_unit = "1"
 [parameters]
 omega = {}
 limit = {}
@@ -209,9 +189,6 @@ TIMES = np.concatenate([[0.0], np.cumsum(RANDOM.uniform(0.1, 0.6, 36))])
 SAMPLES = RANDOM.normal(0, 1, 37)
 SPLINE = CubicSpline(TIMES, SAMPLES, bc_type="natural")
 NOISE = """
-format = 1
-name = "noise"
-time_unit = "1"
 [parameters]
 height = {}
 unrelated = {}

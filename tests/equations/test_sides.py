@@ -14,9 +14,6 @@ from sweep.spec import Status
 from tests.equations.examples import model, points
 
 MODEL = """
-format = 1
-name = "relations"
-time_unit = "1"
 [parameters]
 a = {{}}
 [states]
@@ -61,9 +58,6 @@ def test_more_sides_than_a_kernel_holds_are_refused() -> None:
 
 
 UNTAKEN = """
-format = 1
-name = "untaken"
-time_unit = "1"
 [parameters]
 which = {}
 [states]
