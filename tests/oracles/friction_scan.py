@@ -64,8 +64,7 @@ class Room(NamedTuple):
 
     flow: NDArray[np.float64]  # (2, 5)
     series: NDArray[np.float64]  # (ORDER + 1,)
-    sums: NDArray[np.float64]  # (stages, 3): slip distance, its moment with sin(τ + φ), time stuck
-    counts: NDArray[np.int64]  # (stages, 2): slips and rests begun
+    slips: NDArray[np.int64]  # begun in each stage
 
 
 class Edge(NamedTuple):
@@ -81,14 +80,11 @@ def scan(
     """March each point; `parameters` has the names of `exact` and broadcasts to one dimension.
 
     Returns, each of shape (n_points,):
-    slip_phases, sticks: slips (reversals counted) and rests that begin in the window [t0, t1);
-    slips_total: slips that begin before t1, −1 if the march got stuck;
-    wear_power (W), slip_distance (m), stick_fraction over the window;
-    margin_decision: the least amount by which a decision fell as it did: a stuck or reversing
-    mass's force against the bound (over the larger of μmg and m a0), a local minimum of the speed
-    or the dip after its zero (over a0/ω); inf if nothing ever was decided;
-    margin_window: the least distance of a slip's beginning or end from the window's edges, in
-    cycles (inf if the march saw none); margin: the lesser of both.
+    slip_phases: slips (reversals counted) that begin in the window [t0, t1);
+    margin: the least amount by which a decision fell as it did: a stuck or reversing mass's force
+    against the bound (over the larger of μmg and m a0), a local minimum of the speed or the dip
+    after its zero (over a0/ω), the distance of a slip's beginning or end from the window's edges
+    (in cycles); inf if nothing ever was decided, 0 if the march got stuck.
     """
     columns = np.broadcast_arrays(*(np.atleast_1d(parameters[name]) for name in PARAMETERS))
     point = np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.float64)
@@ -99,13 +95,8 @@ def scan(
         raise ValueError(f"steps_per_cycle={steps_per_cycle!r} is too few here: {needed} would do")
     phase = np.linspace(0, 2 * np.pi, steps_per_cycle + 1)
     grid = Grid(2 * np.pi / steps_per_cycle, steps_per_cycle, np.sin(phase), np.cos(phase))
-    counts, reals = _scan(point, grid)
-    names = ("wear_power", "slip_distance", "stick_fraction", "margin_decision", "margin_window")
-    return {
-        **dict(zip(("slip_phases", "sticks", "slips_total"), counts.T, strict=True)),
-        **dict(zip(names, reals.T, strict=True)),
-        "margin": np.minimum(reals[:, 3], reals[:, 4]),
-    }
+    slips, margins = _scan(point, grid)
+    return {"slip_phases": slips, "margin": margins}
 
 
 def random_points(n: int, seed: int) -> dict[str, NDArray[np.float64]]:
@@ -143,59 +134,51 @@ def random_points(n: int, seed: int) -> dict[str, NDArray[np.float64]]:
 
 @njit(nogil=True)
 def _scan(point, grid):
-    """March all points; columns of the results as `scan` names them."""
-    counts, reals = np.zeros((len(point), 3), np.int64), np.zeros((len(point), 5))
-    room = Room(np.empty((2, 5)), np.empty(ORDER + 1), np.empty((3, 3)), np.empty((3, 2), np.int64))
+    """March all points: the slips of each in its window, and its margin."""
+    slips, margins = np.zeros(len(point), np.int64), np.full(len(point), np.inf)
+    room = Room(np.empty((2, 5)), np.empty(ORDER + 1), np.empty(3, np.int64))
     for i in range(len(point)):
         m, g, mu, k, c, a0, w, av, phi, t0, t1 = point[i]
         if a0 == 0:
-            reals[i, 2:] = 1.0, np.inf, np.inf
             continue
         scaled = Oscillator(
             k / (m * w * w), c / (m * w), mu * g / a0, mu * av / a0, np.cos(phi), np.sin(phi)
         )
-        finished = _march(scaled, grid, w * t0, w * t1, room, reals[i, 3:])
-        counts[i, :2] = room.counts[1]
-        counts[i, 2] = room.counts[0, 0] + room.counts[1, 0] if finished else -1
-        distance, shaken, stuck = room.sums[1]
-        length = a0 / w**2
-        reals[i, 0] = m * length * (g * distance + av * shaken) / (t1 - t0)
-        reals[i, 1] = length * distance
-        reals[i, 2] = stuck / (w * (t1 - t0))
-    return counts, reals
+        if not _march(scaled, grid, w * t0, w * t1, room, margins[i : i + 1]):
+            margins[i] = 0.0
+        slips[i] = room.slips[1]
+    return slips, margins
 
 
 @njit(nogil=True)
-def _march(scaled, grid, start, end, room, margins):
+def _march(scaled, grid, start, end, room, margin):
     """One point from rest at time 0 to a little beyond the window; whether it got there.
 
-    room.sums and room.counts are filled in for each stage (before, in and after the window), and
-    margins (of decisions, of the window's edges) over all of them.
+    room.slips is filled in for each stage (before, in and after the window); the only element of
+    `margin` is lowered to the point's.
     """
     edges = (_edge(start, grid), _edge(end, grid), _edge(end + 2 * np.pi * BEYOND, grid))
     _fill_flow(scaled, grid.step, room.series, room.flow)
-    room.sums[:] = 0
-    room.counts[:] = 0
-    margins[:] = np.inf
+    room.slips[:] = 0
     state, stage = State(0, 0.0, 0, 0.0, 0.0, 0), 0
     for _ in range(EVENTS_PER_CYCLE * (1 + (edges[2].cell + 1) // grid.cells)):
         while stage < 3 and (state.cell, state.rest) >= (edges[stage].cell, edges[stage].rest):
             stage += 1
         if stage == 3:
             return True
-        edge, sums, counts = edges[stage], room.sums[stage], room.counts[stage]
+        edge, slips = edges[stage], room.slips[stage : stage + 1]
         if state.rest == 0 and state.known_zeros == 0 and state.cell < edge.cell:
-            state = _leap(scaled, grid, room.flow, state, edge.cell, sums)
+            state = _leap(scaled, grid, room.flow, state, edge.cell)
             if state.cell == edge.cell:
                 continue
         limit = edge.rest if state.cell == edge.cell else grid.step
         sense = state.sense
         if sense == 0:
-            state = _wait(scaled, grid, state, limit, sums, counts, margins)
+            state = _wait(scaled, grid, state, limit, slips, margin)
         else:
-            state = _slide(scaled, grid, room.series, state, limit, sums, counts, margins)
+            state = _slide(scaled, grid, room.series, state, limit, slips, margin)
         if state.sense != sense:
-            _note_edges(grid, state, edges, margins)
+            _note_edges(grid, state, edges, margin)
         if state.rest >= grid.step:
             state = _at_next_cell(state)
     return False
@@ -209,11 +192,11 @@ def _edge(time, grid):
 
 
 @njit(nogil=True)
-def _note_edges(grid, state, edges, margins):
-    """Lower the window's margin to the distance of an event from the window's edges, in cycles."""
+def _note_edges(grid, state, edges, margin):
+    """Lower the margin to the distance of an event from the window's edges, in cycles."""
     for edge in edges[:2]:
         distance = abs((state.cell - edge.cell) * grid.step + state.rest - edge.rest)
-        margins[1] = min(margins[1], distance / (2 * np.pi))
+        margin[0] = min(margin[0], distance / (2 * np.pi))
 
 
 @njit(nogil=True)
@@ -223,45 +206,38 @@ def _at_next_cell(state):
 
 
 @njit(nogil=True)
-def _leap(scaled, grid, flow, state, stop, sums):
+def _leap(scaled, grid, flow, state, stop):
     """The state at the next cell in which something might happen, or at cell `stop`."""
     if state.sense == 0:
         cell = _rest(scaled, grid, state.cell, stop, state.place)
-        sums[2] += (cell - state.cell) * grid.step
         return State(cell, 0.0, 0, state.place, 0.0, 0)
-    cell, along, speed, shaken = _glide(scaled, grid, flow, state, stop)
-    sums[0] += along - state.sense * state.place
-    sums[1] += shaken
+    cell, along, speed = _glide(scaled, grid, flow, state, stop)
     return State(cell, 0.0, state.sense, state.sense * along, speed, 0)
 
 
 @njit(nogil=True)
-def _wait(scaled, grid, state, limit, sums, counts, margins):
+def _wait(scaled, grid, state, limit, slips, margin):
     """The state of a mass at rest at its onset in this cell, or still at rest at `limit`."""
     theta = (state.cell % grid.cells) * grid.step
-    onset, sense = _onset(scaled, theta, state.rest, limit, state.place, margins)
-    sums[2] += onset - state.rest
-    counts[0] += sense != 0
+    onset, sense = _onset(scaled, theta, state.rest, limit, state.place, margin)
+    slips[0] += sense != 0
     return State(state.cell, onset, sense, state.place, 0.0, 2 if sense != 0 else 0)
 
 
 @njit(nogil=True)
-def _slide(scaled, grid, series, state, limit, sums, counts, margins):
+def _slide(scaled, grid, series, state, limit, slips, margin):
     """The state of a slipping mass after its next zero in this cell, or at `limit`."""
     theta = (state.cell % grid.cells) * grid.step + state.rest
     _fill_series(scaled, theta, state.sense * state.place, state.speed, state.sense, series)
     series[: state.known_zeros] = 0
-    span, ends = _first_zero(series, state.known_zeros, limit - state.rest, margins)
-    slipped = _integral(series, span)
-    sums[0] += slipped
-    sums[1] += _moment(scaled, series, span, theta)
-    place, rest = state.place + state.sense * slipped, state.rest + span
+    span, ends = _first_zero(series, state.known_zeros, limit - state.rest, margin)
+    place, rest = state.place + state.sense * _integral(series, span), state.rest + span
     if not ends:
         return State(state.cell, rest, state.sense, place, _value(series, 0, span), 0)
     excess = _excess(scaled, theta + span, place, state.sense)
-    margins[0] = min(margins[0], abs(excess) / max(1.0, scaled.friction))
-    counts[0 if excess > 0 else 1] += 1
+    margin[0] = min(margin[0], abs(excess) / max(1.0, scaled.friction))
     if excess > 0:
+        slips[0] += 1
         return State(state.cell, rest, -state.sense, place, 0.0, 1)
     return State(state.cell, rest, 0, place, 0.0, 0)
 
@@ -302,7 +278,7 @@ def _rest(scaled, grid, cell, stop, place):
 
 
 @njit(nogil=True)
-def _onset(scaled, theta, rest, limit, place, margins):
+def _onset(scaled, theta, rest, limit, place, margin):
     """When in [rest, limit] of the cell that begins at theta the mass slips, and which way."""
     first, sense = limit, 0
     for side in (1, -1):
@@ -315,7 +291,7 @@ def _onset(scaled, theta, rest, limit, place, margins):
         excess = _excess(scaled, theta + right, place, side)
         if turns or excess > 0:
             greatest = _excess(scaled, theta + top, place, side)
-            margins[0] = min(margins[0], abs(greatest) / max(1.0, scaled.friction))
+            margin[0] = min(margin[0], abs(greatest) / max(1.0, scaled.friction))
         if excess > 0:
             left = rest
             for _ in range(BISECTIONS):
@@ -365,8 +341,7 @@ def _fill_flow(scaled, step, series, flow):
 def _glide(scaled, grid, flow, state, stop):
     """Slip on over whole cells, to the first in which the speed has or hides a zero, or to `stop`.
 
-    Returns that cell, the place along the slip and the speed there, and the slip's moment with
-    sin(τ + φ), by the trapezoidal rule with end corrections.
+    Returns that cell, the place along the slip and the speed there.
     """
     kappa, gamma, eta, nu = scaled.stiffness, scaled.damping, scaled.friction, scaled.shaking
     push_sine, push_cosine = state.sense + nu * scaled.cosine, nu * scaled.sine
@@ -377,9 +352,6 @@ def _glide(scaled, grid, flow, state, stop):
     sine, cosine = grid.sine[index], grid.cosine[index]
     push = push_sine * sine + push_cosine * cosine
     rise = -gamma * speed - kappa * along - push - eta
-    load, load_slope = _load(scaled, sine, cosine)
-    shaken = speed * load / 2
-    correction = rise * load + speed * load_slope
     while cell < stop:
         slope = push_sine * cosine - push_cosine * sine
         next_along = pp * along + ps * speed + pf * push + pd * slope + pc
@@ -391,15 +363,11 @@ def _glide(scaled, grid, flow, state, stop):
         if next_speed <= 0 or (rise < 0 and next_rise >= 0):
             break
         along, speed, push, rise, cell = next_along, next_speed, next_push, next_rise, cell + 1
-        load, load_slope = _load(scaled, sine, cosine)
-        shaken += speed * load
-    shaken -= speed * load / 2
-    correction -= rise * load + speed * load_slope
-    return cell, along, speed, grid.step * (shaken + grid.step / 12 * correction)
+    return cell, along, speed
 
 
 @njit(nogil=True)
-def _first_zero(series, known_zeros, span, margins):
+def _first_zero(series, known_zeros, span, margin):
     """The first zero of the speed in (0, span] beyond the known ones at 0, or span; and whether."""
     left = 0.0
     for part in range(1, 9):
@@ -411,10 +379,10 @@ def _first_zero(series, known_zeros, span, margins):
             zero = _bisect(series, known_zeros, left, bottom, False)
             fall, bend = _slope(series, 0, zero), _bend(series, zero)
             if bend > 0:
-                margins[0] = min(margins[0], fall * fall / (2 * bend))
+                margin[0] = min(margin[0], fall * fall / (2 * bend))
             return zero, True
         if _slope(series, 0, left) < 0 <= _slope(series, 0, right):
-            margins[0] = min(margins[0], _value(series, 0, bottom))
+            margin[0] = min(margin[0], _value(series, 0, bottom))
         left = right
     return span, False
 
@@ -466,16 +434,3 @@ def _integral(series, span):
     for n in range(ORDER, -1, -1):
         total = total * span + series[n] / (n + 1)
     return total * span
-
-
-@njit(nogil=True)
-def _moment(scaled, series, span, theta):
-    """The integral of the speed times sin(τ + φ) over [0, span], by Gauss' rule of three points."""
-    if scaled.shaking == 0:
-        return 0.0
-    total = 0.0
-    for node, weight in ((-np.sqrt(0.6), 5 / 18), (0.0, 4 / 9), (np.sqrt(0.6), 5 / 18)):
-        place = span * (1 + node) / 2
-        load, _ = _load(scaled, np.sin(theta + place), np.cos(theta + place))
-        total += weight * _value(series, 0, place) * load
-    return span * total
