@@ -119,13 +119,19 @@ def assert_near_the_reference(wear_power: NDArray[np.float64]) -> None:
 # Against plain Python.
 
 
-def dampings(short: Columns, stiffness: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Damping of the stuck contact: up to 1.5 times critical, at some points 0 or NaN (default)."""
+def in_contact(
+    short: Columns, stiffness: float | NDArray[np.float64], seed: int, **chosen: Any
+) -> dict[str, Any]:
+    """Controls with the law's spring, for each unit of mass, and its damper.
+
+    The damper is up to 1.5 times critical, at some points 0 or NaN (default).
+    """
     rng = np.random.default_rng(seed)
-    critical = 2 * np.sqrt(short["m"] * (short["k"] + stiffness))
-    chosen = critical * rng.uniform(0, 1.5, len(critical))
-    chosen[::4], chosen[1::4] = math.nan, 0.0
-    return chosen
+    stiffness = stiffness * short["m"]
+    damping = 2 * np.sqrt(short["m"] * (short["k"] + stiffness))
+    damping *= rng.uniform(0, 1.5, len(damping))
+    damping[::4], damping[1::4] = math.nan, 0.0
+    return {"tangential_stiffness": stiffness, "tangential_damping": damping, **chosen}
 
 
 def in_plain_python(
@@ -140,11 +146,9 @@ def in_plain_python(
     if math.isnan(own["tangential_damping"]):
         own["tangential_damping"] = None
     try:
-        outputs = run(method, point, theta=0.55, **own)
+        return run(method, point, theta=0.55, **own)
     except ValueError:
         return None
-    assert outputs is not None
-    return outputs
 
 
 def assert_alike(
@@ -164,13 +168,8 @@ def assert_alike(
 def test_constant_steps_agree_with_plain_python(method: str, blocks: int) -> None:
     short = random_short(8, seed=3 + blocks)
     rng = np.random.default_rng(1)
-    stiffness = rng.uniform(1e4, 5e4, 8) * short["m"]
-    chosen = {
-        "step": rng.uniform(3e-4, 9e-4, 8),
-        "tangential_stiffness": stiffness,
-        "tangential_damping": dampings(short, stiffness, blocks),
-        "blocks": float(blocks),
-    }
+    stiffness, step = rng.uniform(1e4, 5e4, 8), rng.uniform(3e-4, 9e-4, 8)
+    chosen = in_contact(short, stiffness, blocks, step=step, blocks=float(blocks))
     ours = compute(named(short) | controls(method, **chosen), method=method)
     for i in range(8):
         theirs = in_plain_python(method, short, i, chosen)
@@ -185,15 +184,8 @@ def test_step_size_control_agrees_with_plain_python(
 ) -> None:
     """To 1e-9, because rounding changes the lengths of steps, and thereby the sums."""
     short = random_short(6, seed=11)
-    stiffness = 2e5 * short["m"]
-    chosen = {
-        "step": 1e-5,
-        "maximum_step": 3e-4,
-        "tolerance": tolerance,
-        "tangential_stiffness": stiffness,
-        "tangential_damping": dampings(short, stiffness, blocks),
-        "blocks": float(blocks),
-    }
+    steps = {"step": 1e-5, "maximum_step": 3e-4, "tolerance": tolerance}
+    chosen = in_contact(short, 2e5, blocks, **steps, blocks=float(blocks))
     ours = compute(named(short) | controls(method, **chosen), method=method)
     for i in range(6):
         theirs = in_plain_python(method, short, i, chosen)
@@ -214,15 +206,8 @@ def test_windows_of_a_few_steps_in_blocks(method: str, tolerance: float) -> None
     short["t0"] = rng.uniform(0, 0.06, n) * (rng.random(n) < 0.8) + 0.04
     whole = np.arange(n) // 4 + 1 + 1e-5 * (np.arange(n) % 4 == 3)  # or a step's hair more
     short["t1"] = short["t0"] + step * np.where(np.arange(n) % 2, whole, rng.uniform(0.1, 7, n))
-    stiffness = 2e5 * short["m"]
-    chosen = {
-        "step": step,
-        "maximum_step": step,
-        "tolerance": tolerance,
-        "tangential_stiffness": stiffness,
-        "tangential_damping": dampings(short, stiffness, 2),
-        "blocks": np.floor(rng.uniform(1, 6, n)),
-    }
+    steps = {"step": step, "maximum_step": step, "tolerance": tolerance}
+    chosen = in_contact(short, 2e5, 2, **steps, blocks=np.floor(rng.uniform(1, 6, n)))
     ours = compute(named(short) | controls(method, **chosen), method=method)
     theirs = [in_plain_python(method, short, i, chosen) for i in range(n)]
     computed = np.array([each is not None for each in theirs])
@@ -241,15 +226,8 @@ def test_a_step_that_would_never_do_is_taken_after_sixteen_retries() -> None:
     short = random_short(6, seed=21)
     short["t0"] = np.zeros(6)
     short["t1"] = np.full(6, 0.1)
-    stiffness = 2e3 * short["m"]
-    chosen = {
-        "step": 1e-3,
-        "maximum_step": 1e-3,
-        "tolerance": 1e-3,
-        "tangential_stiffness": stiffness,
-        "tangential_damping": dampings(short, stiffness, 3),
-        "blocks": 1.0,
-    }
+    steps = {"step": 1e-3, "maximum_step": 1e-3, "tolerance": 1e-3}
+    chosen = in_contact(short, 2e3, 3, **steps, blocks=1.0)
     parameters = named(short) | controls("adapt_ordre2", **chosen)
     ours = compute(parameters, method="adapt_ordre2")
     for i in range(6):
@@ -266,14 +244,8 @@ def test_windows_in_cycles_and_in_seconds_give_the_same_bits(method: str, tolera
     period = 2 * np.pi / short["w"]
     cycles = {"start_cycle": short["t0"] / period, "end_cycle": short["t1"] / period}
     short |= {"t0": cycles["start_cycle"] * period, "t1": cycles["end_cycle"] * period}
-    stiffness = 2e5 * short["m"]
-    chosen = {
-        "step": 3e-4,
-        "maximum_step": 3e-4,
-        "tolerance": tolerance,
-        "tangential_stiffness": stiffness,
-        "tangential_damping": dampings(short, stiffness, 3),
-    }
+    steps = {"step": 3e-4, "maximum_step": 3e-4, "tolerance": tolerance}
+    chosen = in_contact(short, 2e5, 3, **steps)
     point = named({name: v for name, v in short.items() if name not in ("t0", "t1")})
     parameters = point | cycles | controls(method, **chosen)
     ours = compute(parameters, method=method, target=QUICK)
@@ -325,12 +297,8 @@ def reference_of_moreau(steps_per_period: float) -> NDArray[np.float64]:
 def test_moreau_on_the_reference_cases() -> None:
     """Steps of T/10⁴: within 2e-3, or within 3e-3 m g a0/ω if there is little wear."""
     parameters, cases = reference_cases()
-    scale = (
-        parameters["mass"]
-        * parameters["gravity"]
-        * parameters["base_acceleration"]
-        / parameters["angular_frequency"]
-    )
+    mass, omega = parameters["mass"], parameters["angular_frequency"]
+    scale = mass * parameters["gravity"] * parameters["base_acceleration"] / omega
     exact = cases["wear_power"]
     coarse, fine = (np.abs(reference_of_moreau(n) - exact) for n in (1e4, 2e4))
     little = exact < 0.05 * scale
@@ -347,17 +315,11 @@ def test_moreau_is_exactly_zero_in_permanent_stick(step: float) -> None:
     gravity, share = np.full(n, 9.81), rng.uniform(0, 0.9, n) * (np.arange(n) % 2)
     friction = rng.uniform(0.1, 1, n)
     point = {
-        "mass": rng.uniform(0.1, 3, n),
-        "gravity": gravity,
-        "friction": friction,
+        "mass": rng.uniform(0.1, 3, n), "gravity": gravity, "friction": friction,
         "base_acceleration": friction * gravity * (1 - share) * rng.uniform(0.5, 0.999999, n),
-        "angular_frequency": rng.uniform(1, 9, n),
-        "vertical_acceleration": gravity * share,
-        "phase": rng.uniform(-3, 3, n),
-        "window_start": np.zeros(n),
-        "window_end": np.full(n, 8.0),
-        "step": np.full(n, step),
-    }
+        "angular_frequency": rng.uniform(1, 9, n), "vertical_acceleration": gravity * share,
+        "phase": rng.uniform(-3, 3, n), "window_start": 0.0, "window_end": 8.0, "step": step,
+    }  # fmt: skip
     outputs = compute(point, method="moreau")
     assert (outputs["wear_power"] == 0).all()
     assert (outputs["stick_fraction"] == 1).all()
@@ -374,19 +336,12 @@ def test_steps_too_long_for_the_shaking_are_outside_validity(method: str) -> Non
     angles = np.linspace(0, np.pi, 1001)[1:-1] + np.array([[0], [np.pi]])
     threshold = np.min(0.2 * 10.0 * (1 + share * np.sin(angles + phase)) / abs(np.sin(angles)))
     least = np.array([1.0, 1.0 + 1e-12, 3.0])
-    point = {
-        "mass": 1.0,
-        "gravity": 10.0,
-        "friction": 0.2,
-        "base_acceleration": np.concatenate(
-            [2.0 * least, [threshold * (1 - 1e-4), threshold * (1 + 1e-4)]]
-        ),
-        "angular_frequency": 2 * np.pi,
-        "vertical_acceleration": np.array([0.0, 0.0, 0.0, 10.0 * share, 10.0 * share]),
-        "phase": phase,
-        "window_start": 0.0,
-        "window_end": 8.0,
-    }
+    shaken = {
+        "friction": 0.2, "angular_frequency": 2 * np.pi, "phase": phase, "window_start": 0.0,
+        "base_acceleration": [*(2.0 * least), threshold * (1 - 1e-4), threshold * (1 + 1e-4)],
+        "vertical_acceleration": [0.0, 0.0, 0.0, 10.0 * share, 10.0 * share], "window_end": 8.0,
+    }  # fmt: skip
+    point = SDND104 | shaken
     if method != "moreau":
         point |= {"tangential_stiffness": 4.0, "tolerance": np.inf}
     for step, expected in ((0.0999, 0), (0.1001, 3)):
@@ -519,13 +474,8 @@ def test_controlled_steps_are_at_most_a_fiftieth_of_the_period(
     method: str, tolerance: float
 ) -> None:
     """For any tolerance and maximum step, including the first step."""
-    control_values = {
-        "step": 1.0,
-        "maximum_step": 1.0,
-        "tolerance": tolerance,
-        "tangential_stiffness": 1e3,
-    }
-    parameters = {**SDND104, **control_values, "base_acceleration": 1.5}
+    steps = {"step": 1.0, "maximum_step": 1.0, "tolerance": tolerance}
+    parameters = {**SDND104, **steps, "tangential_stiffness": 1e3, "base_acceleration": 1.5}
     traced = trace(
         {"model": "friction_oscillator", "method": method, "parameters": parameters},
         start=0.0, samples=20_001,

@@ -26,10 +26,6 @@ TINY = 1e-30  # m, m/s: below this a component's size does not count
 ON_THE_END = 1e-9  # of a step: this near, the end of a stretch counts as met
 
 
-class NotConvergedError(ArithmeticError):
-    """More steps than allowed."""
-
-
 class Memory(NamedTuple):
     """What the friction law knows of its last evaluation."""
 
@@ -46,7 +42,6 @@ class Sample(NamedTuple):
     step: float  # s
     velocity: float  # m/s
     stuck: bool
-    attempts: int  # steps so far, refused ones included
     rests: bool  # stuck, and friction could hold the mass without the law's spring
     heading: float  # m/s: the velocity that the law was asked with
 
@@ -70,12 +65,12 @@ class Oscillator:
         """The inertia force of the plane's acceleration, for each unit of mass."""
         return -self.point["a0"] * self.sine(self.point["w"] * t)
 
-    def sample(self, y: float, v: float, t: float, step: float, attempts: int) -> Sample:
+    def sample(self, y: float, v: float, t: float, step: float) -> Sample:
         """The mass after a step."""
         needed_force = self.point["k"] * y - self.point["m"] * self.shaking(t)
         held = abs(needed_force) <= self.point["mu"] * self.normal_force(t)
         stuck, heading = self.memory.stuck, self.memory.velocity
-        return Sample(t, step, v, stuck, attempts, stuck and held, heading)
+        return Sample(t, step, v, stuck, stuck and held, heading)
 
     def friction_force(self, y: float, v: float, t: float) -> float:
         """One evaluation of the law, which it remembers."""
@@ -313,55 +308,48 @@ def equal_steps(h: float, ends: list[float]) -> Iterator[Step]:
 
 
 def constant_steps(
-    scheme, oscillator: Oscillator, h: float, ends: list[float], most: int, drift: bool
+    scheme, oscillator: Oscillator, h: float, ends: list[float], drift: bool
 ) -> Iterator[Sample]:
     """Equal steps; time is counted from the stretch's beginning, or with `drift` added up."""
     state = scheme.start(oscillator, h)
-    yield oscillator.sample(state.place, state.velocity, 0.0, 0.0, 0)
+    yield oscillator.sample(state.place, state.velocity, 0.0, 0.0)
     time = 0.0
-    for done, step in enumerate(equal_steps(h, ends)):
-        if done == most:
-            raise NotConvergedError
+    for step in equal_steps(h, ends):
         if drift:
             step = Step(time, step.length, time + step.length)
         state, _ = scheme.step(oscillator, state, step)
         time = step.end
-        yield oscillator.sample(state.place, state.velocity, time, step.length, done + 1)
+        yield oscillator.sample(state.place, state.velocity, time, step.length)
 
 
 def controlled_steps(
-    scheme, oscillator: Oscillator, control, ends: list[float], most: int
+    scheme, oscillator: Oscillator, control, ends: list[float]
 ) -> Iterator[Sample]:
     """Steps as the control wants them, shortened to land on the ends of the stretches."""
-    state, t, attempts = scheme.start(oscillator, control.step), 0.0, 0
-    yield oscillator.sample(state.place, state.velocity, 0.0, 0.0, 0)
+    state, t = scheme.start(oscillator, control.step), 0.0
+    yield oscillator.sample(state.place, state.velocity, 0.0, 0.0)
     for stop in ends:
         while t < stop:
-            if attempts == most:
-                raise NotConvergedError
             shortened = t + control.step * (1 + ON_THE_END) >= stop
             h = stop - t if shortened else control.step
             end = stop if shortened else t + h
             before = oscillator.memory
             after, error = scheme.step(oscillator, state, Step(t, h, end))
-            attempts += 1
             if control.accepts(h, error, shortened):
                 state, t = after, end
-                yield oscillator.sample(state.place, state.velocity, t, h, attempts)
+                yield oscillator.sample(state.place, state.velocity, t, h)
             else:
                 oscillator.memory = before
 
 
 def moreau_steps(
-    oscillator: Oscillator, h: float, ends: list[float], most: int, theta: float
+    oscillator: Oscillator, h: float, ends: list[float], theta: float
 ) -> Iterator[Sample]:
     """Moreau and Jean's θ-method: the friction impulse stops the mass, or slows it down."""
     p, y, v = oscillator.point, 0.0, 0.0
     m, k, c = p["m"], p["k"], p["c"]
-    yield Sample(0.0, 0.0, v, stuck=True, attempts=0, rests=True, heading=v)
-    for done, (t, step, end) in enumerate(equal_steps(h, ends)):
-        if done == most:
-            raise NotConvergedError
+    yield Sample(0.0, 0.0, v, stuck=True, rests=True, heading=v)
+    for t, step, end in equal_steps(h, ends):
         inertia = m + step * theta * c + (step * theta) ** 2 * k
         push = m * weighted(theta, oscillator.shaking(t), oscillator.shaking(end))
         free = v + step * (push - c * v - k * (y + step * theta * v)) / inertia
@@ -369,7 +357,7 @@ def moreau_steps(
         slack = inertia * abs(free) - p["mu"] * step * load
         after = 0.0 if slack <= 0 else math.copysign(slack / inertia, free)
         y, v = y + step * weighted(theta, v, after), after
-        yield Sample(end, step, v, v == 0, done + 1, rests=v == 0, heading=v)
+        yield Sample(end, step, v, v == 0, rests=v == 0, heading=v)
 
 
 def weighted(theta: float, before: float, after: float) -> float:
@@ -454,34 +442,30 @@ def run(
     tolerance: float = math.inf,
     maximum_step: float = 1e-4,
     blocks: int = 1,
-    maximum_steps: int = 10**9,
     sine: Sine = math.sin,
     drift: bool = False,
     theta: float = 0.5,
-) -> dict[str, float | int] | None:
-    """All outputs over the window [t0, t1], or None where more than `maximum_steps` were needed.
+) -> dict[str, float | int]:
+    """All outputs over the window [t0, t1].
 
     A finite `tolerance` lets adapt_ordre2, rk54 and rk32 vary their step, from `step` on.
-    tangential_damping None is critical: 2√(m(k + K_T)). `steps` counts those refused as well, from
-    time 0 on. `sine` stands for sin ωt of the shaking, as a function of the angle ωt.
+    tangential_damping None is critical: 2√(m(k + K_T)). `sine` stands for sin ωt of the
+    shaking, as a function of the angle ωt.
     Raises ValueError where a scheme has no step control, or a block fewer than two samples.
     """
     point = {name: float(value) for name, value in point.items()}  # none of NumPy's
     if tangential_damping is None:
         tangential_damping = 2 * math.sqrt(point["m"] * (point["k"] + tangential_stiffness))
     oscillator = Oscillator(point, tangential_stiffness, tangential_damping, sine)
-    ends, limit = [point["t0"], point["t1"]], maximum_steps
+    ends = [point["t0"], point["t1"]]
     if scheme == "moreau":
-        march = moreau_steps(oscillator, step, ends, limit, theta)
+        march = moreau_steps(oscillator, step, ends, theta)
     elif math.isinf(tolerance):
-        march = constant_steps(scheme_of(scheme, 1.0), oscillator, step, ends, limit, drift)
+        march = constant_steps(scheme_of(scheme, 1.0), oscillator, step, ends, drift)
     else:
         control, stepper = control_of(scheme, step, maximum_step), scheme_of(scheme, tolerance)
-        march = controlled_steps(stepper, oscillator, control, ends, limit)
-    try:
-        samples = list(march)
-    except NotConvergedError:
-        return None
+        march = controlled_steps(stepper, oscillator, control, ends)
+    samples = list(march)
     energy = partial(moreau_interval, oscillator, theta)
     if scheme != "moreau":
         energy = partial(trapezoid, oscillator)
@@ -506,7 +490,6 @@ def outputs(
         **sticking(window, point["t1"] - point["t0"]),
         "slip_phases": count_slips(samples, first),
         "peak_slip_speed": max((abs(s.velocity) for s in window if not s.stuck), default=0.0),
-        "steps": samples[-1].attempts,
     }
 
 

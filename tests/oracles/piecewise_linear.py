@@ -117,8 +117,6 @@ class Motion:
     occurrences: Sequence[Occurrence]
     end: Fraction
     final: Mapping[str, Fraction]  # after all events at the end
-    stopped: bool
-    growth: float  # by how much roundings at events may have grown until the end
 
 
 def follow(model: Model, end: Fraction) -> Motion:
@@ -127,9 +125,7 @@ def follow(model: Model, end: Fraction) -> Motion:
     walk.enter("")
     while walk.time < end and not walk.stopped:
         walk.advance(end)
-    return Motion(
-        walk.pieces, walk.occurrences, walk.time, walk.states, walk.stopped, walk.errors.growth
-    )
+    return Motion(walk.pieces, walk.occurrences, walk.time, walk.states)
 
 
 # Polynomials.
@@ -360,7 +356,6 @@ class _Errors:
         self.names, self.eye = names, np.eye(len(names))
         self.all = self.eye[None]  # by event, of the states now to the states then
         self.before, self.gradient, self.jump = self.eye[0], self.eye[0], self.eye
-        self.growth = 1.0
 
     def reach(self, due: list[Event], piece: Piece, rates: Mapping[str, Affine]) -> None:
         """Take them to the end of a piece, where events are due."""
@@ -389,8 +384,7 @@ class _Errors:
         change = self.jump @ self.before - self.slopes(piece, piece.start)
         step = self.jump + np.outer(change, self.gradient)
         self.all = np.concatenate([step @ self.all, self.eye[None]])
-        self.growth = max(self.growth, self.sum())
-        if self.growth > MAX_GROWTH:
+        if self.sum() > MAX_GROWTH:
             raise Unclear("roundings grow too much")
 
     def row(self, expression: Affine) -> np.ndarray:
