@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 import xarray as xr
 
 import sweep
+
+EVERY = ("rk54", "rk4", "dop853", "rodas4")
 
 # y'' = -y + forcing, with the closed form y = cos t + 0.5 t sin t for forcing cos t.
 RESONANCE = """
@@ -122,9 +125,25 @@ stuck = { share = "stick", unit = "1", meaning = "share of stick" }
 """
 
 
+def methods(*daily: str, without: str = "") -> pytest.MarkDecorator:
+    """A test of every method but one; those that are not named are in the broad tests only."""
+    others = [each for each in EVERY if each not in (*daily, without)]
+    broad = [pytest.param(method, marks=pytest.mark.broad) for method in others]
+    return pytest.mark.parametrize("method", [*daily, *broad])
+
+
+# rk54 chooses its steps, rk4 has constant ones. What an event does is the same in all methods.
+first_method, first_methods = methods("rk54"), methods("rk54", "rk4")
+
+
 def model(text: str) -> dict[str, Any]:
     """The mapping of a model's text, which may lack a head and the rates of states that rest."""
-    document = {"format": 1, "name": "example", "time_unit": "1", **tomllib.loads(text)}
+    document: dict[str, Any] = {
+        "format": 1,
+        "name": "example",
+        "time_unit": "1",
+        **tomllib.loads(text),
+    }
     at_rest = dict.fromkeys(document["states"], "0")
     if "modes" in document:
         document["modes"] = {mode: at_rest | own for mode, own in document["modes"].items()}

@@ -16,10 +16,7 @@ import pytest
 import xarray as xr
 
 from sweep.spec import Status
-from tests.equations.examples import counted, points
-from tests.equations.test_events import FIRST
-
-every_method = pytest.mark.parametrize("method", FIRST)
+from tests.equations.examples import counted, first_method, points
 
 
 def bounded(method: str, step: float) -> dict[str, float]:
@@ -99,7 +96,7 @@ def check_balls(ds: xr.Dataset, rows: np.ndarray, tight: float) -> None:
     assert float(ds.lowest.min()) > -1e-9
 
 
-@every_method
+@first_method
 def test_two_balls_a_few_roundings_apart(method: str) -> None:
     """They end before impacts accumulate, and at no impact."""
     offsets = np.array([0, 1, 2, 3, 5, 10, 11, 20, 50, 100, 1000, 10**5, 10**8]) * 2.0**-52
@@ -121,7 +118,7 @@ def middle(restitution: float, impacts: int) -> float:
     return fall * (1 + 2 * e * (1 - e ** (impacts - 1)) / (1 - e) + e**impacts)
 
 
-@every_method
+@first_method
 def test_many_impacts_that_hardly_lose_speed(method: str) -> None:
     """30,000 impacts at a restitution of 0.999, and times between impacts that settle on a period.
 
@@ -146,7 +143,7 @@ def test_many_impacts_that_hardly_lose_speed(method: str) -> None:
     assert 24_000 <= int(ds.n_impact1[5]) < 24_600
 
 
-@every_method
+@first_method
 def test_impacts_accumulate_wherever_the_ground_is(method: str) -> None:
     """Until just before, just after and long after they do, on grounds far from zero too."""
     fall = math.sqrt(0.2)
@@ -190,7 +187,7 @@ slowest = { at = "after", maximum = "-v" }
 """
 
 
-@every_method
+@first_method
 def test_a_condition_is_that_after_the_events_before(method: str) -> None:
     """High above the origin, where rounding spreads the impact over many roundings of time, too."""
     grounds, heights = [0.0, 1e3, 1e6], [1.8, 1.85, 1.9, 1.95, 2.0]
@@ -260,7 +257,7 @@ def check_clocks(ds: xr.Dataset, rows: dict[str, Any], end: float, tight: float)
         np.testing.assert_allclose(ds[f"end{clock}"], rest, rtol=0, atol=tight)
 
 
-@every_method
+@first_method
 def test_random_clocks_that_tick_together(method: str) -> None:
     """The second has a multiple of the first's period, so that each of its ticks is one of both,
     and comes after the first's in the order of the file.
@@ -311,7 +308,7 @@ def test_a_thousand_ticks_at_the_ends_of_steps(method: str, steps: dict[str, flo
     np.testing.assert_allclose(ds.end2, [0.05, 100.05 - 142 * 0.7, 0.01], rtol=0, atol=1e-9)
 
 
-@every_method
+@first_method
 def test_ticks_a_little_apart_keep_their_order(method: str) -> None:
     early, late = 1.0, 1.0 + 1e-9
     rows = {"period1": [early, late], "period2": [late, early]}
@@ -319,7 +316,7 @@ def test_ticks_a_little_apart_keep_their_order(method: str) -> None:
     assert ds.out_of_order.values.tolist() == [0, 1]
 
 
-@every_method
+@first_method
 def test_a_window_of_whole_periods_has_the_values_at_both_its_ends(method: str) -> None:
     lengths = [7.410077343928729, *np.random.default_rng(8).uniform(0.1, 10, 499)]
     steps = bounded(method, 0.3)
@@ -439,7 +436,7 @@ def hoisted(
     return n * bounces + done, n, n, x, n * height
 
 
-@every_method
+@first_method
 def test_what_is_zero_where_its_mode_begins_has_not_crossed_zero(method: str) -> None:
     """At a thousand grounds, also far from the origin: rounding decides in none.
 
@@ -531,7 +528,7 @@ def entries() -> str:
     return ENTRIES.replace("EVENTS\n", "".join(events))
 
 
-@every_method
+@first_method
 def test_an_entry_lets_events_happen_that_are_past_zero(method: str) -> None:
     """By the side of x, or by its rate where x is 0; later where it crosses 0, at t = 1."""
     along = {"start": [-1.0, 0.0, 1.0], "rate": [-1.0, 0.0, 1.0], "window_end": [0.5, 1.5, 3, 5]}
@@ -650,7 +647,7 @@ AT_ONE_TIME = {
 }  # fmt: skip
 
 
-@every_method
+@first_method
 def test_events_at_one_time_act_in_the_order_of_the_file(method: str) -> None:
     heights = np.random.default_rng(7).uniform(0.1, 2, 50)
     steps = bounded(method, 0.3)
@@ -702,7 +699,7 @@ end = { final = "y" }
 """
 
 
-@every_method
+@first_method
 def test_what_rests_at_zero_leaves_it_without_crossing_it(method: str) -> None:
     """At rates that differ, so that a rounding of the first may be many of the last."""
     random = np.random.default_rng(3)

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import sweep
 from sweep.spec import Status
-from tests.equations.examples import BALL, BLOCK, model, points
+from tests.equations.examples import BALL, BLOCK, first_method, model, points
 
-EVERY = ("rk54", "rk4", "dop853", "rodas4")
-
-
-def first_methods(count: int) -> list[Any]:
-    """Every method; those after the first `count` in the broad tests only."""
-    others = [pytest.param(method, marks=pytest.mark.broad) for method in EVERY[count:]]
-    return [*EVERY[:count], *others]
-
-
-# rk54 chooses its steps, rk4 has constant ones. What an event does is the same in all methods.
-METHODS, FIRST = first_methods(2), first_methods(1)
 GRAVITY, RESTITUTION, HEIGHT = 9.81, 0.8, 2.0
 
 
@@ -31,7 +19,7 @@ def controls(method: str) -> dict[str, float]:
     return {"step": 0.01} if method == "rk4" else {"relative_tolerance": 1e-10}
 
 
-@pytest.mark.parametrize("method", FIRST)
+@first_method
 def test_values_at_the_impacts_of_a_ball_in_the_window(method: str) -> None:
     """Impact speeds form a geometric series, and so do the times between impacts."""
     fall, speed = math.sqrt(2 * HEIGHT / GRAVITY), math.sqrt(2 * GRAVITY * HEIGHT)
@@ -110,7 +98,7 @@ lefts = { count = "left" }
 """
 
 
-@pytest.mark.parametrize("method", FIRST)
+@first_method
 @pytest.mark.parametrize("start", ["stick", "wait"])
 def test_an_expression_that_is_zero_where_its_mode_is_entered(start: str, method: str) -> None:
     """It leaves zero by its rate, or by the rate's own change; a small grip makes no difference.
@@ -135,27 +123,19 @@ def test_an_expression_that_is_zero_where_its_mode_is_entered(start: str, method
 
 
 JUMPS = """
+events = [
+  { name = "relation", when = "where(wave > 0, 1, -1)", direction = "both", set = { n = "n + 1" } },
+  { name = "signs", when = "3*sign(wave)", direction = "both", set = { m = "m + 1" } },
+  { name = "steps", when = "floor(2*wave) + 0.5", direction = "rising", set = { k = "k + 1" } },
+]
 [parameters]
 phase = {}
+[definitions]
+wave = { value = "sin(t + phase)" }
 [states]
 n = { initial = "0" }
 m = { initial = "0" }
 k = { initial = "0" }
-[[events]]
-name = "relation"
-when = "where(sin(t + phase) > 0, 1, -1)"
-direction = "both"
-set = { n = "n + 1" }
-[[events]]
-name = "signs"
-when = "3*sign(sin(t + phase))"
-direction = "both"
-set = { m = "m + 1" }
-[[events]]
-name = "steps"
-when = "floor(2*sin(t + phase)) + 0.5"
-direction = "rising"
-set = { k = "k + 1" }
 [outputs]
 n_zeros = { final = "n" }
 n_signs = { final = "m" }
@@ -163,7 +143,7 @@ n_rises = { final = "k" }
 """
 
 
-@pytest.mark.parametrize("method", FIRST)
+@first_method
 def test_an_expression_that_jumps_over_zero_is_not_there_afterwards(method: str) -> None:
     """Each jump is an event: where one has ended, the expression is 1 or -1, not 0."""
     phases = np.linspace(0.05, 6.25, 63)

@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 from sweep.spec import MISSING_COUNT, Status
 from tests.backends.kernel_probe import KERNELS, Entry, Probe, compile_probe
-from tests.equations.examples import points
+from tests.equations.examples import first_methods, methods, points
 from tests.models.test_elementary_header import DIGITS, POINTS, Column, errors, positive, spread
 
 ONE = ("sinh", "cosh", "tanh", "tan", "atan", "log", "sign", "floor", "sqrt", "asin", "acos")
@@ -238,10 +238,7 @@ y_end = { final = "y" }
 """
 
 
-@pytest.mark.parametrize(
-    "method",
-    ["rk54", "rk4", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4"))],
-)
+@first_methods
 def test_an_argument_outside_its_range_or_an_overflow_gives_a_status(method: str) -> None:
     """In the branch that is taken, and in no other; what a relation guards may leave its range."""
     cases = [(i, 0.0, 1.0, status) for i, status in enumerate(RATES.values())]
@@ -327,10 +324,7 @@ LACKING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "method",
-    ["rk4", "rodas4", *(pytest.param(m, marks=pytest.mark.broad) for m in ("rk54", "dop853"))],
-)
+@methods("rk4", "rodas4")
 def test_no_event_or_output_is_decided_by_an_argument_outside_its_range(method: str) -> None:
     """An event whose expression is NaN never crosses zero."""
     lacking = {f"lacking_{i}": output for i, output in enumerate(sorted(LACKING))}

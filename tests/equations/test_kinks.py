@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 
-from tests.equations.examples import points
+from tests.equations.examples import first_method, points
 
 # x = sin t, v = cos t. No two expressions have a kink at one time, so none is split for another.
 CLOCK = """
@@ -77,10 +76,7 @@ def mean(function: Function) -> float:
     return total / END
 
 
-@pytest.mark.parametrize(
-    "method",
-    ["rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4", "rk4"))],
-)
+@first_method
 def test_integrals_are_split_at_kinks_and_jumps(method: str) -> None:
     names = {f"mean_{i}": text for i, text in enumerate(EXPRESSIONS)}
     text = CLOCK + "".join(f'{n} = {{ mean = "{e}" }}\n' for n, e in names.items())

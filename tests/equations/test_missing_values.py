@@ -18,11 +18,12 @@ from sweep.statistics import outputs
 from sweep.statistics.outputs import OF_VALUES
 from sweep.store import Store
 from tests.command import Run
-from tests.equations.examples import model, points
-from tests.equations.test_events import FIRST, METHODS, controls
+from tests.equations.examples import first_method, first_methods, model, points
+from tests.equations.test_events import controls
 
 # x = exp(-t), of which every output is 0/0 at k = 0, and at other k one of x.
 DECAY = """
+period = "2"
 [parameters]
 k = {}
 [states]
@@ -148,29 +149,25 @@ def test_stores_made_before_statistics_said_so_continue(
         assert dataset.attrs[name] == expected.attrs[name]
 
 
-PERIODIC = f'period = "2"\n{DECAY}'
-
-
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [(DECAY, "window_start", "window_end"), (PERIODIC, "start_cycle", "end_cycle")],
+WINDOWS = pytest.mark.parametrize(
+    ("start", "end"), [("window_start", "window_end"), ("start_cycle", "end_cycle")]
 )
-def test_a_window_without_a_length_is_refused(text: str, start: str, end: str) -> None:
+
+
+@WINDOWS
+def test_a_window_without_a_length_is_refused(start: str, end: str) -> None:
     for first, last in ((1.0, 1.0), (2.0, 1.0)):
         with pytest.raises(ConfigError, match=f"{start}.*the window is empty"):
-            points(text, "rk54", {"k": [1.0]}, **{start: first, end: last})
+            points(DECAY, "rk54", {"k": [1.0]}, **{start: first, end: last})
 
 
-@pytest.mark.parametrize("method", FIRST)
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [(DECAY, "window_start", "window_end"), (PERIODIC, "start_cycle", "end_cycle")],
-)
+@first_method
+@WINDOWS
 def test_along_an_axis_a_window_without_a_length_is_outside_validity(
-    method: str, text: str, start: str, end: str
+    method: str, start: str, end: str
 ) -> None:
     dataset = points(
-        text, method, {start: [0.0, 1.0, 2.0, 3.0]}, k=1.0, **{end: 2.0}, **controls(method)
+        DECAY, method, {start: [0.0, 1.0, 2.0, 3.0]}, k=1.0, **{end: 2.0}, **controls(method)
     )
     outside = Status.outside_validity
     assert dataset.status.values.tolist() == [Status.ok, Status.ok, outside, outside]
@@ -202,7 +199,7 @@ stops = { count = "stop" }
 """
 
 
-@pytest.mark.parametrize("method", METHODS)
+@first_methods
 def test_a_motion_that_stops_before_the_window_is_outside_validity(method: str) -> None:
     walls = np.array([-1.0, 0.5, 1.999, 2.0, 2.25, 3.75, 9.75, 12.0])
     start, end = 2.0, 10.0

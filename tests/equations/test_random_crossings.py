@@ -14,11 +14,17 @@ import xarray as xr
 from scipy.interpolate import CubicSpline
 
 from sweep.spec import Status
-from tests.equations.examples import points
-from tests.equations.test_events import FIRST
+from tests.equations.examples import first_method, methods, points
 
-# x = (t - a)(t - b)(t - c), and its derivatives.
+# x = (t - a)(t - b)(t - c), and its derivatives. The rate of y is one of t alone: it is the example
+# of SciPy's issue 9228, (t - 2)(t - 6)(t - 10).
 CUBIC = """
+events = [
+  { name = "either", when = "x", direction = "both" },
+  { name = "second", when = "x", direction = "rising", stop_after = 2 },
+  { name = "down", when = "x", direction = "falling" },
+  { name = "of_y", when = "y", direction = "both" },
+]
 [parameters]
 a = {}
 b = {}
@@ -27,23 +33,12 @@ c = {}
 x = { initial = "-a*b*c" }
 v = { initial = "a*b + b*c + c*a" }
 w = { initial = "-2*(a + b + c)" }
+y = { initial = "-120" }
 [derivatives]
 x = "v"
 v = "w"
 w = "6"
-[[events]]
-name = "either"
-when = "x"
-direction = "both"
-[[events]]
-name = "second"
-when = "x"
-direction = "rising"
-stop_after = 2
-[[events]]
-name = "down"
-when = "x"
-direction = "falling"
+y = "3*(t - 8)**2 + 12*(t - 8) - 4"
 [outputs]
 crossings = { count = "either" }
 downs = { count = "down" }
@@ -52,6 +47,8 @@ slopes = { values = "v", every = "either", keep = 4 }
 last = { at = "second", maximum = "t" }
 above = { share = "x > 0" }
 size = { mean = "abs(x)" }
+y_times = { values = "t", every = "of_y", keep = 4 }
+y_above = { share = "y > 0" }
 """
 END = 12.0
 
@@ -76,7 +73,7 @@ def area(a: np.ndarray, b: np.ndarray, c: np.ndarray, t: np.ndarray) -> np.ndarr
     return t**4 / 4 - (a + b + c) * t**3 / 3 + (a * b + b * c + c * a) * t**2 / 2 - a * b * c * t
 
 
-@pytest.mark.parametrize("method", FIRST)
+@first_method
 def test_random_cubics_have_three_roots(method: str) -> None:
     """The motion ends at the third. Values there are of the order of 1e3, so their roundings are
     about 1e-12, and the slope at close roots is 1e-3 or more: times are right to 1e-8.
@@ -96,32 +93,11 @@ def test_random_cubics_have_three_roots(method: str) -> None:
     np.testing.assert_allclose(ds.above, (b - a) / c, rtol=0, atol=1e-8)
     parts = np.diff([area(a, b, c, t) for t in (np.zeros_like(a), a, b, c)], axis=0)
     np.testing.assert_allclose(ds["size"], np.abs(parts).sum(axis=0) / c, rtol=1e-8)
-
-
-# The example of SciPy's issue 9228, whose y is (t - 2)(t - 6)(t - 10); its rate is one of t alone.
-RATE_OF_TIME = """
-[states]
-y = { initial = "-120" }
-[derivatives]
-y = "3*(t - 8)**2 + 12*(t - 8) - 4"
-[[events]]
-name = "crossing"
-when = "y"
-direction = "both"
-[outputs]
-crossings = { count = "crossing" }
-times = { values = "t", every = "crossing", keep = 4 }
-above = { share = "y > 0" }
-"""
-
-
-@pytest.mark.parametrize("method", FIRST)
-def test_a_state_whose_rate_is_a_parabola_of_time(method: str) -> None:
-    """It is positive from 2 to 6 and from 10 to 12."""
-    ds = points(RATE_OF_TIME, method, window_end=END, **controls(method))
-    assert int(ds.crossings) == 3
-    np.testing.assert_allclose(ds.times, [2, 6, 10, np.nan], rtol=0, atol=1e-9)
-    assert float(ds.above) == pytest.approx(0.5, abs=1e-9)
+    y_roots, end = np.array([2.0, 6.0, 10.0, np.inf]), c[1:, None]  # the first ends at a root of y
+    expected = np.where(y_roots < end, y_roots, np.nan)
+    np.testing.assert_allclose(ds.y_times[1:], expected, rtol=0, atol=1e-9)
+    positive = np.clip(c, 2.0, 6.0) - 2.0 + np.maximum(c - 10.0, 0.0)
+    np.testing.assert_allclose(ds.y_above, positive / c, rtol=0, atol=1e-9)
 
 
 # u = cos(omega t), which exceeds the limit for a short time at each of its maxima.
@@ -159,9 +135,7 @@ def above(angle: float, limit: float) -> tuple[float, float, int]:
     return time, whole * turns + part, int(turns + (last > 0))
 
 
-@pytest.mark.parametrize(
-    "method", ["dop853", *(pytest.param(m, marks=pytest.mark.broad) for m in ("rk54", "rodas4"))]
-)
+@methods("dop853", without="rk4")
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-10])
 def test_peaks_that_just_exceed_a_limit(tolerance: float, method: str) -> None:
     """An error e of u moves a crossing by e/sin(angle of the limit), the share by that over pi.
@@ -234,10 +208,7 @@ def noise_values(height: float, end: float) -> tuple[list[float], int, float, fl
     return times, ups, lengths.sum() / end, np.abs(areas).sum() / end
 
 
-@pytest.mark.parametrize(
-    "method",
-    ["rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4", "rk4"))],
-)
+@first_method
 def test_a_cubic_signal_crosses_a_height_twice_between_two_samples(method: str) -> None:
     """The roots of the cubics; the state has nothing to do with them.
 

@@ -16,11 +16,10 @@ import pytest
 from scipy.optimize import brentq
 
 from sweep.spec import Status
-from tests.equations.examples import points
+from tests.equations.examples import methods, points
 
-METHODS = ("rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4")))
 BOUNDS = {"maximum_steps": 1e5}  # so that steps that shrink at a jump end soon
-BROAD_BUT_RK54 = pytest.mark.parametrize("method", METHODS)
+controlled = methods("rk54", without="rk4")
 END = 10.0
 LEVELS = np.arange(-19, 20) / 20  # -0.95 to 0.95, 0 included
 
@@ -68,7 +67,7 @@ y_end = { final = "y" }
 """
 
 
-@BROAD_BUT_RK54
+@controlled
 def test_a_kink_and_a_jump_at_any_level(method: str) -> None:
     """y has no error between jumps; 10 jumps are located to 1e-9 or so each."""
     along = {"relative_tolerance": [1e-6, 1e-10], "c": LEVELS}
@@ -141,7 +140,7 @@ def several() -> str:
     ])  # fmt: skip
 
 
-@BROAD_BUT_RK54
+@controlled
 def test_every_relation_ends_a_step_where_its_side_changes(method: str) -> None:
     """The integral of a rate is the state: both see the same sides."""
     tolerances = [1e-6, 1e-10]
@@ -272,7 +271,7 @@ def rubbed(mu: float, end: float) -> tuple[float, float, float, float]:
         t, x = stop, float(slip.x(stop))
 
 
-@BROAD_BUT_RK54
+@controlled
 def test_dry_friction_is_right_or_says_that_the_motion_sticks(method: str) -> None:
     """Until the exact motion first sticks, the sign of v is all that is needed; afterwards the
     velocity stays at a jump of its own rate. A stick of less than 1e-3 may be either.
@@ -332,7 +331,7 @@ MOTIONS = [
 ]
 
 
-@BROAD_BUT_RK54
+@controlled
 def test_a_motion_that_stays_at_a_jump_has_not_converged(method: str) -> None:
     *columns, expected = zip(*MOTIONS, strict=True)
     rows = dict(zip(("start", "k", "b", "window_end"), columns, strict=True))
@@ -368,7 +367,7 @@ highest = { maximum = "h" }
 """
 
 
-@BROAD_BUT_RK54
+@controlled
 def test_guards_need_no_exception(method: str) -> None:
     """The integral of sqrt(x) from 0 to 1, and the energy of the ball.
 

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 import sweep
 from sweep.errors import ConfigError
-from tests.equations.examples import BALL, RESONANCE, points
+from tests.equations.examples import BALL, RESONANCE, first_methods, points
 
 ORDERS = {"rk4": 4, "rk54": 5, "dop853": 8, "rodas4": 4}
 EXTREME_ORDERS = {**ORDERS, "dop853": 7}  # that of the motion inside steps
@@ -141,10 +141,7 @@ def test_stiff_motion() -> None:
     assert float(outputs.v_end) == pytest.approx(radau.y[1, -1], rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "method",
-    ["rk4", "rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4"))],
-)
+@first_methods
 def test_order_of_the_state_after_an_impact(method: str) -> None:
     """The ball hangs on a spring, so that its flight has a truncation error."""
     text = BALL.replace('v = "-gravity"', 'v = "-gravity*(1 + x/height)"')

@@ -11,7 +11,7 @@ from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.equations.system_file import read_system
 from sweep.errors import ConfigError
 from sweep.spec import Status
-from tests.equations.examples import model, points
+from tests.equations.examples import first_methods, model, points
 
 MODEL = """
 [parameters]
@@ -72,15 +72,14 @@ above = { share = "sqrt(2 - x) > 1" }
 """
 
 
-@pytest.mark.parametrize("method", ["rk54", "dop853", "rodas4", "rk4"])
+@first_methods
 def test_a_relation_without_a_value_holds_up_nothing_where_it_is_not_taken(method: str) -> None:
     """log(1 - x) has none from t = 1 on, and sqrt(2 - x) from t = 2 on."""
     controls = {"step": 0.1} if method == "rk4" else {"maximum_steps": 1e4}
-    ds = points(UNTAKEN, method, {"which": [0.0, 1.0, 2.0]}, window_end=3.0, **controls)
-    assert ds.status.values.tolist() == [
-        Status.ok, Status.outside_validity, Status.outside_validity
-    ]  # fmt: skip
+    rows = {"which": [0, 1, 2, 0], "window_end": [3.0, 3.0, 3.0, 1.5]}
+    ds = points(UNTAKEN, method, rows=rows, **controls)
+    outside = Status.outside_validity
+    assert ds.status.values.tolist() == [Status.ok, outside, outside, Status.ok]
     assert float(ds.end[0]) == pytest.approx(3.0, rel=1e-12)
     assert np.isnan(ds.above[0])  # from t = 2 on it has no value
-    early = points(UNTAKEN, method, {"which": [0.0]}, window_end=1.5, **controls)
-    assert float(early.above[0]) == pytest.approx(2 / 3, rel=1e-9)
+    assert float(ds.above[3]) == pytest.approx(2 / 3, rel=1e-9)

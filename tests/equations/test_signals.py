@@ -24,6 +24,7 @@ from sweep.plan.point_columns import points
 from sweep.spec import Status
 from sweep.summary import contents
 from tests.backends.same_bits import target_faults
+from tests.equations.examples import methods
 from tests.gpu.twin import TwinDevice
 from tests.points import Case, bits_of, differing
 
@@ -105,9 +106,7 @@ def test_motions_are_those_of_another_solver(method: str, interpolation: str) ->
     np.testing.assert_allclose(instants, fine[places][-instants.size :], atol=2e-5)
 
 
-@pytest.mark.parametrize(
-    "method", ["rk54", *(pytest.param(m, marks=pytest.mark.broad) for m in ("dop853", "rodas4"))]
-)
+@methods("rk54", without="rk4")
 def test_a_pulse_after_rest_is_not_passed_over(method: str) -> None:
     """Nor a second one, against a solver that ends at every sample; the area is exact."""
     times = [0.0, 5.0, 5.05, 5.1, 9.0, 9.02, 9.04, 20.0]
