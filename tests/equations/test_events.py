@@ -184,10 +184,7 @@ def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(
         fixed = {"gravity": 10.0, "window_start": 2.0, "window_end": 6.0}
         sample = {"file": str(tmp_path / "points.csv"), "columns": list(values)}
         parameters = fixed | dict(request.pop("parameters", {}))  # pyright: ignore
-        dataset = sweep.run(
-            {"parameters": parameters, "sample": sample, **request},
-            store=None,
-        )
+        dataset = sweep.run({"parameters": parameters, "sample": sample, **request}, store=None)
         assert (dataset.status == Status.ok).all()
         return dataset.wear_power.values
 

@@ -89,21 +89,9 @@ RATES: dict[str, tuple[str, Function, list[float]]] = {
         lambda t: np.maximum(np.maximum(np.sin(t), np.cos(t)), 0.3),
         [*sine_breaks(1, 0.3), *cosine_breaks(1, 0.3), *(math.pi * (k + 0.25) for k in range(4))],
     ),
-    "smallest": (
-        "min(sin(t), 0.5)",
-        lambda t: np.minimum(np.sin(t), 0.5),
-        sine_breaks(1, 0.5),
-    ),
-    "size": (
-        "abs(sin(2*t) - 0.2)",
-        lambda t: np.abs(np.sin(2 * t) - 0.2),
-        sine_breaks(2, 0.2),
-    ),
-    "direction": (
-        "sign(cos(t) - 0.4)",
-        lambda t: np.sign(np.cos(t) - 0.4),
-        cosine_breaks(1, 0.4),
-    ),
+    "smallest": ("min(sin(t), 0.5)", lambda t: np.minimum(np.sin(t), 0.5), sine_breaks(1, 0.5)),
+    "size": ("abs(sin(2*t) - 0.2)", lambda t: np.abs(np.sin(2 * t) - 0.2), sine_breaks(2, 0.2)),
+    "direction": ("sign(cos(t) - 0.4)", lambda t: np.sign(np.cos(t) - 0.4), cosine_breaks(1, 0.4)),
     "whole": (
         "floor(3*sin(t) + 0.1)",
         lambda t: np.floor(3 * np.sin(t) + 0.1),

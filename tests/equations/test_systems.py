@@ -13,15 +13,7 @@ from sweep.equations.expressions import Call, Name, Number
 from sweep.equations.line_units import unit_faults
 from sweep.equations.parsing import parse
 from sweep.equations.system_file import read_system
-from tests.equations.good_model import (
-    MASS,
-    POWER,
-    PUSH,
-    changed,
-    faults_of,
-    good,
-    inline,
-)
+from tests.equations.good_model import MASS, POWER, PUSH, changed, faults_of, good, inline
 from tests.oracles.expressions import conditions, trees
 from tests.oracles.expressions import text_of as oracle_text
 

@@ -315,9 +315,7 @@ def test_scales_and_parameter_sets(
         for name in ("normalized_energy", "stick_radius"):
             np.testing.assert_allclose(physical[name], numbers[name], rtol=1e-10, atol=1e-7)
     other = outputs_of(
-        **motion,
-        profile_coefficient=25.0 * size ** (1 - exponent),
-        profile_exponent=exponent,
+        **motion, profile_coefficient=25.0 * size ** (1 - exponent), profile_exponent=exponent
     )
     radius = theory.contact_radius(indentation, 25.0, exponent)
     unit = theory.reference_energy(

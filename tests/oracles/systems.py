@@ -136,11 +136,7 @@ def lorenz(at: Point) -> Outputs:
     sigma, rho, beta = 10.0, at["rho"], 8 / 3
     start, end = at.get("window_start", 0.0), at["window_end"]
     pieces = solve(
-        lambda _, y: [
-            sigma * (y[1] - y[0]),
-            y[0] * (rho - y[2]) - y[1],
-            y[0] * y[1] - beta * y[2],
-        ],
+        lambda _, y: [sigma * (y[1] - y[0]), y[0] * (rho - y[2]) - y[1], y[0] * y[1] - beta * y[2]],
         [1, 1, 1],
         end,
     )
