@@ -99,7 +99,7 @@ lefts = { count = "left" }
 
 
 @first_method
-@pytest.mark.parametrize("start", ["stick", "wait"])
+@pytest.mark.parametrize("start", ["wait", pytest.param("stick", marks=pytest.mark.broad)])
 def test_an_expression_that_is_zero_where_its_mode_is_entered(start: str, method: str) -> None:
     """It leaves zero by its rate, or by the rate's own change; a small grip makes no difference.
 

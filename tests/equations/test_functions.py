@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 from sweep.spec import MISSING_COUNT, Status
 from tests.backends.kernel_probe import KERNELS, Entry, Probe, compile_probe
-from tests.equations.examples import first_methods, methods, points
+from tests.equations.examples import first_methods, points
 from tests.models.test_elementary_header import DIGITS, POINTS, Column, errors, positive, spread
 
 ONE = ("sinh", "cosh", "tanh", "tan", "atan", "log", "sign", "floor", "sqrt", "asin", "acos")
@@ -324,7 +324,7 @@ LACKING = {
 }  # fmt: skip
 
 
-@methods("rk4", "rodas4")
+@first_methods
 def test_no_event_or_output_is_decided_by_an_argument_outside_its_range(method: str) -> None:
     """An event whose expression is NaN never crosses zero."""
     lacking = {f"lacking_{i}": output for i, output in enumerate(sorted(LACKING))}

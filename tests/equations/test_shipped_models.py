@@ -1,4 +1,7 @@
-"""The shipped model files: read without faults, and their tests expect what SciPy also finds."""
+"""The shipped model files: read without faults, and their tests expect what SciPy also finds.
+
+And the shipped sweeps of these models.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ import numpy as np
 import pytest
 
 import sweep
+from sweep.config import load
 from sweep.equations.line_units import unit_faults
 from sweep.equations.model import pack_of
 from sweep.equations.system import System, Test
 from sweep.equations.system_file import read_system
-from sweep.shipped import configs_folder
+from sweep.shipped import configs_folder, shipped_configs
+from sweep.spec import Status
 from tests.oracles.systems import SOLVERS
 
 FOLDER = configs_folder() / "models"
@@ -112,3 +117,23 @@ def test_the_belt_has_the_known_period(
     )
     periods = dataset.releases.diff("releases_index")
     np.testing.assert_allclose(periods, period, rtol=1e-9)
+
+
+# Sweeps.
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_shipped_model_has_a_sweep_of_another_name(name: str) -> None:
+    configs = shipped_configs()
+    assert [each for each, path in configs.items() if load(path).sweep.model.name == name]
+    assert name not in configs
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_smoke_sweep_of_a_model_from_a_file_runs(name: str) -> None:
+    """Smoke: most points are ok. Other tests check the values."""
+    for path in (configs_folder() / "smoke").glob("*.toml"):
+        if load(path).sweep.model.name == name:
+            status = sweep.run(path, store=None)["status"].to_numpy()
+            assert np.mean(status == Status.ok) > 0.8

@@ -22,7 +22,7 @@ from sweep.config import load
 from sweep.models import models
 from sweep.shipped import configs_folder, kernels_folder, shipped_configs
 from sweep.source import flat_text
-from sweep.spec import Method, Model, Status, every_parameter
+from sweep.spec import MISSING_FLAG, Method, Model, Status, every_parameter
 from tests.points import case_of, compute, fixed_points, methods
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -275,17 +275,13 @@ def test_the_table_of_revisions_has_no_method_that_is_gone() -> None:
     assert set(json.loads(REVISIONS.read_text())) <= known
 
 
-def test_fixed_points_are_of_every_kind_and_status() -> None:
-    outputs = compute(fixed_points(models()["friction_oscillator"]))
+@pytest.mark.parametrize(
+    ("name", "regimes"), [("friction_oscillator", {0, 1, 2}), ("mdr_contact", {0, 1, 2, 3})]
+)
+def test_fixed_points_are_of_every_kind_and_status(name: str, regimes: set[int]) -> None:
+    outputs = compute(fixed_points(models()[name]), model=name)
     assert set(np.unique(outputs["status"])) == {Status.ok, Status.outside_validity}
-    assert set(np.unique(outputs["regime"])) == {0, 1, 2, 255}
-    assert (outputs["status"] == Status.ok).sum() >= 50
-
-
-def test_fixed_contacts_are_of_every_kind() -> None:
-    outputs = compute(fixed_points(models()["mdr_contact"]), model="mdr_contact")
-    assert set(np.unique(outputs["status"])) == {Status.ok, Status.outside_validity}
-    assert set(np.unique(outputs["regime"])) == {0, 1, 2, 3, 255}
+    assert set(np.unique(outputs["regime"])) == {*regimes, MISSING_FLAG}
     assert (outputs["status"] == Status.ok).sum() >= 50
 
 

@@ -14,16 +14,18 @@ RATIOS = [0.0, 1e-3, 0.1, 0.3, 0.7, 1.0, 3.0, 30.0, 1e3]
 BISECTED = 1e-9  # relative: rounded eigenvalues on the unit circle
 
 
-@pytest.mark.parametrize("ratio", RATIOS)
-def test_closed_forms(ratio: float) -> None:
+@pytest.mark.parametrize("apart", [0.0, 0.01, 0.3, 1.0, 5.0, 100.0])
+@pytest.mark.parametrize("ratio", [*RATIOS, 0.4, 10.0])
+def test_closed_forms(ratio: float, apart: float) -> None:
     """Where the eigenvalue that leaves the circle does so at −1, or for devogelaere at 1."""
+    linear = 12 * ratio + 2 * apart
     closed = {
-        "euler": 2 / (math.hypot(1, ratio) + ratio),
-        "adapt_ordre2": 2 / (math.hypot(1, 2 * ratio) + 2 * ratio),
-        "devogelaere": 8 / (math.sqrt(16 * ratio**2 + 8) + 4 * ratio),
+        "euler": 2 / (math.hypot(1, ratio + apart) + ratio + apart),
+        "adapt_ordre2": 2 / (math.hypot(1, 2 * (ratio + apart)) + 2 * (ratio + apart)),
+        "devogelaere": 24 / (linear + math.sqrt(linear**2 + 72)),  # 3x² + (24ζ + 4ζ')x = 24
     }
     for scheme, limit in closed.items():
-        computed_limit = stability.stability_limit(scheme, ratio)
+        computed_limit = stability.stability_limit(scheme, ratio, apart)
         assert computed_limit == pytest.approx(limit, rel=BISECTED)
 
 
@@ -33,16 +35,6 @@ def test_limits_of_the_runge_kutta_pairs() -> None:
     for scheme, interval in (("rk32", 2.5127453266), ("rk54", 3.3065678894)):
         computed_interval = stability.stability_limit(scheme, 1e4) * 2e4
         assert computed_interval == pytest.approx(interval, rel=3e-8)
-
-
-@pytest.mark.parametrize("apart", [0.01, 0.3, 1.0, 5.0, 100.0])
-@pytest.mark.parametrize("ratio", [0.0, 0.4, 1.0, 10.0])
-def test_devogelaere_with_a_damper_apart(ratio: float, apart: float) -> None:
-    """3x² + (24ζ + 4ζ')x = 24, an eigenvalue 1."""
-    linear = 12 * ratio + 2 * apart
-    limit = 24 / (linear + math.sqrt(linear**2 + 72))
-    computed_limit = stability.stability_limit("devogelaere", ratio, apart)
-    assert computed_limit == pytest.approx(limit, rel=BISECTED)
 
 
 @pytest.mark.parametrize("scheme", stability.SCHEMES)
