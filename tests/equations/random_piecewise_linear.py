@@ -111,7 +111,7 @@ class Structure:
 
     @property
     def text(self) -> str:
-        lines = ["format = 1", 'name = "pieces"', 'time_unit = "1"', "[parameters]"]
+        lines = ["[parameters]"]
         lines += [f"{name} = {{}}" for name in self.kinds]
         lines.append("[states]")
         lines += [f'{n} = {{ initial = "{each.text}" }}' for n, each in self.initial.items()]

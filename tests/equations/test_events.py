@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,9 +157,7 @@ def test_an_expression_that_jumps_over_zero_is_not_there_afterwards(method: str)
 
 
 @pytest.mark.parametrize("method", ["rk54", pytest.param("dop853", marks=pytest.mark.broad)])
-def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(
-    method: str, tmp_path: Path
-) -> None:
+def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(method: str) -> None:
     """At random points, sprung, damped and shaken upwards among them."""
     random = np.random.default_rng(5)
     n = 200
@@ -174,28 +171,18 @@ def test_the_block_of_sdnd104_gives_the_wear_power_of_the_exact_method(
         "vertical_acceleration": shares[2] * random.uniform(0.1, 8, n),
         "angular_frequency": random.uniform(3, 10, n),
     }
-    lines = [
-        ",".join(values),
-        *(",".join(map(repr, map(float, row))) for row in zip(*values.values(), strict=True)),
-    ]
-    (tmp_path / "points.csv").write_text("\n".join(lines), encoding="utf-8")
+    axes = {"case": {name: {"values": column.tolist()} for name, column in values.items()}}
 
-    def wear_power(**request: object) -> np.ndarray:
-        fixed = {"gravity": 10.0, "window_start": 2.0, "window_end": 6.0}
-        sample = {"file": str(tmp_path / "points.csv"), "columns": list(values)}
-        parameters = fixed | dict(request.pop("parameters", {}))  # pyright: ignore
-        dataset = sweep.run({"parameters": parameters, "sample": sample, **request}, store=None)
+    def wear_power(model: object, method: str, **controls: float) -> np.ndarray:
+        fixed = {"gravity": 10.0, "window_start": 2.0, "window_end": 6.0, **controls}
+        request = {"model": model, "method": method, "parameters": fixed, "axes": axes}
+        dataset = sweep.run({**request, "outputs": ["wear_power"]}, store=None)
         assert (dataset.status == Status.ok).all()
         return dataset.wear_power.values
 
-    exact = wear_power(model="friction_oscillator", method="exact")
+    exact = wear_power("friction_oscillator", "exact")
     assert (exact > 0).mean() > 0.8
-    computed = wear_power(
-        model=model(BLOCK),
-        method=method,
-        parameters={"relative_tolerance": 1e-11},
-        outputs=["wear_power"],
-    )
+    computed = wear_power(model(BLOCK), method, relative_tolerance=1e-11)
     bound = {"dop853": 1e-8, "rk54": 1e-7}[method]  # the greatest error of rk54 is 5.0e-8
     np.testing.assert_allclose(computed, exact, rtol=bound, atol=0)
 

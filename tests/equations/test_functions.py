@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable
 
 import mpmath
@@ -13,9 +12,17 @@ from mpmath import mp, mpf
 from scipy.integrate import solve_ivp
 
 from sweep.spec import MISSING_COUNT, Status
-from tests.backends.kernel_probe import KERNELS, Entry, Probe, compile_probe
+from tests.backends.kernel_probe import Entry, Probe, compile_probe
 from tests.equations.examples import first_methods, points
-from tests.models.test_elementary_header import DIGITS, POINTS, Column, errors, positive, spread
+from tests.models.test_elementary_header import (
+    DIGITS,
+    POINTS,
+    Column,
+    errors,
+    positive,
+    spread,
+    stated_errors,
+)
 
 ONE = ("sinh", "cosh", "tanh", "tan", "atan", "log", "sign", "floor", "sqrt", "asin", "acos")
 TWO = ("hypot", "pow", "atan2")
@@ -52,14 +59,7 @@ def digits() -> Iterable[None]:
 
 
 def test_comments_state_the_errors_asserted_here() -> None:
-    text = (KERNELS / "systems" / "functions.h").read_text()
-    heads = re.findall(r"((?:^//.*\n)+)HD real (\w+)\(", text, re.MULTILINE)
-    stated_errors = {
-        name: float(match[1])
-        for comment, name in heads
-        if (match := re.search(r"(\d+\.\d+) ulp", comment))
-    }
-    assert stated_errors == ULP
+    assert stated_errors("systems/functions.h") == {name: (ulp,) for name, ulp in ULP.items()}
 
 
 @pytest.mark.parametrize(

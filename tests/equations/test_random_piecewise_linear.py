@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import sweep
 from sweep.spec import Status
-from tests.equations.examples import model
+from tests.equations.examples import points
 from tests.equations.random_piecewise_linear import LONGEST, Structure, point, structure
 from tests.oracles import piecewise_linear_outputs as outputs
 from tests.oracles.piecewise_linear import (
@@ -167,21 +166,12 @@ def at_event(event: str, seen: Sequence[Occurrence]) -> Values:
 # What is computed.
 
 
-def computed(structure: Structure, points: Sequence[Case], method: str) -> xr.Dataset:
+def computed(structure: Structure, cases: Sequence[Case], method: str) -> xr.Dataset:
     (name, values), *_ = CONTROLS[method].items()
-    columns = {key: {"values": [case.columns[key] for case in points]} for key in points[0].columns}
-    controls = {"values": [values[i % len(values)] for i in range(len(points))]}
+    columns = {key: [case.columns[key] for case in cases] for key in cases[0].columns}
+    columns[name] = [values[i % len(values)] for i in range(len(cases))]
     bounds = BOUNDS if method != "rk4" else {"maximum_events": BOUNDS["maximum_events"]}
-    return sweep.run(
-        {
-            "model": model(structure.text),
-            "method": method,
-            "parameters": bounds,
-            "axes": {"case": {**columns, name: controls}},
-        },
-        store=None,
-        progress=False,
-    )
+    return points(structure.text, method, rows=columns, **bounds)
 
 
 def faults(structure: Structure, case: Case, computed: xr.Dataset) -> dict[str, Any]:
@@ -209,10 +199,10 @@ def compare(seed: int, count: int, method: str) -> tuple[list[str], list[str]]:
     """Descriptions of points that differ, and the reasons for points left out."""
     chosen = structure(seed)
     drawn = list(cases(chosen, seed, count))
-    points = [case for case in drawn if isinstance(case, Case)]
-    result = computed(chosen, points, method)
+    kept = [case for case in drawn if isinstance(case, Case)]
+    result = computed(chosen, kept, method)
     wrong = []
-    for i, case in enumerate(points):
+    for i, case in enumerate(kept):
         if found := faults(chosen, case, result.isel(case=i)):
             lines = "\n".join(f"{name}: {a} is not {b}" for name, (a, b) in found.items())
             values = ", ".join(f"{name} = {value}" for name, value in case.columns.items())

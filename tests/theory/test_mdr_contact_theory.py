@@ -21,15 +21,19 @@ MOTION = {"normal_amplitude": 2e-6, "tangential_amplitude": 5e-6}
 
 
 def surface(beta, phase):
-    """F(β, φ) as it stands in the literature's letters, C = cos Ω, S = sin Ω; 60 digits."""
+    """F(β, φ), to 60 digits."""
     with mpmath.workdps(60):
-        b, p = mpmath.mpf(float(beta)), mpmath.mpf(float(phase))
-        p = p if mpmath.sin(p) >= 0 else p + mpmath.pi
-        ra = mpmath.sqrt(1 + b**2 - 2 * b * mpmath.cos(p))
-        rb = mpmath.sqrt(1 + b**2 + 2 * b * mpmath.cos(p))
-        c, s = (1 - b**2) / (ra * rb), 2 * b * mpmath.sin(p) / (ra * rb)
-        first = (1 + c) * (ra * (13 - 11 * c + 2 * c**2) + rb * (5 - c))
-        return ra * rb / (64 * b) * (first + 3 * (ra - rb) * (mpmath.pi - mpmath.atan2(s, c)) * s)
+        p = mpmath.mpf(float(phase))
+        return surface_at(mpmath.mpf(float(beta)), p if mpmath.sin(p) >= 0 else p + mpmath.pi)
+
+
+def surface_at(b, phase):
+    """F(β, φ) for long numbers, as it stands in the literature's letters, C = cos Ω, S = sin Ω."""
+    ra = mpmath.sqrt(1 + b**2 - 2 * b * mpmath.cos(phase))
+    rb = mpmath.sqrt(1 + b**2 + 2 * b * mpmath.cos(phase))
+    c, s = (1 - b**2) / (ra * rb), 2 * b * mpmath.sin(phase) / (ra * rb)
+    first = (1 + c) * (ra * (13 - 11 * c + 2 * c**2) + rb * (5 - c))
+    return ra * rb / (64 * b) * (first + 3 * (ra - rb) * (mpmath.pi - mpmath.atan2(s, c)) * s)
 
 
 def relative_error(computed, exact):
@@ -91,21 +95,11 @@ def test_greatest_loss_is_not_at_90_degrees():
         phase = theory.greatest_loss_phase(beta)
         assert phase == pytest.approx(highest, abs=2e-4)
         with mpmath.workdps(60):
-            slope = mpmath.diff(lambda p, b=beta: surface_at(b, p), float(phase))
+            slope = mpmath.diff(lambda p, b=beta: surface_at(mpmath.mpf(b), p), float(phase))
         assert abs(float(slope)) < 1e-14 * float(theory.universal_surface(beta, phase)) * (1 + beta)
     degrees = np.degrees(theory.greatest_loss_phase(np.geomspace(1e-4, 1, 50)))
     assert degrees.min() == pytest.approx(107, abs=0.5)
     assert degrees.max() == pytest.approx(109, abs=0.5)
-
-
-def surface_at(beta, phase):
-    """F(β, φ) at a phase that is a long number already."""
-    b = mpmath.mpf(beta)
-    ra = mpmath.sqrt(1 + b**2 - 2 * b * mpmath.cos(phase))
-    rb = mpmath.sqrt(1 + b**2 + 2 * b * mpmath.cos(phase))
-    c, s = (1 - b**2) / (ra * rb), 2 * b * mpmath.sin(phase) / (ra * rb)
-    first = (1 + c) * (ra * (13 - 11 * c + 2 * c**2) + rb * (5 - c))
-    return ra * rb / (64 * b) * (first + 3 * (ra - rb) * (mpmath.pi - mpmath.atan2(s, c)) * s)
 
 
 # Constant load.
