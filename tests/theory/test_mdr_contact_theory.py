@@ -328,33 +328,11 @@ def test_profile_factor_is_abel_s_transform(n):
     assert theory.profile_factor([1.0, 2.0, 4.0]) == pytest.approx([math.pi / 2, 2, 8 / 3])
 
 
-def test_slip_transition_is_up_to_9_3_percent_off():
-    xi = np.linspace(0, 4, 40002)[1:-1]
-    deviation = theory.slip_transition(xi) / (3 / 8 * theory.constant_load_energy(xi)) - 1
-    assert np.abs(deviation).max() == pytest.approx(0.093, abs=5e-4)
+def test_transitions_have_values_where_the_paper_gives_them():
+    """tests/validation/hanisch2020 says how far they and the three regions are off."""
     assert np.isnan(theory.slip_transition([0.0, 4.0, 5.0, -1.0])).all()
-
-
-def test_stick_transition_is_up_to_3_3_percent_off():
-    beta = np.geomspace(0.1, 1e4, 40002)[1:]
-    deviation = theory.stick_transition(beta) / theory.universal_surface(beta, math.pi / 2) - 1
-    assert np.abs(deviation).max() == pytest.approx(0.033, abs=5e-4)
     assert theory.stick_transition(np.inf) == 1
     assert np.isnan(theory.stick_transition([0.0, 0.1])).all()
-
-
-def test_how_far_three_regions_are_off():
-    kink = 1 / math.sqrt(8)
-    delta = 1e-4
-    rough = theory.three_regions(kink * delta * (1 - 1e-9), delta, math.pi / 2) * delta
-    assert rough / (3 / 8 * theory.constant_load_energy(kink)) == pytest.approx(1.39, abs=5e-3)
-    exact = oracle.normalized_energy(0.7268, 0.01, math.pi / 2, 2.0).value[0]
-    assert exact == pytest.approx(0.771809, abs=5e-7)
-    assert theory.three_regions(0.7268, 0.01, math.pi / 2) / exact == pytest.approx(1.30, abs=5e-3)
-    for beta, phase, ratio, last_digit in ((1.2, math.radians(153), 0.45, 5e-3),
-                                           (1.07, 0.05, 179.0, 0.5)):  # fmt: skip
-        rough = theory.three_regions(beta, 1e-3, phase)
-        assert rough / theory.universal_surface(beta, phase) == pytest.approx(ratio, abs=last_digit)
 
 
 def test_three_regions_meet_at_their_borders():
