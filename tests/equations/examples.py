@@ -152,6 +152,16 @@ def model(text: str) -> dict[str, Any]:
     return document
 
 
+def with_events(text: str, *events: tuple[str, ...]) -> str:
+    """The text with events: the name, `when` and direction of each, and its other lines."""
+    blocks = [
+        f'[[events]]\nname = "{name}"\nwhen = "{when}"\ndirection = "{direction}"\n'
+        + "".join(f"{line}\n" for line in lines)
+        for name, when, direction, *lines in events
+    ]
+    return text + "".join(blocks)
+
+
 def counted(text: str) -> dict[str, Any]:
     """The model, with an output n_NAME for each event NAME: how often it happens."""
     document = model(text)

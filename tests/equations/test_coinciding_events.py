@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 
 from sweep.spec import Status
-from tests.equations.examples import counted, first_method, points
+from tests.equations.examples import counted, first_method, points, with_events
 
 
 def bounded(method: str, step: float) -> dict[str, float]:
@@ -31,7 +31,8 @@ def computed(example: str, method: str, rows: dict[str, Any], **constants: float
 
 # Two balls that bounce, and are kicked at each impact.
 
-BALLS = """
+BALLS = with_events(
+    """
 [parameters]
 first = {}
 second = {}
@@ -48,21 +49,14 @@ x1 = "v1"
 v1 = "-10"
 x2 = "v2"
 v2 = "-10"
-[[events]]
-name = "impact1"
-when = "x1 - ground"
-direction = "falling"
-set = { v1 = "kick - restitution*v1" }
-[[events]]
-name = "impact2"
-when = "x2 - ground"
-direction = "falling"
-set = { v2 = "kick - restitution*v2" }
 [outputs]
 end1 = { final = "x1" }
 end2 = { final = "x2" }
 lowest = { minimum = "min(x1, x2) - ground" }
-"""
+""",
+    ("impact1", "x1 - ground", "falling", 'set = { v1 = "kick - restitution*v1" }'),
+    ("impact2", "x2 - ground", "falling", 'set = { v2 = "kick - restitution*v2" }'),
+)
 GRAVITY = 10.0
 
 
@@ -162,17 +156,8 @@ def test_impacts_accumulate_wherever_the_ground_is(method: str) -> None:
 
 # A ball above a floor; all events are at its impacts, and only `impact` changes the motion.
 
-IMPACTS = """
-events = [
-  { name = "before", when = "ground - x", direction = "rising", if = "v > 0" },
-  { name = "impact", when = "x - ground", direction = "falling", set = { v = "-0.8*v" } },
-  { name = "after", when = "3*(x - ground)", direction = "both", if = "v > 0" },
-  { name = "outside", when = "sqrt(v - 100)", direction = "rising" },
-  { name = "product", when = "(x - ground)*v", direction = "both" },
-  { name = "magnitude", when = "(x - ground)*abs(v)", direction = "both" },
-  { name = "close", when = "x - ground - 1e-14", direction = "both" },
-  { name = "sine", when = "sin(3*(x - ground))", direction = "both" },
-]
+IMPACTS = with_events(
+    """
 [parameters]
 ground = {}
 height = {}
@@ -184,7 +169,16 @@ x = "v"
 v = "-10"
 [outputs]
 slowest = { at = "after", maximum = "-v" }
-"""
+""",
+    ("before", "ground - x", "rising", 'if = "v > 0"'),
+    ("impact", "x - ground", "falling", 'set = { v = "-0.8*v" }'),
+    ("after", "3*(x - ground)", "both", 'if = "v > 0"'),
+    ("outside", "sqrt(v - 100)", "rising"),
+    ("product", "(x - ground)*v", "both"),
+    ("magnitude", "(x - ground)*abs(v)", "both"),
+    ("close", "x - ground - 1e-14", "both"),
+    ("sine", "sin(3*(x - ground))", "both"),
+)
 
 
 @first_method
@@ -211,7 +205,8 @@ def test_a_condition_is_that_after_the_events_before(method: str) -> None:
 # Two clocks, set back at their periods; the second sees whether the first came first. The values of
 # the time once in `length` are another clock's.
 
-CLOCKS = """
+CLOCKS = with_events(
+    """
 period = "length"
 [parameters]
 period1 = { default = 1e6 }
@@ -225,25 +220,25 @@ c2 = { initial = "0" }
 n1 = { initial = "0" }
 n2 = { initial = "0" }
 late = { initial = "0" }
+[definitions]
+wrong = { value = "abs(n1 - ahead*(n2 + 1))" }
 [derivatives]
 c1 = "1"
 c2 = "1"
-[[events]]
-name = "tick1"
-when = "c1 - period1"
-direction = "rising"
-set = { c1 = "keep*(c1 - period1)", n1 = "n1 + 1" }
-[[events]]
-name = "tick2"
-when = "c2 - period2"
-direction = "rising"
-set = { c2 = "keep*(c2 - period2)", n2 = "n2 + 1", late = "late + abs(n1 - ahead*(n2 + 1))" }
 [outputs]
 end1 = { final = "c1" }
 end2 = { final = "c2" }
 out_of_order = { final = "late" }
 steps = { values = "t", every = "period", keep = 8 }
-"""
+""",
+    ("tick1", "c1 - period1", "rising", 'set = { c1 = "keep*(c1 - period1)", n1 = "n1 + 1" }'),
+    (
+        "tick2",
+        "c2 - period2",
+        "rising",
+        'set = { c2 = "keep*(c2 - period2)", n2 = "n2 + 1", late = "late + wrong" }',
+    ),
+)
 
 
 def check_clocks(ds: xr.Dataset, rows: dict[str, Any], end: float, tight: float) -> None:
@@ -342,7 +337,16 @@ def test_periods_without_end_do_not_hang(method: str) -> None:
 # A hoist, which switches as a thermostat does: x is thrown down to `ground`, where fast impacts
 # bounce and slow ones land, and is lifted to where it was thrown from.
 
-HOIST = """
+# Events in `rise`, and how often each happens at a landing.
+AT_LANDING = {
+    ("up", "x - ground", "rising", 'in = "rise"'): 0,
+    ("turned", "ground - x", "falling", 'in = "rise"'): 0,
+    ("threefold", "3*x - 3*ground", "rising", 'in = "rise"'): 0,
+    ("up_at_entry", "x - ground", "rising", 'in = "rise"', "at_entry = true"): 1,
+    ("down_at_entry", "x - ground", "falling", 'in = "rise"', "at_entry = true"): 0,
+}
+HOIST = with_events(
+    """
 [parameters]
 ground = {}
 height = {}
@@ -356,61 +360,39 @@ x = "v"
 v = "-10"
 [modes.rise]
 x = "v"
-[[events]]
-name = "bounce"
-in = "fall"
-when = "x - ground"
-direction = "falling"
-if = "v < -fast"
-set = { v = "-0.5*v" }
-[[events]]
-name = "land"
-in = "fall"
-when = "-(x - ground)"
-direction = "rising"
-if = "v >= -fast"
-set = { v = "1" }
-then = "rise"
-[[events]]
-name = "top"
-in = "rise"
-when = "x - ground - height"
-direction = "rising"
-set = { v = "-down" }
-then = "fall"
-[[events]]
-name = "above"
-in = "fall"
-when = "x - ground - height"
-direction = "both"
-[[events]]
-name = "beyond"
-in = "fall"
-when = "exp(x - ground - height) - 1"
-direction = "both"
-set = { v = "v" }
-EVENTS
 [outputs]
 end = { final = "x" }
 rises = { share = "rise" }
-"""
-# In `rise`, by name: the expression, direction, whether at_entry, and the count at each landing.
-AT_LANDING = {
-    "up": ("x - ground", "rising", False, 0),
-    "turned": ("ground - x", "falling", False, 0),
-    "threefold": ("3*x - 3*ground", "rising", False, 0),
-    "up_at_entry": ("x - ground", "rising", True, 1),
-    "down_at_entry": ("x - ground", "falling", True, 0),
-}
-
-
-def hoist() -> str:
-    events = [
-        f'[[events]]\nname = "{name}"\nin = "rise"\nwhen = "{when}"\ndirection = "{direction}"\n'
-        + ("at_entry = true\n" if at_entry else "")
-        for name, (when, direction, at_entry, _) in AT_LANDING.items()
-    ]
-    return HOIST.replace("EVENTS", "".join(events))
+""",
+    (
+        "bounce",
+        "x - ground",
+        "falling",
+        'in = "fall"',
+        'if = "v < -fast"',
+        'set = { v = "-0.5*v" }',
+    ),
+    (
+        "land",
+        "-(x - ground)",
+        "rising",
+        'in = "fall"',
+        'if = "v >= -fast"',
+        'set = { v = "1" }',
+        'then = "rise"',
+    ),
+    (
+        "top",
+        "x - ground - height",
+        "rising",
+        'in = "rise"',
+        'set = { v = "-down" }',
+        'then = "fall"',
+    ),
+    ("above", "x - ground - height", "both", 'in = "fall"'),
+    ("beyond", "exp(x - ground - height) - 1", "both", 'in = "fall"', 'set = { v = "v" }'),
+    *AT_LANDING,
+)
 
 
 def falling(height: float, fast: float, down: float) -> tuple[int, float]:
@@ -455,12 +437,12 @@ def test_what_is_zero_where_its_mode_begins_has_not_crossed_zero(method: str) ->
     rows = {
         "ground": grounds, "height": heights, "fast": fast, "down": down, "window_end": window
     }  # fmt: skip
-    ds = computed(hoist(), method, rows, **steps)
+    ds = computed(HOIST, method, rows, **steps)
     assert (ds.status == Status.ok).all()
     columns = np.column_stack([heights, fast, down, window]).tolist()
     exact = [hoisted(*row) for row in columns]
     bounces, lands, tops, ends, rises = np.array(exact).T
-    expected = {name: count * lands for name, (*_, count) in AT_LANDING.items()}
+    expected = {name: count * lands for (name, *_), count in AT_LANDING.items()}
     expected |= {"above": 0, "beyond": 0}
     wrong = {name: int((ds[f"n_{name}"] != count).sum()) for name, count in expected.items()}
     assert wrong == dict.fromkeys(expected, 0), "numbers of grounds with a wrong count"
@@ -474,7 +456,9 @@ def test_what_is_zero_where_its_mode_begins_has_not_crossed_zero(method: str) ->
 # Events at the start: of x from -1, 0 or 1, which moves or rests; of p, which is set from 1 to -2
 # over the -1 of `jumped`, then rises to 0 each 2 s; of z, which is set from wherever it is.
 
-ENTRIES = """
+DIRECTIONS = ("rising", "falling", "both")
+ENTRIES = with_events(
+    """
 [parameters]
 start = {}
 rate = {}
@@ -488,44 +472,24 @@ z = { initial = "start" }
 x = "rate"
 p = "1"
 z = "1"
-[[events]]
-name = "back"
-when = "p"
-direction = "rising"
-at_entry = true
-set = { p = "-2", q = "q + 0.5" }
-[[events]]
-name = "jumped"
-when = "p + 1"
-direction = "falling"
-set = { q = "q + 100" }
-[[events]]
-name = "reset"
-when = "z"
-direction = "both"
-at_entry = true
-set = { z = "0.5" }
-[[events]]
-name = "crossed"
-when = "2*x"
-direction = "both"
-EVENTS
 [outputs]
 q_end = { final = "q" }
 z_end = { final = "z" }
 acted = { final = "n" }
-"""
-DIRECTIONS = ("rising", "falling", "both")
-
-
-def entries() -> str:
-    event = '[[events]]\nname = "{name}"\nwhen = "x"\ndirection = "{direction}"\nat_entry = true\n'
-    events = [
-        line.format(name=prefix + direction, direction=direction)
-        for direction in DIRECTIONS
-        for prefix, line in (("", event), ("acting_", event + 'set = {{ n = "n + 1" }}\n'))
-    ]
-    return ENTRIES.replace("EVENTS\n", "".join(events))
+""",
+    ("back", "p", "rising", "at_entry = true", 'set = { p = "-2", q = "q + 0.5" }'),
+    ("jumped", "p + 1", "falling", 'set = { q = "q + 100" }'),
+    ("reset", "z", "both", "at_entry = true", 'set = { z = "0.5" }'),
+    ("crossed", "2*x", "both"),
+    *(
+        event
+        for each in DIRECTIONS
+        for event in (
+            (each, "x", each, "at_entry = true"),
+            (f"acting_{each}", "x", each, "at_entry = true", 'set = { n = "n + 1" }'),
+        )
+    ),
+)
 
 
 @first_method
@@ -533,7 +497,7 @@ def test_an_entry_lets_events_happen_that_are_past_zero(method: str) -> None:
     """By the side of x, or by its rate where x is 0; later where it crosses 0, at t = 1."""
     along = {"start": [-1.0, 0.0, 1.0], "rate": [-1.0, 0.0, 1.0], "window_end": [0.5, 1.5, 3, 5]}
     steps = bounded(method, 0.3)
-    ds = points(counted(entries()), method, along, maximum_events=1000.0, **steps)
+    ds = points(counted(ENTRIES), method, along, maximum_events=1000.0, **steps)
     start, rate, end = np.meshgrid(*along.values(), indexing="ij")
     side = np.where(start == 0, rate, start)
     crosses = (start * rate < 0) & (end > 1)
@@ -554,7 +518,8 @@ def test_an_entry_lets_events_happen_that_are_past_zero(method: str) -> None:
 # x and y fall to 0 at one time, where the mode changes: events before, in and behind the change,
 # of one expression (x or -x; y) and of others.
 
-TOGETHER = """
+TOGETHER = with_events(
+    """
 [parameters]
 height = {}
 [states]
@@ -570,74 +535,24 @@ y = "-1"
 [modes.behind]
 x = "-1"
 y = "-1"
-[[events]]
-name = "early"
-in = "before"
-when = "4*x"
-direction = "falling"
-[[events]]
-name = "first"
-in = "before"
-when = "x"
-direction = "falling"
-set = { n = "n + 1" }
-then = "behind"
-[[events]]
-name = "second"
-in = "before"
-when = "-x"
-direction = "rising"
-if = "n < 0.5"
-set = { m = "n + 10" }
-[[events]]
-name = "third"
-in = "before"
-when = "x"
-direction = "both"
-if = "n > 0.5"
-set = { m = "m + 100" }
-[[events]]
-name = "seen"
-when = "x"
-direction = "falling"
-at_entry = true
-[[events]]
-name = "later"
-in = "before"
-when = "3*x"
-direction = "falling"
-[[events]]
-name = "after"
-when = "2*x"
-direction = "falling"
-if = "n > 0.5 and behind"
-set = { k = "m" }
-[[events]]
-name = "past"
-in = "behind"
-when = "m - 5"
-direction = "rising"
-at_entry = true
-[[events]]
-name = "up"
-when = "y"
-direction = "rising"
-[[events]]
-name = "between"
-when = "2*y"
-direction = "falling"
-set = { j = "1" }
-[[events]]
-name = "down"
-when = "y"
-direction = "falling"
-if = "j > 0.5"
 [outputs]
 n_of_early = { at = "early", sum = "n" }
 m_end = { final = "m" }
 k_end = { final = "k" }
 end = { final = "x" }
-"""
+""",
+    ("early", "4*x", "falling", 'in = "before"'),
+    ("first", "x", "falling", 'in = "before"', 'set = { n = "n + 1" }', 'then = "behind"'),
+    ("second", "-x", "rising", 'in = "before"', 'if = "n < 0.5"', 'set = { m = "n + 10" }'),
+    ("third", "x", "both", 'in = "before"', 'if = "n > 0.5"', 'set = { m = "m + 100" }'),
+    ("seen", "x", "falling", "at_entry = true"),
+    ("later", "3*x", "falling", 'in = "before"'),
+    ("after", "2*x", "falling", 'if = "n > 0.5 and behind"', 'set = { k = "m" }'),
+    ("past", "m - 5", "rising", 'in = "behind"', "at_entry = true"),
+    ("up", "y", "rising"),
+    ("between", "2*y", "falling", 'set = { j = "1" }'),
+    ("down", "y", "falling", 'if = "j > 0.5"'),
+)
 AT_ONE_TIME = {
     "n_early": 1, "n_of_early": 0,  # before anything is set
     "n_first": 1, "n_second": 1, "n_third": 0, "m_end": 11,  # judged before their sets, which add
@@ -660,7 +575,8 @@ def test_events_at_one_time_act_in_the_order_of_the_file(method: str) -> None:
 
 # y rises to zero, rests there within rounding, and rises again or turns: as a speed with friction.
 
-RESTING = """
+RESTING = with_events(
+    """
 [parameters]
 start = {}
 rate = {}
@@ -676,27 +592,20 @@ z = "1"
 [modes.further]
 y = "again"
 z = "1"
-[[events]]
-name = "arrive"
-in = ["rise", "further"]
-when = "y"
-direction = "rising"
-set = { y = "-0.6*sign(again)*y" }
-then = "rest"
-[[events]]
-name = "turn"
-in = "further"
-when = "y"
-direction = "falling"
-[[events]]
-name = "leave"
-in = "rest"
-when = "z - 2"
-direction = "rising"
-then = "further"
 [outputs]
 end = { final = "y" }
-"""
+""",
+    (
+        "arrive",
+        "y",
+        "rising",
+        'in = ["rise", "further"]',
+        'set = { y = "-0.6*sign(again)*y" }',
+        'then = "rest"',
+    ),
+    ("turn", "y", "falling", 'in = "further"'),
+    ("leave", "z - 2", "rising", 'in = "rest"', 'then = "further"'),
+)
 
 
 @first_method

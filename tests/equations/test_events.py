@@ -9,7 +9,7 @@ import pytest
 
 import sweep
 from sweep.spec import Status
-from tests.equations.examples import BALL, BLOCK, first_method, model, points
+from tests.equations.examples import BALL, BLOCK, first_method, model, points, with_events
 
 GRAVITY, RESTITUTION, HEIGHT = 9.81, 0.8, 2.0
 
@@ -45,7 +45,8 @@ def test_values_at_the_impacts_of_a_ball_in_the_window(method: str) -> None:
 # A block that waits for a delay, then sticks until its load, which begins at 0, exceeds its limit.
 # One that grows is that of a friction element at touch: load and limit are 0 there, to roundings of
 # their own.
-RAMP = """
+RAMP = with_events(
+    """
 start_mode = "START"
 [parameters]
 force = {}
@@ -69,32 +70,16 @@ clock = "1"
 clock = "1"
 x = "v"
 v = "load"
-[[events]]
-name = "begin"
-in = "wait"
-when = "since"
-direction = "rising"
-then = "stick"
-[[events]]
-name = "right"
-in = "stick"
-when = "load - limit"
-direction = "rising"
-at_entry = true
-then = "slip"
-[[events]]
-name = "left"
-in = "stick"
-when = "load + limit"
-direction = "falling"
-at_entry = true
-then = "slip"
 [outputs]
 distance = { final = "x" }
 stuck = { share = "stick" }
 rights = { count = "right" }
 lefts = { count = "left" }
-"""
+""",
+    ("begin", "since", "rising", 'in = "wait"', 'then = "stick"'),
+    ("right", "load - limit", "rising", 'in = "stick"', "at_entry = true", 'then = "slip"'),
+    ("left", "load + limit", "falling", 'in = "stick"', "at_entry = true", 'then = "slip"'),
+)
 
 
 @first_method
@@ -121,12 +106,8 @@ def test_an_expression_that_is_zero_where_its_mode_is_entered(start: str, method
     np.testing.assert_allclose(motion.stuck, (expected == 0) * t / 2.5, atol=1e-7)
 
 
-JUMPS = """
-events = [
-  { name = "relation", when = "where(wave > 0, 1, -1)", direction = "both", set = { n = "n + 1" } },
-  { name = "signs", when = "3*sign(wave)", direction = "both", set = { m = "m + 1" } },
-  { name = "steps", when = "floor(2*wave) + 0.5", direction = "rising", set = { k = "k + 1" } },
-]
+JUMPS = with_events(
+    """
 [parameters]
 phase = {}
 [definitions]
@@ -139,7 +120,11 @@ k = { initial = "0" }
 n_zeros = { final = "n" }
 n_signs = { final = "m" }
 n_rises = { final = "k" }
-"""
+""",
+    ("relation", "where(wave > 0, 1, -1)", "both", 'set = { n = "n + 1" }'),
+    ("signs", "3*sign(wave)", "both", 'set = { m = "m + 1" }'),
+    ("steps", "floor(2*wave) + 0.5", "rising", 'set = { k = "k + 1" }'),
+)
 
 
 @first_method

@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 
 from sweep.spec import MISSING_COUNT, Status
 from tests.backends.kernel_probe import Entry, Probe, compile_probe
-from tests.equations.examples import first_methods, points
+from tests.equations.examples import first_methods, points, with_events
 from tests.models.test_elementary_header import (
     DIGITS,
     POINTS,
@@ -263,7 +263,8 @@ def test_an_argument_outside_its_range_or_an_overflow_gives_a_status(method: str
 # x = 1 - t, so that roots of x end at t = 1. What decides the motion there is the one that `which`
 # counts, and nothing after them. The events of the others have no zero.
 DECISIONS = ("scale", "crossing", "condition", "set")
-ENDING = """
+ENDING = with_events(
+    """
 [parameters]
 which = {}
 [states]
@@ -272,47 +273,6 @@ y = { initial = "0" }
 z = { initial = "0" }
 [derivatives]
 x = "-1"
-[[events]]
-name = "crossing"
-when = "where(which == 1, sqrt(x) - 2, 1 + x**2)"
-direction = "both"
-set = { y = "1" }
-[[events]]
-name = "condition"
-when = "where(which == 2, x + 0.5, 1 + x**2)"
-direction = "both"
-if = "sqrt(x) > 1"
-set = { y = "1" }
-[[events]]
-name = "set"
-when = "where(which == 3, x + 0.5, 1 + x**2)"
-direction = "both"
-set = { y = "sqrt(x)" }
-[[events]]
-name = "guarded_and"
-when = "x + 0.5"
-direction = "both"
-if = "x > 0 and sqrt(x) > 1"
-set = { z = "z + 10" }
-[[events]]
-name = "guarded_or"
-when = "x + 0.5"
-direction = "both"
-if = "x < 0 or sqrt(x) > 1"
-set = { z = "z + 1" }
-[[events]]
-name = "unknown"
-when = "sqrt(x) - 2"
-direction = "both"
-[[events]]
-name = "unknown_condition"
-when = "x + 0.5"
-direction = "both"
-if = "sqrt(x) > 1"
-[[events]]
-name = "late"
-when = "x + 0.5"
-direction = "both"
 [outputs]
 z_end = { final = "z" }
 early = { share = "x > 0 and sqrt(x) > 0.5" }
@@ -321,7 +281,22 @@ last = { at = "late", maximum = "x" }
 crossings = { count = "unknown" }
 conditional = { count = "unknown_condition" }
 LACKING
-"""
+""",
+    ("crossing", "where(which == 1, sqrt(x) - 2, 1 + x**2)", "both", 'set = { y = "1" }'),
+    (
+        "condition",
+        "where(which == 2, x + 0.5, 1 + x**2)",
+        "both",
+        'if = "sqrt(x) > 1"',
+        'set = { y = "1" }',
+    ),
+    ("set", "where(which == 3, x + 0.5, 1 + x**2)", "both", 'set = { y = "sqrt(x)" }'),
+    ("guarded_and", "x + 0.5", "both", 'if = "x > 0 and sqrt(x) > 1"', 'set = { z = "z + 10" }'),
+    ("guarded_or", "x + 0.5", "both", 'if = "x < 0 or sqrt(x) > 1"', 'set = { z = "z + 1" }'),
+    ("unknown", "sqrt(x) - 2", "both"),
+    ("unknown_condition", "x + 0.5", "both", 'if = "sqrt(x) > 1"'),
+    ("late", "x + 0.5", "both"),
+)
 LACKING = {
     'share = "sqrt(x) > 0.5"', 'share = "not sqrt(x) > 0.5"', 'at = "late", maximum = "sqrt(x)"',
     'mean = "where(sqrt(x) > 0.5, 1, 0)"', 'mean = "sqrt(x)"', 'maximum = "log(x)"',

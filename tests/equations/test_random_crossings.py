@@ -14,17 +14,12 @@ import xarray as xr
 from scipy.interpolate import CubicSpline
 
 from sweep.spec import Status
-from tests.equations.examples import first_method, methods, points
+from tests.equations.examples import first_method, methods, points, with_events
 
 # x = (t - a)(t - b)(t - c), and its derivatives. The rate of y is one of t alone: it is the example
 # of SciPy's issue 9228, (t - 2)(t - 6)(t - 10).
-CUBIC = """
-events = [
-  { name = "either", when = "x", direction = "both" },
-  { name = "second", when = "x", direction = "rising", stop_after = 2 },
-  { name = "down", when = "x", direction = "falling" },
-  { name = "of_y", when = "y", direction = "both" },
-]
+CUBIC = with_events(
+    """
 [parameters]
 a = {}
 b = {}
@@ -49,7 +44,12 @@ above = { share = "x > 0" }
 size = { mean = "abs(x)" }
 y_times = { values = "t", every = "of_y", keep = 4 }
 y_above = { share = "y > 0" }
-"""
+""",
+    ("either", "x", "both"),
+    ("second", "x", "rising", "stop_after = 2"),
+    ("down", "x", "falling"),
+    ("of_y", "y", "both"),
+)
 END = 12.0
 
 
@@ -162,7 +162,8 @@ RANDOM = np.random.default_rng(9)
 TIMES = np.concatenate([[0.0], np.cumsum(RANDOM.uniform(0.1, 0.6, 36))])
 SAMPLES = RANDOM.normal(0, 1, 37)
 SPLINE = CubicSpline(TIMES, SAMPLES, bc_type="natural")
-NOISE = """
+NOISE = with_events(
+    """
 [parameters]
 height = {}
 unrelated = {}
@@ -172,21 +173,16 @@ s = { times = TIMES, values = VALUES, interpolation = "cubic" }
 x = { initial = "1" }
 [derivatives]
 x = "-unrelated*x"
-[[events]]
-name = "either"
-when = "s - height"
-direction = "both"
-[[events]]
-name = "up"
-when = "height - s"
-direction = "falling"
 [outputs]
 crossings = { count = "either" }
 ups = { count = "up" }
 times = { values = "t", every = "either", keep = 40 }
 above = { share = "s > height" }
 size = { mean = "abs(s - height)" }
-"""
+""",
+    ("either", "s - height", "both"),
+    ("up", "height - s", "falling"),
+)
 
 
 def crossings(height: float, end: float) -> list[float]:
