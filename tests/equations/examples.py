@@ -14,6 +14,17 @@ import sweep
 
 EVERY = ("rk54", "rk4", "dop853", "rodas4")
 
+
+def with_events(text: str, *events: tuple[str, ...]) -> str:
+    """The text with events: the name, `when` and direction of each, and its other lines."""
+    blocks = [
+        f'[[events]]\nname = "{name}"\nwhen = "{when}"\ndirection = "{direction}"\n'
+        + "".join(f"{line}\n" for line in lines)
+        for name, when, direction, *lines in events
+    ]
+    return text + "".join(blocks)
+
+
 # y'' = -y + forcing, with the closed form y = cos t + 0.5 t sin t for forcing cos t.
 RESONANCE = """
 format = 1
@@ -67,7 +78,8 @@ total_speed = { at = "impact", sum = "-v", unit = "m/s", meaning = "sum of impac
 """
 
 # SDND104: a block on a plate that is shaken sideways and upwards, on a spring with a damper.
-BLOCK = """
+BLOCK = with_events(
+    """
 time_unit = "s"
 [parameters]
 mass = { unit = "kg", minimum = 0, open_minimum = true, meaning = "mass" }
@@ -91,38 +103,29 @@ v = "(pull - damping*v - friction*pressure)/mass"
 [modes.left]
 x = "v"
 v = "(pull - damping*v + friction*pressure)/mass"
-[[events]]
-name = "break_right"
-in = "stick"
-when = "pull - friction*pressure"
-direction = "rising"
-at_entry = true
-then = "right"
-[[events]]
-name = "break_left"
-in = "stick"
-when = "pull + friction*pressure"
-direction = "falling"
-at_entry = true
-then = "left"
-[[events]]
-name = "stop_right"
-in = "right"
-when = "v"
-direction = "falling"
-then = "stick"
-set = { v = "0" }
-[[events]]
-name = "stop_left"
-in = "left"
-when = "v"
-direction = "rising"
-then = "stick"
-set = { v = "0" }
 [outputs]
 wear_power = { mean = "pressure*abs(v)", unit = "W", meaning = "mean wear power" }
 stuck = { share = "stick", unit = "1", meaning = "share of stick" }
-"""
+""",
+    (
+        "break_right",
+        "pull - friction*pressure",
+        "rising",
+        'in = "stick"',
+        "at_entry = true",
+        'then = "right"',
+    ),
+    (
+        "break_left",
+        "pull + friction*pressure",
+        "falling",
+        'in = "stick"',
+        "at_entry = true",
+        'then = "left"',
+    ),
+    ("stop_right", "v", "falling", 'in = "right"', 'then = "stick"', 'set = { v = "0" }'),
+    ("stop_left", "v", "rising", 'in = "left"', 'then = "stick"', 'set = { v = "0" }'),
+)
 
 
 def methods(*daily: str, without: str = "") -> pytest.MarkDecorator:
@@ -150,16 +153,6 @@ def model(text: str) -> dict[str, Any]:
     else:
         document["derivatives"] = at_rest | document.get("derivatives", {})
     return document
-
-
-def with_events(text: str, *events: tuple[str, ...]) -> str:
-    """The text with events: the name, `when` and direction of each, and its other lines."""
-    blocks = [
-        f'[[events]]\nname = "{name}"\nwhen = "{when}"\ndirection = "{direction}"\n'
-        + "".join(f"{line}\n" for line in lines)
-        for name, when, direction, *lines in events
-    ]
-    return text + "".join(blocks)
 
 
 def counted(text: str) -> dict[str, Any]:

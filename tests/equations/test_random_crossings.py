@@ -101,7 +101,8 @@ def test_random_cubics_have_three_roots(method: str) -> None:
 
 
 # u = cos(omega t), which exceeds the limit for a short time at each of its maxima.
-PEAKS = """
+PEAKS = with_events(
+    """
 [parameters]
 omega = {}
 limit = {}
@@ -111,15 +112,13 @@ v = { initial = "0", scale = "omega" }
 [derivatives]
 u = "v"
 v = "-omega**2*u"
-[[events]]
-name = "over"
-when = "u - limit"
-direction = "rising"
 [outputs]
 above = { share = "u > limit" }
 excess = { mean = "max(u - limit, 0)" }
 peaks = { count = "over" }
-"""
+""",
+    ("over", "u - limit", "rising"),
+)
 PEAKS_END = 20.0
 
 
