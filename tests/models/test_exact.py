@@ -136,13 +136,7 @@ def test_asymptotic_wear_power() -> None:
     outputs = compute(
         {**CYCLES, "base_acceleration": base_acceleration, "start_cycle": 400, "end_cycle": 401}
     )
-    expected = theory.asymptotic_wear_power(
-        mass=1.0,
-        gravity=10.0,
-        friction=0.1,
-        base_acceleration=base_acceleration,
-        angular_frequency=CYCLES["angular_frequency"],
-    )
+    expected = theory.asymptotic_wear_power(**CYCLES, base_acceleration=base_acceleration)
     # The transient of slip-slip motion at η → 0 dies slowest; after 400 cycles it is below 1e-5.
     np.testing.assert_allclose(outputs["wear_power"][:5], expected[:5], rtol=2e-12)
     assert outputs["wear_power"][5] == pytest.approx(expected[5], rel=1e-3)
@@ -283,16 +277,9 @@ def test_very_short_sticks_count() -> None:
 
 def test_a_share_is_at_most_1() -> None:
     """A slip begins within rounding of the window's end; the wait before it was 1 + 6e-15."""
-    outputs = compute(
-        {
-            **CYCLES,
-            "friction": 0.4974116634122536,
-            "base_acceleration": 5.310723154030592,
-            "angular_frequency": 6.0,
-            "start_cycle": 13.18862643050074,
-            "end_cycle": 13.193030740109599,
-        }
-    )
+    motion = {"friction": 0.4974116634122536, "base_acceleration": 5.310723154030592}
+    window = {"start_cycle": 13.18862643050074, "end_cycle": 13.193030740109599}
+    outputs = compute({**CYCLES, **motion, **window, "angular_frequency": 6.0})
     assert REGIMES[outputs["regime"][0]] == "stick_slip"
     assert outputs["stick_fraction"][0] == 1
 

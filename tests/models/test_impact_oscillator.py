@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -15,7 +14,7 @@ from sweep.errors import ConfigError
 from sweep.spec import MISSING_FLAG, Status
 from sweep.theory import impact_oscillator as theory
 from sweep.tracing import trace
-from tests.backends.kernel_probe import Entry, compile_probe
+from tests.backends.kernel_probe import Entry, Probe, compile_probe
 from tests.oracles import impact_oscillator as oracle
 from tests.points.impact_oscillator import (
     ENERGIES,
@@ -122,12 +121,16 @@ MATRIX = """
 """
 
 
+@pytest.fixture(scope="module")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> Probe:
+    header, entries = "models/impact_oscillator/orbit.h", {"matrix": Entry(5, 5, MATRIX)}
+    return compile_probe(tmp_path_factory.mktemp("probe"), header, entries)
+
+
 def test_monodromy_matrix_against_integrated_disturbances(
-    tmp_path: Path, integrated_motions: Any
+    probe: Probe, integrated_motions: Any
 ) -> None:
     parameters, expected = integrated_motions
-    header = "models/impact_oscillator/orbit.h"
-    probe = compile_probe(tmp_path, header, {"matrix": Entry(5, 5, MATRIX)})
     *elements, determinant = probe("matrix", *parameters.values())
     assert np.abs(determinant - 1).max() < 1e-12
     mild = parameters["wall_stiffness"] <= 1e3 * parameters["stiffness"]
@@ -138,10 +141,8 @@ def test_monodromy_matrix_against_integrated_disturbances(
         assert np.abs(error[mild]).max() < 1e-8, name
 
 
-def test_a_disturbance_to_another_energy_is_delayed_as_the_frequency_says(tmp_path: Path) -> None:
+def test_a_disturbance_to_another_energy_is_delayed_as_the_frequency_says(probe: Probe) -> None:
     """The Jordan block: velocity gained per period is the force times dT/dE of the energy given."""
-    entry = {"matrix": Entry(5, 5, MATRIX)}
-    probe = compile_probe(tmp_path, "models/impact_oscillator/orbit.h", entry)
     point = [*SDND122.values()]
     vx = probe("matrix", *([value] for value in (*point, ENERGIES[0])))[2][0]
     step = 1e-5 * ENERGIES[0]
@@ -305,12 +306,8 @@ def test_a_trace_of_newmark_closes_and_follows_the_motion(steps: int) -> None:
     u, v = traced["displacement"].to_numpy(), traced["velocity"].to_numpy()
     assert u[-1] == pytest.approx(u[0], rel=1e-9)
     # The trace is of the true period, the scheme's is longer: so much of the velocity is left.
-    late = (
-        1
-        / found_by("newmark", {**SDND122, "energy": 6.5e-3, "steps_per_period": steps})[
-            "frequency"
-        ][0]
-    )
+    point = {**SDND122, "energy": 6.5e-3, "steps_per_period": steps}
+    late = 1 / found_by("newmark", point)["frequency"][0]
     push = -(10 * u[0] + 50 * (u[0] - 0.01))
     assert v[-1] == pytest.approx(push * (float(traced["time"][-1]) - late), rel=1e-3)
     assert abs(v[-1]) < 1e-4 * 0.114

@@ -33,8 +33,12 @@ PHASES = np.array([0.3, math.pi / 4, math.pi / 2, -0.3])
 every_method = pytest.mark.parametrize("method", ORDERS)
 
 
+def outputs_of(method: str, **parameters: Any) -> dict[str, NDArray[Any]]:
+    return compute(parameters, model="mdr_contact", method=method)
+
+
 def energy(method: str, **parameters: Any) -> NDArray[np.float64]:
-    computed = compute(parameters, model="mdr_contact", method=method)
+    computed = outputs_of(method, **parameters)
     assert not computed["status"].any()
     return computed["normalized_energy"]
 
@@ -47,10 +51,10 @@ def test_a_row_of_springs_jumps_when_its_innermost_leaves(method: str) -> None:
         leaves = 1 - (0.5 * 2 ** (1 / n) / steps["springs"]) ** n
         deltas = leaves + (1 - leaves) * np.array([-0.1, 0.1, 1.0])
         points = {"beta": 3.0, "delta": deltas, "phase": 1.0, "profile_exponent": n}
-        regimes = compute({**points, **steps}, model="mdr_contact", method=method)["regime"]
+        regimes = outputs_of(method, **points, **steps)["regime"]
         jumping = REGIMES.index("jumping")
         assert (regimes == jumping).tolist() == [False, True, True]
-        exact = compute(points, model="mdr_contact", method="exact")["regime"]
+        exact = outputs_of("exact", **points)["regime"]
         assert not (exact == jumping).any()
 
 
@@ -61,7 +65,7 @@ def test_contact_is_lost_where_a_step_ends_without_it(method: str) -> None:
     innermost = 1 - (0.5 * 2**0.5 / 2000) ** 2
     deltas = innermost / math.cos(math.pi / 9) * np.array([1 - 1e-3, 1 + 1e-3])
     points = {"beta": 3.0, "delta": deltas, "phase": 1.0, "profile_exponent": 2.0}
-    outputs = compute({**points, **steps}, model="mdr_contact", method=method)
+    outputs = outputs_of(method, **points, **steps)
     assert not outputs["status"].any()
     assert (outputs["regime"] == REGIMES.index("jumping")).tolist() == [False, True]
 
@@ -131,7 +135,7 @@ def test_the_paper_s_algorithm_creates_energy_nearly_in_phase() -> None:
     near = {"beta": 19.3, "delta": 0.43, "phase": 0.0046, "profile_exponent": 1.0}
     exact = oracle.normalized_energy(*near.values()).value
     steps = {"steps_per_cycle": 400, "springs": 2000}
-    paper = compute({**near, **steps}, model="mdr_contact", method="time_stepping")
+    paper = outputs_of("time_stepping", **near, **steps)
     assert paper["normalized_energy"][0] == pytest.approx(plain.paper(*near.values(), 400, 2000))
     assert paper["normalized_energy"][0] == pytest.approx(-1.36e-5, rel=0.01)
     assert exact == pytest.approx(2.01e-5, rel=0.01)
@@ -147,7 +151,7 @@ def test_in_phase_nothing_slips(method: str) -> None:
         for phase, expected in ((0.0, [0, 0, 0, 0, 1]), (0.02, [1, 1, 1, 1, 1])):
             points = {"beta": beta, "delta": delta, "phase": phase, "profile_exponent": 1.0}
             steps = {"steps_per_cycle": 400, "springs": 4000}
-            regimes = compute({**points, **steps}, model="mdr_contact", method=method)["regime"]
+            regimes = outputs_of(method, **points, **steps)["regime"]
             np.testing.assert_array_equal(regimes, expected)
 
 
@@ -177,7 +181,7 @@ def test_stick_radius_and_regime_with_no_and_infinite_friction(method: str) -> N
     """Without friction nothing sticks; with infinite friction all that stays in contact does."""
     points = {"beta": [0.0, 0.0, np.inf, np.inf], "delta": [0.3, 1.5, 0.3, 1.5], "phase": 0.8}
     steps = {"steps_per_cycle": 400, "springs": 2000}
-    outputs = compute({**points, **steps}, model="mdr_contact", method=method)
+    outputs = outputs_of(method, **points, **steps)
     regimes = ("gross_slip", "jumping", "partial_slip", "jumping")
     assert [REGIMES[code] for code in outputs["regime"]] == list(regimes)
     radius = [0.0, 0.0, math.sqrt(0.7), 0.0]
@@ -193,10 +197,7 @@ def test_a_few_springs_that_can_slip_are_not_enough(method: str) -> None:
         point = {"beta": beta, "delta": delta, "phase": phase, "profile_exponent": n}
         columns = {name: np.array(value) for name, value in point.items()}
         can_slip = np.floor(springs * float(slipping_share(columns)) + 0.5)
-        outputs = compute(
-            {**point, "springs": springs, "steps_per_cycle": 64}, model="mdr_contact",
-            method=method,
-        )  # fmt: skip
+        outputs = outputs_of(method, **point, springs=springs, steps_per_cycle=64)
         few = can_slip < 20
         assert few.any()
         assert not few.all()
@@ -210,11 +211,11 @@ def test_a_few_springs_that_can_slip_are_not_enough(method: str) -> None:
 def test_too_few_springs_are_reported_where_more_would_help(method: str) -> None:
     """Neither for extreme numbers nor for a body at rest."""
     tiny = {"beta": 2.0, "delta": [1e-9, 1e-150], "phase": 1.0, "springs": 10}
-    outputs = compute(tiny, model="mdr_contact", method=method)
+    outputs = outputs_of(method, **tiny)
     np.testing.assert_array_equal(outputs["status"], [Status.not_converged, Status.diverged])
     still = {"normal_amplitude": 0.0, "tangential_amplitude": 0.0, "friction": 0.5, "springs": 10}
     body = {"youngs_modulus": 2e11, "poisson_ratio": 0.3, "radius": 0.01, "indentation": 1e-6}
-    outputs = compute({**body, **still, "phase": 1.0}, model="mdr_contact", method=method)
+    outputs = outputs_of(method, **body, **still, phase=1.0)
     assert outputs["status"][0] == Status.outside_validity
 
 
@@ -228,8 +229,8 @@ def test_ok_points_with_default_controls_are_near_the_exact_energy(method: str) 
         )
     )
     points = {"beta": beta, "delta": delta, "phase": phase}
-    outputs = compute(points, model="mdr_contact", method=method)
-    exact = compute(points, model="mdr_contact")["normalized_energy"]
+    outputs = outputs_of(method, **points)
+    exact = outputs_of("exact", **points)["normalized_energy"]
     ok = outputs["status"] == Status.ok
     assert set(outputs["status"]) == {Status.ok, Status.not_converged}
     assert np.abs(outputs["normalized_energy"] / exact - 1)[ok].max() < 0.01
@@ -250,6 +251,6 @@ def test_any_number_of_springs_suffices_without_slip(method: str) -> None:
             "phase": 1.0}  # fmt: skip
     for normal, tangential, friction in ((1e-9, 0.0, 0.5), (0.0, 1e-9, np.inf), (0.0, 1e-9, 0.0)):
         point = {**body, **springs, "normal_amplitude": normal, "tangential_amplitude": tangential}
-        outputs = compute({**point, "friction": friction}, model="mdr_contact", method=method)
+        outputs = outputs_of(method, **point, friction=friction)
         assert not outputs["status"].any()
         np.testing.assert_array_equal(outputs["dissipated_energy"], 0.0)
