@@ -1,11 +1,75 @@
-"""The time of runs: limits that are soon over, and a clock to set."""
+"""Stores and results of the engine's sweeps; limits that are soon over, and a clock to set."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from sweep.store import Store
+    from tests.engine.faulty import Faulty
+
+# Fixtures import what they need themselves: `-m gpu` reads this file, and goes without hypothesis.
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store of SWEEP with one row per chunk."""
+    from tests.engine.test_engine import ROW, SWEEP, create
+
+    return create(tmp_path / "map.zarr", SWEEP, ROW)
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Callable[..., Faulty]:
+    """A function that makes what opens backends with a fault at some rows of SWEEP."""
+    from tests.engine.faulty import Faulty
+
+    def use(fault: str, *rows: int, **options: Any) -> Faulty:
+        folder = tmp_path / fault
+        folder.mkdir()
+        return Faulty(folder, fault, rows, **options)
+
+    return use
+
+
+@pytest.fixture(scope="session")
+def expected() -> dict[str, bytes]:
+    """The bits of the results of SWEEP."""
+    from sweep.engine.loop import run
+    from sweep.store import MemoryResults
+    from tests.engine.test_engine import SWEEP, bits_of
+
+    results = MemoryResults(SWEEP)
+    run(results)
+    return bits_of(results.dataset())
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Every file of such a store of SWEEP after an undisturbed run."""
+    from sweep.engine.loop import run
+    from tests.engine.test_engine import ROW, SWEEP, create
+    from tests.store.test_store import tree
+
+    undisturbed = create(tmp_path_factory.mktemp("whole") / "map.zarr", SWEEP, ROW)
+    run(undisturbed)
+    return tree(undisturbed.path)
+
+
+@pytest.fixture(scope="session")
+def whole_request(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Every file of the store of an undisturbed run of REQUEST."""
+    from tests.engine.test_worker_faults import finish
+    from tests.store.test_store import tree
+
+    path = tmp_path_factory.mktemp("whole") / "map.zarr"
+    assert finish(path).chunks == 60
+    return tree(path)
 
 
 @pytest.fixture

@@ -19,10 +19,8 @@ from sweep.request import Sweep
 from sweep.store import Store
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
-from tests.engine.test_engine import SWEEP
+from tests.engine.test_engine import FRICTIONS
 from tests.store.injected import fail_writing
-
-FRICTIONS = SWEEP.axes[0].columns["friction"].tolist()
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,7 @@ class Faulty:
     fault: str
     rows: tuple[int, ...]
     times: int = 10**9  # how many attempts at a row fail
+    error: type[BaseException] = ValueError  # that it raises
 
     def __call__(self, name: str) -> Backend:
         return FaultyBackend(open_backend(name), self)
@@ -73,7 +72,7 @@ class FaultyBackend(WrappedBackend):
             while not stop.is_set():
                 time.sleep(0.01)
             raise Stopped
-        raise ValueError("a fault\a")  # no sound is made
+        raise self._settings.error("a fault\a")  # no sound is made
 
 
 @dataclass(frozen=True)

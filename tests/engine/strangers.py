@@ -29,7 +29,26 @@ def ports_of_family() -> set[int]:
     return listening_ports([this_process, *this_process.children(recursive=True)])
 
 
-def answers(ports: Iterable[int]) -> list[Any]:
+class Strangers:
+    """Ask the ports that a run opens, once."""
+
+    def __init__(self) -> None:
+        self._before = ports_of_family()
+        self._ports: set[int] = set()
+        self._replies: list[Any] = []
+
+    def ask(self, ports: set[int]) -> None:
+        if not self._ports:
+            self._ports = ports - self._before
+            self._replies = _answers_of(self._ports)
+
+    def check_refused(self, least: int) -> None:
+        """Check that at least so many ports were asked and that none answered."""
+        assert len(self._ports) >= least
+        assert self._replies == []
+
+
+def _answers_of(ports: Iterable[int]) -> list[Any]:
     """What Dask servers on these ports of this machine say, unencrypted or to foreign TLS keys."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, _answers(list(ports))).result()

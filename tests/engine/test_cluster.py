@@ -27,10 +27,9 @@ import xarray as xr
 from distributed import Client, LocalCluster
 
 import sweep
-from sweep import api
-from sweep.backends import open_backend
-from sweep.config import load
+from sweep.backends import Backend, open_backend
 from sweep.engine import clusters, ledger
+from sweep.engine.clusters import KEPT_BYTES
 from sweep.engine.ledger import ATTEMPTS, Progress, Receipt
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError, SweepError
@@ -38,18 +37,12 @@ from sweep.options import RunOptions
 from sweep.spec import Status
 from sweep.store import MemoryResults, Store
 from tests.command import environment, outliving
+from tests.engine.dask_workers import DaskWorkers
 from tests.engine.faulty import Faulty, FullDisk, check_hung
 from tests.engine.slow import Slow
-from tests.engine.strangers import answers, ports_of_family
-from tests.engine.test_engine import (
-    LONG_SWEEP,
-    SWEEP,
-    bits_of,
-    check_what_was_done,
-    create,
-    long_results,
-)
-from tests.engine.test_worker_faults import REQUEST, ROOT, ROW
+from tests.engine.strangers import Strangers, ports_of_family
+from tests.engine.test_engine import ROW, SWEEP, check_a_stop, create, long_results
+from tests.engine.test_worker_faults import REQUEST, ROOT
 from tests.forked import PIPE, Forked
 from tests.store.test_store import tree
 
@@ -67,30 +60,6 @@ def address() -> Iterator[str]:
         n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0
     ) as cluster:
         yield cluster.scheduler_address
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """Every file of SWEEP's store after an undisturbed run."""
-    whole_store = create(tmp_path_factory.mktemp("whole") / "map.zarr", SWEEP, ROW)
-    run(whole_store)
-    return tree(whole_store.path)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store of SWEEP with one row per chunk."""
-    return create(tmp_path / "map.zarr", SWEEP, ROW)
-
-
-@pytest.fixture
-def faulty(tmp_path: Path) -> Callable[..., Faulty]:
-    def use(fault: str, *rows: int, times: int = 10**9) -> Faulty:
-        folder = tmp_path / fault
-        folder.mkdir()
-        return Faulty(folder, fault, rows, times)
-
-    return use
 
 
 @pytest.fixture
@@ -123,9 +92,17 @@ def check_resumable(
 def test_a_running_scheduler_computes_the_bits_of_threads(
     address: str, store: Store, whole: dict[str, bytes]
 ) -> None:
+    """Dask's logs are silent only during a run."""
+    log = logging.getLogger("distributed.client")  # has a level of its own
+    before, during = log.level, set[int]()
     progress: list[Progress] = []
     notes: list[str] = []
-    summary = run(store, RunOptions(cluster=address), progress.append, notify=notes.append)
+
+    def report(so_far: Progress) -> None:
+        progress.append(so_far)
+        during.add(log.level)
+
+    summary = run(store, RunOptions(cluster=address), report, notify=notes.append)
     assert (summary.points, summary.workers, summary.stopped) == (108, 2, "")
     assert summary.counts == {Status.ok: 108}
     assert summary.backend == f"workers of {address}"
@@ -136,48 +113,46 @@ def test_a_running_scheduler_computes_the_bits_of_threads(
     assert progress[-1].points_done == 108
     assert len(notes) == 1
     assert notes[0].startswith("Dask dashboard: http://")
+    assert during == {logging.CRITICAL}
+    assert log.level == before != logging.CRITICAL
 
 
-def test_a_cluster_that_the_program_starts_answers_no_stranger(store: Store) -> None:
-    before = ports_of_family()
-    ports: set[int] = set()
-    replies: list[object] = []
+class Look:
+    """Opens a backend, and notes settings of the process that opens it."""
 
-    def report(_: Progress) -> None:
-        if not ports:
-            ports.update(ports_of_family() - before)
-            replies.extend(answers(ports))
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
-    run(store, LOCAL, report)
-    assert len(ports) >= 3  # of the scheduler and of each worker, at least
-    assert replies == []
+    def __call__(self, name: str) -> Backend:
+        profiled = dask.config.get("distributed.worker.profile.enabled")
+        trim = os.environ.get("MALLOC_TRIM_THRESHOLD_")
+        (self.folder / str(os.getpid())).write_text(f"{profiled} {trim}", encoding="utf-8")
+        return open_backend(name)
 
 
-def test_all_workers_compute(address: str, tmp_path: Path, long_results: xr.Dataset) -> None:
-    store = create(tmp_path / "long.zarr", LONG_SWEEP, 9)
-    run(store, RunOptions(cluster=address))
-    assert bits_of(store.dataset()) == bits_of(long_results)
-    assert len({receipt["pid"] for receipt in store.receipts()}) == 2
-
-
-@pytest.mark.parametrize("cause", ["asked", "time limit"])
-def test_a_stop_reaches_other_processes(
-    address: str, tmp_path: Path, long_results: xr.Dataset, cause: str
+def test_local_processes_answer_no_stranger_keep_freed_memory_and_are_not_profiled(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = create(tmp_path / "long.zarr", LONG_SWEEP, 9)
-    stop = threading.Event()
+    for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):
+        monkeypatch.delenv(name, raising=False)  # Dask does not override what is set
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    strangers = Strangers()
+    run(store, LOCAL, lambda _: strangers.ask(ports_of_family()), open_backend=Look(notes))
+    strangers.check_refused(3)  # of the scheduler and of each worker, at least
+    settings = {file.name: file.read_text(encoding="utf-8") for file in notes.iterdir()}
+    own_settings = settings.pop(str(os.getpid()))
+    assert set(settings.values()) == {f"False {KEPT_BYTES}"}
+    assert own_settings != f"False {KEPT_BYTES}"  # Dask's settings outside the run are unchanged
 
-    def report(progress: Progress) -> None:
-        if cause == "asked" and progress.chunks_done >= 2:
-            stop.set()
 
-    options = RunOptions(cluster=address, time_limit=None if cause == "asked" else 0.1)
-    summary = run(store, options, report, stop)
-    assert summary.stopped == cause
-    assert summary.chunks == store.n_chunks - len(store.pending()) < store.n_chunks
-    check_what_was_done(store, long_results)
-    assert run(store, RunOptions(cluster=address)).stopped == ""  # and the next run is not stopped
-    assert bits_of(store.dataset()) == bits_of(long_results)
+@pytest.mark.parametrize("limit", [None, 0.1])
+def test_a_stop_reaches_other_processes(
+    address: str, tmp_path: Path, long_results: xr.Dataset, limit: float | None
+) -> None:
+    options = RunOptions(cluster=address, time_limit=limit)
+    store = check_a_stop(tmp_path / "long.zarr", options, long_results)
+    assert len({receipt["pid"] for receipt in store.receipts()}) == 2  # all workers compute
 
 
 def test_a_stop_interrupts_a_point(
@@ -216,32 +191,22 @@ def test_an_error_in_the_callers_report_frees_workers_of_a_foreign_scheduler(
 # Refusals.
 
 
-@pytest.fixture
-def silent() -> Iterator[str]:
-    """An address that accepts connections and never answers."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        yield "tcp://{}:{}".format(*listening.getsockname())
-
-
-@pytest.fixture
-def closed() -> str:
-    """An address that accepts no connections."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return "tcp://{}:{}".format(*listening.getsockname())
-
-
-@pytest.mark.parametrize("who", ["closed", "silent"])
+@pytest.mark.parametrize("is_closed", [False, True])
 def test_an_address_without_a_scheduler_is_a_machine_error(
-    who: str,
+    is_closed: bool,
     store: Store,
-    request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    """It accepts no connections, or accepts them and never answers."""
     monkeypatch.setattr("sweep.engine.schedulers.CONNECT_SECONDS", 0.5)
-    where: str = request.getfixturevalue(who)
-    with pytest.raises(MachineError, match=f"no Dask scheduler answers at '{where}' .*; start one"):
-        run(store, RunOptions(cluster=where))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        where = "tcp://{}:{}".format(*listening.getsockname())
+        if is_closed:
+            listening.close()
+        message = f"no Dask scheduler answers at '{where}' .*; start one"
+        with pytest.raises(MachineError, match=message):
+            run(store, RunOptions(cluster=where))
     gc.collect()
     assert capfd.readouterr().err == ""
 
@@ -251,14 +216,6 @@ def test_the_address_of_a_worker_is_refused(store: Store, address: str) -> None:
         worker = next(iter(client.scheduler_info()["workers"]))
     with pytest.raises(MachineError, match=r"no Dask scheduler answers .*\(a Dask Worker does\)"):
         run(store, RunOptions(cluster=worker))
-
-
-def test_dasks_logs_are_silent_only_during_a_run(address: str, store: Store) -> None:
-    log = logging.getLogger("distributed.client")  # has a level of its own
-    before, during = log.level, set[int]()
-    run(store, RunOptions(cluster=address), lambda _: during.add(log.level))
-    assert during == {logging.CRITICAL}
-    assert log.level == before != logging.CRITICAL
 
 
 def test_a_store_that_workers_cannot_see_is_refused_before_anything_is_computed(
@@ -316,13 +273,7 @@ def test_a_chunk_that_always_raises_is_abandoned(
         ("processes", 7),
         *(
             pytest.param(*case, marks=pytest.mark.broad)
-            for case in (
-                ("threads", 3),
-                ("threads", 7),
-                ("processes", 0),
-                ("local", 0),
-                ("local", 3),
-            )
+            for case in (("threads", 7), ("processes", 0), ("processes", 3))
         ),
     ],
 )
@@ -340,7 +291,7 @@ def test_a_task_that_hangs_is_stopped_and_abandoned(
     """
     notes: list[str] = []
     backend = faulty("endless", row)
-    cluster = {"threads": None, "processes": address, "local": "local"}[by]
+    cluster = None if by == "threads" else address
     options = RunOptions(cluster=cluster, workers=2, time_limit=20.0)
     summary = run(store, options, notify=notes.append, open_backend=backend)
     assert (summary.counts, summary.stopped) == ({Status.ok: 11 * ROW, Status.failed: ROW}, "")
@@ -400,8 +351,16 @@ def test_tasks_that_wait_for_a_worker_do_not_hang(
     assert killed == []
 
 
+@pytest.fixture(scope="module")
+def without_workers() -> Iterator[LocalCluster]:
+    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
+        yield cluster
+
+
 @pytest.mark.parametrize("cause", ["asked", "time limit"])
-def test_without_any_worker_a_stop_does_not_wait(store: Store, cause: str) -> None:
+def test_without_any_worker_a_stop_does_not_wait(
+    store: Store, without_workers: LocalCluster, cause: str
+) -> None:
     """A machine that shuts down may kill a process that takes 20 s to stop."""
     stop, stopped_at = threading.Event(), [math.inf]
 
@@ -412,9 +371,8 @@ def test_without_any_worker_a_stop_does_not_wait(store: Store, cause: str) -> No
                 stop.set()
 
     limit = 0.3 if cause == "time limit" else None
-    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
-        options = RunOptions(cluster=cluster.scheduler_address, time_limit=limit)
-        summary = run(store, options, report, stop)
+    options = RunOptions(cluster=without_workers.scheduler_address, time_limit=limit)
+    summary = run(store, options, report, stop)
     assert summary.stopped == cause
     assert time.monotonic() - stopped_at[0] < 10
     assert len(store.pending()) == 12
@@ -438,47 +396,30 @@ def test_a_task_that_ignores_its_limit_is_killed_with_its_worker(
     assert tree(store.path) == whole
 
 
-DASK_WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
-
-
-class DaskWorkers:
-    """Two workers like those in SLURM jobs: commands with a nanny, which has one process."""
-
-    def __init__(self, cluster: LocalCluster) -> None:
-        self.address: str = cluster.scheduler_address
-        self._running: list[subprocess.Popen[bytes]] = []
-
-    def start(self) -> list[psutil.Process]:
-        """The two commands, those that have ended being replaced."""
-        self._running = [command for command in self._running if command.poll() is None]
-        command = [*DASK_WORKER, self.address, "--nthreads", "1", "--no-dashboard"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        while len(self._running) < 2:
-            unlimited = [*command, "--memory-limit", "0"]
-            self._running.append(subprocess.Popen(unlimited, cwd=ROOT, env=environment(), **quiet))
-        with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(2)
-        return [psutil.Process(command.pid) for command in self._running]
-
-    def end(self) -> None:
-        for command in self._running:
-            command.terminate()
-        for command in self._running:
-            command.wait()
-
-
 @pytest.fixture(scope="module")
 def dask_workers() -> Iterator[DaskWorkers]:
     with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
-        workers = DaskWorkers(cluster)
+        workers = DaskWorkers(ROOT, cluster)
         yield workers
         workers.end()
+
+
+def start_jobs(workers: DaskWorkers) -> list[psutil.Process]:
+    """Two workers like those in SLURM jobs: commands with a nanny, which has one process.
+
+    Those that have ended are replaced.
+    """
+    for name in ("one", "other"):
+        if name not in workers.running or workers.running[name].poll() is not None:
+            workers.start(name)
+    workers.wait()
+    return [psutil.Process(command.pid) for command in workers.running.values()]
 
 
 def test_workers_of_a_foreign_scheduler_heed_signals_again_after_a_run(
     store: Store, dask_workers: DaskWorkers
 ) -> None:
-    dask_workers.start()
+    start_jobs(dask_workers)
     with Client(dask_workers.address, set_as_default=False) as client:
         before = client.run(handlers)
         during: list[object] = []
@@ -499,14 +440,14 @@ def test_a_worker_that_is_terminated_finishes_its_chunk(
     """SLURM terminates a job when its time is up or when it is preempted."""
     slow = Slow(tmp_path / "notes", 0.7)
     slow.folder.mkdir()
-    jobs = dask_workers.start()
+    job = start_jobs(dask_workers)[0]
     terminated: list[psutil.Process] = []
 
     def terminate_one(_: Progress) -> None:
         if not terminated and slow.begun.total() > 2:
             time.sleep(0.2)  # into a chunk
-            workers = [child for child in jobs[0].children() if child.pid in slow.processes]
-            terminated.append(jobs[0] if target == "job" else workers[0])
+            workers = [child for child in job.children() if child.pid in slow.processes]
+            terminated.append(job if target == "job" else workers[0])
             terminated[0].terminate()
             slow.hurry()  # chunks that begin from now on
 
@@ -587,7 +528,6 @@ from sweep import api
 from sweep.backends import open_backend
 from sweep.config import load
 from tests.engine.slow import Slow
-from tests.engine.strangers import answers, ports_of_family
 if __name__ == "__main__":
     opener = Slow(Path(sys.argv[3]), 0.3) if len(sys.argv) > 3 else open_backend
     request = api.with_options(load(json.loads(sys.argv[2])), cluster="local", workers=2)
@@ -595,7 +535,9 @@ if __name__ == "__main__":
 """
 
 
-def test_an_interrupted_driver_takes_its_workers_along(tmp_path: Path) -> None:
+def test_an_interrupted_driver_takes_its_workers_along(
+    tmp_path: Path, whole_request: dict[str, bytes]
+) -> None:
     """Killed drivers are in test_chaos."""
     path, notes = tmp_path / "map.zarr", tmp_path / "notes"
     notes.mkdir()
@@ -610,17 +552,22 @@ def test_an_interrupted_driver_takes_its_workers_along(tmp_path: Path) -> None:
     assert len(children) >= 2
     assert outliving(children) == []
     assert 0 < len(Store.open(path).pending()) < 60
-    other = tmp_path / "other.zarr"
-    for store in (path, other):
-        sweep.run(REQUEST, store=store)
-    assert tree(path) == tree(other)
+    sweep.run(REQUEST, store=path)
+    assert tree(path) == whole_request
 
 
-def test_from_python_a_sweep_runs_in_processes(address: str, tmp_path: Path) -> None:
-    dataset = api.run(REQUEST, store=tmp_path / "map.zarr", cluster=address)
-    threads: Any = api.run(REQUEST, store=None)
-    assert load(REQUEST).options.cluster is None
-    assert bits_of(dataset) == bits_of(threads)
+def run_script(folder: Path, text: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """A script that computes the request, in a process that imports everything itself."""
+    (folder / "script.py").write_text(text)
+    return subprocess.run(
+        [sys.executable, "script.py", "map.zarr", json.dumps(REQUEST)],
+        cwd=folder,
+        env=environment(),
+        text=True,
+        capture_output=True,
+        timeout=60,
+        **options,
+    )
 
 
 UNGUARDED = """
@@ -632,15 +579,7 @@ sweep.run(json.loads(sys.argv[2]), store=sys.argv[1], cluster="local", workers=2
 
 def test_the_error_of_a_script_without_a_main_guard_says_to_add_it(tmp_path: Path) -> None:
     """In the error of the script itself, and in that of each worker that imports it."""
-    (tmp_path / "script.py").write_text(UNGUARDED)
-    done = subprocess.run(
-        [sys.executable, "script.py", "map.zarr", json.dumps(REQUEST)],
-        cwd=tmp_path,
-        env=environment(),
-        text=True,
-        capture_output=True,
-        timeout=60,
-    )
+    done = run_script(tmp_path, UNGUARDED)
     assert done.returncode == 1
     assert "is held by" not in done.stderr
     by_workers = [line for line in done.stderr.splitlines() if line.startswith("sweep.errors.")]
@@ -652,16 +591,8 @@ def test_the_error_of_a_script_without_a_main_guard_says_to_add_it(tmp_path: Pat
 
 @pytest.mark.parametrize("limit", [20, pytest.param(24, marks=pytest.mark.broad)])
 def test_too_low_a_limit_of_open_files_is_named(tmp_path: Path, limit: int) -> None:
-    (tmp_path / "script.py").write_text(DRIVER)
-    done = subprocess.run(
-        [sys.executable, "script.py", "map.zarr", json.dumps(REQUEST)],
-        cwd=tmp_path,
-        env=environment(),
-        text=True,
-        capture_output=True,
-        timeout=60,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)),
-    )
+    limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))}
+    done = run_script(tmp_path, DRIVER, **limited)
     assert done.returncode == 1
     assert f"the limit is {limit}: raise it (`ulimit -n 80`)" in done.stderr.splitlines()[-1]
 

@@ -48,6 +48,8 @@ SWEEP = sweep_over(
     linear("friction", 0.0, 1.0, 12),
     linear("base_acceleration", 1.0, 15.0, 9),
 )
+ROW = 9  # points of SWEEP with one friction
+FRICTIONS: list[float] = SWEEP.axes[0].columns["friction"].tolist()
 
 WINDOW_VALUES = st.sampled_from([0.0, 0.25, 1.0, 3.5])
 VALUES = {
@@ -152,15 +154,6 @@ def test_same_bits_for_any_chunking_worker_count_and_place(
         assert sum(receipt["points"] for receipt in store.receipts()) == sweep.n_points
     assert bits_of(kept) == expected
     xr.testing.assert_identical(kept, memory.dataset())
-
-
-def test_a_sweep_without_axes_is_a_dataset_without_dimensions(tmp_path: Path) -> None:
-    point = sweep_over()
-    store = create(tmp_path / "point.zarr", point)
-    run(store)
-    dataset = store.dataset()
-    assert dict(dataset.sizes) == {}
-    assert bits_of(dataset) == {n: v.tobytes() for n, v in by_hand(point).items()}
 
 
 def test_only_what_is_pending_is_computed(tmp_path: Path) -> None:
@@ -272,26 +265,34 @@ def check_what_was_done(results: MemoryResults | Store, expected: xr.Dataset) ->
         assert values[~pending].tobytes() == whole[~pending].tobytes()
 
 
-@pytest.mark.parametrize("cause", ["asked", "time limit"])
-def test_a_stop_keeps_finished_chunks_and_the_next_run_resumes(
-    tmp_path: Path, cause: str, long_results: xr.Dataset
-) -> None:
-    store = create(tmp_path / "map.zarr", LONG_SWEEP, 9)
-    stop = threading.Event()
+def check_a_stop(path: Path, options: RunOptions, expected: xr.Dataset) -> Store:
+    """Check that a run stops at its limit of time, if it has one, or else when it is asked to.
+
+    Finished chunks are kept, and the next run resumes.
+    """
+    store = create(path, LONG_SWEEP, 9)
+    stop, cause = threading.Event(), "asked" if options.time_limit is None else "time limit"
 
     def report(progress: Progress) -> None:
         if cause == "asked" and progress.chunks_done >= 2:
             stop.set()
 
-    limit = None if cause == "asked" else 0.05
-    summary = run(store, RunOptions(workers=2, time_limit=limit), report, stop)
+    summary = run(store, options, report, stop)
     assert summary.stopped == cause
     assert summary.chunks == store.n_chunks - len(store.pending()) < store.n_chunks
     assert summary.points == sum(summary.counts.values()) == 9 * summary.chunks
     assert stop.is_set() == (cause == "asked")  # one run's limit does not stop another
-    check_what_was_done(store, long_results)
-    assert run(store).stopped == ""
-    assert bits_of(store.dataset()) == bits_of(long_results)
+    check_what_was_done(store, expected)
+    assert run(store, replace(options, time_limit=None)).stopped == ""
+    assert bits_of(store.dataset()) == bits_of(expected)
+    return store
+
+
+@pytest.mark.parametrize("limit", [None, 0.05])
+def test_a_stop_keeps_finished_chunks_and_the_next_run_resumes(
+    tmp_path: Path, limit: float | None, long_results: xr.Dataset
+) -> None:
+    check_a_stop(tmp_path / "map.zarr", RunOptions(workers=2, time_limit=limit), long_results)
 
 
 def test_chunks_that_a_worker_leaves_of_its_task_are_computed_later(
@@ -477,9 +478,8 @@ def test_a_call_holds_as_many_chunks_as_are_computed_in_time(
 
 def test_a_call_that_fails_is_not_repeated_for_other_tasks() -> None:
     """A smaller one is tried."""
-    frictions = [float(each) for each in SWEEP.axes[0].columns["friction"]]
     results, state = MemoryResults(SWEEP, chunk_points=9), RunState()
-    backend = Large(frictions[1], frictions[4])
+    backend = Large(FRICTIONS[1], FRICTIONS[4])
     chunks = results.pending()
     for part in (chunks[:6], chunks[6:]):
         Worker(results, backend, state)(Task(tuple(part)))
@@ -618,15 +618,3 @@ def test_the_summary_counts_the_most_workers_at_any_time() -> None:
         windows.append(ledger.window)
     assert windows == [TASKS_PER_WORKER * workers for workers in (1, 3, 2)]
     assert ledger.summary("cpu").workers == 3
-
-
-def test_failed_arrays_hold_the_missing_values() -> None:
-    arrays = ledger.failed_arrays(SWEEP, Chunk((0, 0), (0, 0), (2, 3)))
-    assert {n: (a.dtype.str[1:], a.shape) for n, a in arrays.items()} == {
-        "wear_power": ("f8", (6,)),
-        "slip_phases": ("i4", (6,)),
-        "regime": ("u1", (6,)),
-        "status": ("u1", (6,)),
-    }
-    assert np.isnan(arrays["wear_power"]).all()
-    assert [arrays[n][0] for n in ("slip_phases", "regime", "status")] == [-1, 255, 254]

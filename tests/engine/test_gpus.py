@@ -26,19 +26,20 @@ from sweep.config import load
 from sweep.engine import ledger
 from sweep.engine.crews import crew_for, threads_of_gpu
 from sweep.engine.gpus import MAX_FAULTS
-from sweep.engine.ledger import ATTEMPTS, Progress, Summary
-from sweep.engine.loop import Report, run
+from sweep.engine.ledger import ATTEMPTS, Summary
+from sweep.engine.loop import run
 from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.request import Sweep
 from sweep.spec import Status
 from sweep.store import MemoryResults, Store
 from sweep.work import Points
+from tests.backends.wrapped import WrappedBackend
 from tests.command import CHECKOUT, Run
-from tests.engine.faulty import FRICTIONS, FullDisk, check_hung
-from tests.engine.strangers import answers, ports_of_family
-from tests.engine.test_engine import SWEEP, bits_of, create
-from tests.engine.test_worker_faults import REQUEST, ROW
+from tests.engine.faulty import FullDisk, check_hung
+from tests.engine.strangers import Strangers, ports_of_family
+from tests.engine.test_engine import FRICTIONS, ROW, SWEEP, bits_of, create
+from tests.engine.test_worker_faults import REQUEST
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no shell scripts, no SIGKILL")
 
@@ -258,15 +259,13 @@ class OnProcessor:
         return [path.read_text() for path in sorted(self.folder.glob(f"{what}.*"))]
 
 
-class _Backend:
+class _Backend(WrappedBackend):
     name = "gpu"
     description = "the processor"
 
     def __init__(self, real: Backend, opener: OnProcessor, gpu: str, fault: str) -> None:
-        self._real, self._opener, self._gpu, self._fault = real, opener, gpu, fault
-
-    def prepare(self, sweep: Sweep, points: Points) -> None:
-        self._real.prepare(sweep, points)
+        super().__init__(real)
+        self._opener, self._gpu, self._fault = opener, gpu, fault
 
     def compute(
         self, sweep: Sweep, points: Points, stop: threading.Event | None = None
@@ -293,7 +292,7 @@ class _Backend:
                 time.sleep(0.01)
             error = LostDeviceError if self._opener.deadly else RuntimeError
             raise error("CUDA_ERROR_LAUNCH_FAILED")
-        return self._real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop)
 
     def _wait_for_others(self) -> None:
         """Leave the process of a faulty GPU time to be replaced."""
@@ -307,37 +306,12 @@ class _Backend:
             time.sleep(0.02)
 
 
-@pytest.fixture(scope="module")
-def expected() -> dict[str, bytes]:
-    results = MemoryResults(SWEEP)
-    run(results)
-    return bits_of(results.dataset())
-
-
-def test_one_crew_computes_one_store_after_the_other(
-    nvidia_smi: List, tmp_path: Path, expected: dict[str, bytes]
-) -> None:
-    """The passes of a refined sweep are computed so."""
-    nvidia_smi(TWO)
-    opener = OnProcessor(tmp_path / "notes")
-    opener.folder.mkdir()
-    notes: list[str] = []
-    options = RunOptions(gpus="all")
-    with crew_for(options, opener, notes.append) as crew:
-        for name in ("one", "other"):
-            store = create(tmp_path / f"{name}.zarr", SWEEP, ROW)
-            run(store, options, crew=crew)
-            assert bits_of(store.dataset()) == expected
-    assert len(notes) == 1
-    assert len({json.loads(text)["pid"] for text in opener.noted("open")}) == 2
-
-
 @dataclass
 class Ran:
     store: Store
     opener: OnProcessor
     notes: list[str]
-    summary: Summary | None = None
+    summary: Summary
 
     @property
     def opened(self) -> list[dict[str, Any]]:
@@ -345,7 +319,7 @@ class Ran:
 
 
 @pytest.fixture
-def start(tmp_path: Path, nvidia_smi: List) -> Iterator[Callable[..., Ran]]:
+def start(store: Store, tmp_path: Path, nvidia_smi: List) -> Iterator[Callable[..., Ran]]:
     nvidia_smi(TWO)
 
     def start(
@@ -353,16 +327,14 @@ def start(tmp_path: Path, nvidia_smi: List) -> Iterator[Callable[..., Ran]]:
         gpus: int = 2,
         endless: bool = False,
         deadly: bool = False,
-        report: Report | None = None,
         **faults: str,
     ) -> Ran:
         by_gpu = tuple(({"a": A, "b": B}[name].identifier, what) for name, what in faults.items())
         opener = OnProcessor(tmp_path / "notes", by_gpu, poison, endless, deadly)
         opener.folder.mkdir()
-        ran = Ran(create(tmp_path / "map.zarr", SWEEP, ROW), opener, [])
-        options = RunOptions(gpus=gpus, time_limit=60.0)
-        ran.summary = run(ran.store, options, report, notify=ran.notes.append, open_backend=opener)
-        return ran
+        options, notes = RunOptions(gpus=gpus, time_limit=60.0), list[str]()
+        summary = run(store, options, notify=notes.append, open_backend=opener)
+        return Ran(store, opener, notes, summary)
 
     yield start
     assert VARIABLE not in os.environ
@@ -370,34 +342,33 @@ def start(tmp_path: Path, nvidia_smi: List) -> Iterator[Callable[..., Ran]]:
 
 
 def test_each_gpu_has_a_process_that_sees_it_alone_and_answers_no_stranger(
-    start: Callable[..., Ran], expected: dict[str, bytes]
+    nvidia_smi: List, tmp_path: Path, expected: dict[str, bytes]
 ) -> None:
-    before = ports_of_family()
-    ports: set[int] = set()
-    replies: list[object] = []
-
-    def report(_: Progress) -> None:
-        if not ports:
-            ports.update(ports_of_family() - before)
-            replies.extend(answers(ports))
-
-    ran = start(report=report)
-    assert len(ports) >= 3  # of the scheduler and of each worker, at least
-    assert replies == []
-    assert ran.summary is not None
-    assert ran.summary.counts == {Status.ok: 12 * ROW}
-    assert ran.summary.backend == "2 GPUs (NVIDIA H200)"
-    assert ran.summary.workers == 2 * threads_of_gpu(2)
-    assert bits_of(ran.store.dataset()) == expected
-    assert max(map(int, ran.opener.noted("call"))) > 1  # chunks
-    assert sorted(each["gpu"] for each in ran.opened) == [A.identifier, B.identifier]
-    assert {each["name"] for each in ran.opened} == {"gpu"}
-    assert not any(
-        each["cupy"] for each in ran.opened
-    )  # the variable must be set before CuPy is imported
-    processes = {each["pid"]: each["gpu"] for each in ran.opened}
+    """They compute one store after the other, as the passes of a refined sweep."""
+    nvidia_smi(TWO)
+    opener, strangers = OnProcessor(tmp_path / "notes"), Strangers()
+    opener.folder.mkdir()
+    notes: list[str] = []
+    options = RunOptions(gpus="all")
+    stores = [create(tmp_path / f"{name}.zarr", SWEEP, ROW) for name in ("one", "other")]
+    with crew_for(options, opener, notes.append) as crew:
+        for store in stores:
+            summary = run(store, options, lambda _: strangers.ask(ports_of_family()), crew=crew)
+            assert summary.counts == {Status.ok: 12 * ROW}
+            assert summary.backend == "2 GPUs (NVIDIA H200)"
+            assert summary.workers == 2 * threads_of_gpu(2)
+            assert bits_of(store.dataset()) == expected
+    strangers.check_refused(3)  # of the scheduler and of each worker, at least
+    assert len(notes) == 1
+    assert max(map(int, opener.noted("call"))) > 1  # chunks
+    opened = [json.loads(text) for text in opener.noted("open")]
+    assert {each["gpu"] for each in opened} == {A.identifier, B.identifier}
+    assert {each["name"] for each in opened} == {"gpu"}
+    # The variable must be set before CuPy is imported.
+    assert not any(each["cupy"] for each in opened)
+    processes = {each["pid"]: each["gpu"] for each in opened}
     assert len(processes) == 2
-    for receipt in ran.store.receipts():
+    for receipt in (each for store in stores for each in store.receipts()):
         assert receipt["device"] == f"the processor ({processes[receipt['pid']]})"
 
 
@@ -428,10 +399,9 @@ def test_a_gpu_whose_process_cannot_compute_is_given_up_at_once(
     assert abandonment_notes(ran) == [f"GPU {A} is given up, 1 left: the disk is full"]
 
 
-def test_a_full_disk_under_the_store_is_blamed_on_no_gpu(nvidia_smi: List, tmp_path: Path) -> None:
+def test_a_full_disk_under_the_store_is_blamed_on_no_gpu(nvidia_smi: List, store: Store) -> None:
     nvidia_smi(TWO)
     notes: list[str] = []
-    store = create(tmp_path / "map.zarr", SWEEP, ROW)
     full = FullDisk(f"{store.path}/status/c/5/")
     with pytest.raises(MachineError, match=r"^cannot write to '.*map.zarr': the disk is full"):
         run(store, RunOptions(gpus="all"), notify=notes.append, open_backend=full)
@@ -449,7 +419,6 @@ def test_a_chunk_that_fails_everywhere_is_abandoned_and_the_gpu_is_not(
     monkeypatch.setattr(ledger, "ATTEMPTS", 2)  # each needs a new process
     ran = start(poison=5, gpus=1, deadly=deadly)
     assert abandonment_notes(ran) == []
-    assert ran.summary is not None
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     assert [chunk.index for chunk in ran.store.failed()] == [(5, 0)]
     assert len(set(ran.opener.noted("poison"))) == 2
@@ -467,7 +436,6 @@ def test_a_chunk_that_hangs_before_any_is_done_is_abandoned_and_the_gpu_is_not(
     start: Callable[..., Ran],
 ) -> None:
     ran = start(poison=0, gpus=1, endless=True)
-    assert ran.summary is not None
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     check_hung(ran.store, 0.8, 0.2)
     assert abandonment_notes(ran) == []

@@ -98,12 +98,6 @@ def test_a_chunk_that_failed_joins_no_other(results: MemoryResults) -> None:
     assert order == [every[2:4], every[4:6], every[6:8], every[:1]]
 
 
-def test_no_more_than_the_window_is_handed_out(results: MemoryResults) -> None:
-    book = account(results.pending(), workers=3)
-    assert taken(book, TASKS_PER_WORKER * 3 - 1)
-    assert book.next_task(TASKS_PER_WORKER * 3) is None
-
-
 def test_a_failed_chunk_waits_behind_the_others_and_is_a_task_of_its_own(
     results: MemoryResults,
 ) -> None:

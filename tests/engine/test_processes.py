@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 
-import pytest
-from dask import config
-
-from sweep.backends import Backend, open_backend
+from sweep.backends import open_backend
 from sweep.engine import crews
-from sweep.engine.clusters import KEPT_BYTES
 from sweep.engine.fitness import Code
 from sweep.engine.loop import run
 from sweep.engine.worker import Job, forget_run, opened, state_of, stop_run
 from sweep.options import RunOptions
 from sweep.store import MemoryResults, Store
 from sweep.work import Task
-from tests.engine.test_engine import SWEEP, create
+from tests.engine.test_engine import SWEEP
 
 
 def test_the_end_of_workers_is_no_part_of_the_time_of_computing() -> None:
@@ -39,44 +33,9 @@ def test_the_end_of_workers_is_no_part_of_the_time_of_computing() -> None:
     assert 0 < summary.wall_seconds < in_all - ends[0]
 
 
-class Look:
-    """Opens a backend, and notes settings of the process that opens it."""
-
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-
-    def __call__(self, name: str) -> Backend:
-        profiled = config.get("distributed.worker.profile.enabled")
-        trim = os.environ.get("MALLOC_TRIM_THRESHOLD_")
-        Path(self.folder, str(os.getpid())).write_text(f"{profiled} {trim}", encoding="utf-8")
-        return open_backend(name)
-
-
-def test_local_processes_keep_freed_memory_and_are_not_profiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in (
-        "MALLOC_TRIM_THRESHOLD_",
-        "MALLOC_MMAP_THRESHOLD_",
-    ):  # Dask does not override what is set
-        monkeypatch.delenv(name, raising=False)
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    options = RunOptions(cluster="local", workers=1)
-    store = create(tmp_path / "map.zarr", SWEEP)
-    assert run(store, options, open_backend=Look(str(notes))).points == SWEEP.n_points
-    settings = {file.name: file.read_text(encoding="utf-8") for file in notes.iterdir()}
-    own_settings = settings.pop(str(os.getpid()))
-    assert list(settings.values()) == [f"False {KEPT_BYTES}"]
-    assert own_settings != f"False {KEPT_BYTES}"  # Dask's settings outside the run are unchanged
-
-
-def test_a_process_keeps_nothing_of_a_run_that_has_ended(tmp_path: Path) -> None:
-    store = create(tmp_path / "map.zarr", SWEEP, 9)
-    job, path = (
-        Job("a run", open_backend, RunOptions(backend="cpu"), Code.of(SWEEP)),
-        str(store.path),
-    )
+def test_a_process_keeps_nothing_of_a_run_that_has_ended(store: Store) -> None:
+    job = Job("a run", open_backend, RunOptions(backend="cpu"), Code.of(SWEEP))
+    path = str(store.path)
     before = opened(job, path)
     assert opened(job, path) is before
     state_of("a run").limit = 1.0

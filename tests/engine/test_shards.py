@@ -27,14 +27,6 @@ from tests.store.test_store import tree
 N = 3
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """Every file of a store made by one run."""
-    path = tmp_path_factory.mktemp("whole") / "map.zarr"
-    finish(path)
-    return tree(path)
-
-
 def compute_shard(
     path: Path, i: int, n: int = N, open_backend: OpenBackend = open_backend_by_name
 ) -> int:
@@ -63,14 +55,14 @@ def test_every_chunk_is_in_one_shard_and_shards_have_equal_sizes(
 
 
 def test_shards_one_by_one_make_the_store_of_one_run(
-    tmp_path: Path, whole: dict[str, bytes]
+    tmp_path: Path, whole_request: dict[str, bytes]
 ) -> None:
     path = tmp_path / "map.zarr"
     assert compute_shard(path, 2) == 20
     assert {index[0] % N for index in pending(path)} == {0, 2}
     assert compute_shard(path, 2) == 0
     assert compute_shard(path, 1) + compute_shard(path, 3) == 40
-    assert tree(path) == whole
+    assert tree(path) == whole_request
     assert set(receipts_by_chunk(path).values()) == {1}
     assert finish(path).chunks == 0
 
@@ -99,7 +91,7 @@ def start_shard(path: Path, i: int, seconds: float = 0.0) -> Forked:
 
 
 def test_shards_that_start_together_make_the_store_of_one_run(
-    tmp_path: Path, whole: dict[str, bytes]
+    tmp_path: Path, whole_request: dict[str, bytes]
 ) -> None:
     """There is no store yet: each creates one, and one of those becomes the store of all."""
     path = tmp_path / "map.zarr"
@@ -107,14 +99,14 @@ def test_shards_that_start_together_make_the_store_of_one_run(
     path.with_name("go").touch()
     printed = [process.communicate(timeout=60)[0] for process in running]
     assert printed == ["20\n"] * N
-    assert tree(path) == whole
+    assert tree(path) == whole_request
     assert set(receipts_by_chunk(path).values()) == {1}
     assert list(tmp_path.glob(".*.partial")) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_shard_resumes_and_leaves_no_files(
-    tmp_path: Path, whole: dict[str, bytes]
+    tmp_path: Path, whole_request: dict[str, bytes]
 ) -> None:
     path = tmp_path / "map.zarr"
     compute_shard(path, 1)
@@ -131,7 +123,7 @@ def test_a_killed_shard_resumes_and_leaves_no_files(
     compute_shard(path, 2)  # the lock ended with its process
     assert not left.exists()
     compute_shard(path, 3)
-    assert tree(path) == whole
+    assert tree(path) == whole_request
 
 
 def test_the_same_shard_twice_is_refused_and_others_are_not(tmp_path: Path) -> None:
@@ -165,13 +157,15 @@ def test_a_shard_beside_a_whole_run_is_refused(
     assert len(pending(path)) == 60
 
 
-def test_damage_is_repaired_by_the_shard_it_is_in(tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_damage_is_repaired_by_the_shard_it_is_in(
+    tmp_path: Path, whole_request: dict[str, bytes]
+) -> None:
     path = tmp_path / "map.zarr"
     finish(path)
     (path / "wear_power" / "c" / "4" / "0").unlink()  # 4 % 3 == 1: the second shard's
     assert (compute_shard(path, 1), compute_shard(path, 3)) == (0, 0)
     assert compute_shard(path, 2) == 1
-    assert tree(path) == whole
+    assert tree(path) == whole_request
 
 
 TOML = (

@@ -32,10 +32,9 @@ from sweep.options import RunOptions
 from sweep.store import Store
 from tests.command import Run, environment, outliving, sweep_command
 from tests.engine.slow import Slow
-from tests.engine.strangers import answers, listening_ports
-from tests.engine.test_engine import SWEEP, create
+from tests.engine.strangers import Strangers, listening_ports
 from tests.engine.test_unfit_workers import Choosy
-from tests.engine.test_worker_faults import REQUEST, ROW
+from tests.engine.test_worker_faults import REQUEST
 from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import tree
 
@@ -130,12 +129,8 @@ def test_a_sweep_runs_in_jobs_to_the_bytes_of_threads(
         check_script(script)
     sessions = [psutil.Process(pid) for pid in jobs.sessions if psutil.pid_exists(pid)]
     assert outliving(sessions) == []  # ended by scancel
-    run_engine(create_like(config, tmp_path / "threads.zarr"))
+    run_engine(api.open_store(load(config), tmp_path / "threads.zarr"))
     assert tree(tmp_path / "map.zarr") == tree(tmp_path / "threads.zarr")
-
-
-def create_like(config: Path, path: Path) -> Store:
-    return api.open_store(load(config), path)
 
 
 def check_script(script: str) -> None:
@@ -150,35 +145,6 @@ def check_script(script: str) -> None:
         "export SOME_MODULE=loaded",
     ):
         assert line in script.splitlines()
-
-
-@pytest.mark.usefixtures("jobs")
-def test_the_cluster_of_jobs_answers_no_stranger(tmp_path: Path) -> None:
-    ports: set[int] = set()
-    replies: list[object] = []
-
-    def report(progress: Progress) -> None:
-        if progress.chunks_done and not ports:
-            sessions = [process for process in psutil.process_iter() if is_worker(process)]
-            ports.update(listening_ports([psutil.Process(), *sessions]))
-            replies.extend(answers(ports))
-
-    def is_worker(process: psutil.Process) -> bool:
-        """Whether it belongs to a job of this test."""
-        try:
-            return str(tmp_path) in " ".join(process.cmdline())
-        except psutil.Error:
-            return False
-
-    store = create(tmp_path / "map.zarr", SWEEP, ROW)
-    run_engine(store, RunOptions(cluster="slurm", slurm=TABLE | {"jobs": 1}), report)
-    assert len(ports) >= 2  # of the scheduler and of the worker, at least
-    assert replies == []
-    assert {entry.name for entry in tmp_path.iterdir()} == {  # the keys are removed
-        "bin",
-        "map.zarr",
-        "map.zarr.log",
-    }
 
 
 @pytest.mark.usefixtures("quick_probe")
@@ -229,7 +195,12 @@ def test_the_command_overrides_the_table_and_the_table_overrides_workers(
     "by", [pytest.param(signal.SIGTERM, marks=pytest.mark.broad), signal.SIGKILL]
 )
 def test_a_job_that_ends_before_the_run_is_submitted_again(
-    by: signal.Signals, jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    by: signal.Signals,
+    jobs: Jobs,
+    store: Store,
+    whole: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """At its walltime or when it is preempted: SLURM sends one signal and then the other.
 
@@ -238,7 +209,6 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
     slow = Slow(tmp_path / "notes", 0.2)
     slow.folder.mkdir()
     monkeypatch.setattr("sweep.engine.clusters.LOOK_SECONDS", 0.1)
-    store = create(tmp_path / "map.zarr", SWEEP, ROW)
     notes: list[str] = []
 
     def end_the_only_job() -> None:
@@ -257,34 +227,43 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
     assert "no worker is there; waiting for one" in notes
     assert len(slow.begun) == 12
     assert slow.begun.total() <= 12 + 1  # at most the chunk in progress is computed twice
-    monkeypatch.undo()
-    undisturbed = create(tmp_path / "undisturbed.zarr", SWEEP, ROW)
-    run_engine(undisturbed)
-    assert tree(store.path) == tree(undisturbed.path)
+    assert tree(store.path) == whole
 
 
-def test_a_job_that_cannot_compute_is_cancelled_and_not_submitted_again(
-    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_job_that_cannot_compute_is_cancelled_and_others_answer_no_stranger(
+    jobs: Jobs, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sweep.engine.clusters.LOOK_SECONDS", 0.1)
     slow = Slow(tmp_path / "notes", 5.0)
     slow.folder.mkdir()
-    store = create(tmp_path / "map.zarr", SWEEP, ROW)
     notes: list[str] = []
     cancelled: list[int] = []
+    strangers = Strangers()
 
     def report(_: Progress) -> None:
         if not cancelled and any("given up" in line for line in notes):
             cancelled.extend(each for each in jobs.sessions if not psutil.pid_exists(each))
         if cancelled:
+            own = [process for process in psutil.process_iter() if is_worker(process)]
+            strangers.ask(listening_ports([psutil.Process(), *own]))
             slow.hurry()
+
+    def is_worker(process: psutil.Process) -> bool:
+        """Whether it belongs to a job of this test."""
+        try:
+            return str(tmp_path) in " ".join(process.cmdline())
+        except psutil.Error:
+            return False
 
     options = RunOptions(cluster="slurm", slurm=TABLE, time_limit=100.0)
     opener = Choosy(slow, 1)
     summary = run_engine(store, options, report, notify=notes.append, open_backend=opener)
     assert (summary.points, summary.stopped) == (108, "")
     assert len(cancelled) == 1
-    assert len(jobs.scripts) == 2
+    assert len(jobs.scripts) == 2  # none was submitted again
+    strangers.check_refused(2)  # of the scheduler and of the other job's worker, at least
+    names = {entry.name for entry in tmp_path.iterdir()}
+    assert names == {"bin", "map.zarr", "map.zarr.log", "notes"}  # the keys are removed
     (line,) = (line for line in notes if line.startswith("worker SLURMCluster-"))
     assert " is given up, 1 left: the disk is full" in line
 
@@ -292,8 +271,9 @@ def test_a_job_that_cannot_compute_is_cancelled_and_not_submitted_again(
 @pytest.mark.parametrize(
     ("sbatch", "why"), [(REFUSING, "invalid partition specified: batch"), ("", "'sbatch'")]
 )
+@pytest.mark.usefixtures("jobs")
 def test_what_slurm_refuses_ends_the_run_with_its_reason(
-    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sbatch: str, why: str
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sbatch: str, why: str
 ) -> None:
     command = tmp_path / "bin" / "sbatch"
     command.unlink()
@@ -302,17 +282,15 @@ def test_what_slurm_refuses_ends_the_run_with_its_reason(
         command.chmod(0o755)
     else:
         monkeypatch.setenv("PATH", str(tmp_path))
-    store = create(tmp_path / "map.zarr", SWEEP, ROW)
     with pytest.raises(MachineError, match=rf"cannot submit jobs to SLURM: .*{why}.*shard i/N"):
         run_engine(store, RunOptions(cluster="slurm", slurm=TABLE))
     assert len(store.pending()) == 12
 
 
 def test_without_dask_jobqueue_the_error_names_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
-    store = create(tmp_path / "map.zarr", SWEEP, ROW)
     with pytest.raises(MachineError, match=r"dask-jobqueue.*shard i/N"):
         run_engine(store, RunOptions(cluster="slurm"))
 

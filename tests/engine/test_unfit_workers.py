@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import LocalCluster
 
 from sweep.backends import Backend, Computed
 from sweep.engine.ledger import Progress
@@ -27,24 +26,20 @@ from sweep.store import Store
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
+from tests.engine.dask_workers import DaskWorkers
 from tests.engine.slow import Slow
-from tests.engine.test_engine import SWEEP, bits_of, create
-from tests.engine.test_worker_faults import ROW, expected
-
-__all__ = ["expected"]
+from tests.engine.test_engine import ROW, bits_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 
-DASK_WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
+OLD = "import sweep; sweep.__version__ = '0.0.1'"
 
 
-class DaskWorkers:
-    """Workers of a scheduler that is not ours: commands with one process, of several kinds."""
+class Mixed(DaskWorkers):
+    """Workers of several kinds."""
 
     def __init__(self, folder: Path, cluster: LocalCluster) -> None:
-        self.address: str = cluster.scheduler_address
-        self.running: dict[str, subprocess.Popen[bytes]] = {}
-        self._folder = folder
+        super().__init__(folder, cluster)
         path = environment()["PYTHONPATH"]
         self._changes = {
             "good": {},
@@ -55,47 +50,23 @@ class DaskWorkers:
 
     def _module(self, name: str, text: str) -> str:
         """A folder with a module."""
-        folder = self._folder / name
+        folder = self.folder / name
         folder.mkdir()
         (folder / f"{name}.py").write_text(text)
         return str(folder)
 
-    def start(self, *kinds: str) -> None:
-        """A worker of each kind, which is its name up to a colon."""
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        one = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0")
-        for name in kinds:
-            changed = environment(**self._changes[name.partition(":")[0]])
-            command = [*DASK_WORKER, self.address, *one, "--name", name]
-            self.running[name] = subprocess.Popen(command, cwd=self._folder, env=changed, **quiet)
-
-    def wait(self) -> None:
-        """Wait until all have joined."""
-        with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(len(self.running))
-
-    def end(self) -> None:
-        for process in self.running.values():
-            process.kill()
-        for process in self.running.values():
-            process.wait()
-
-
-OLD = "import sweep; sweep.__version__ = '0.0.1'"
+    def add(self, *names: str) -> None:
+        """Workers whose names up to a colon are their kinds."""
+        for name in names:
+            self.start(name, "--no-nanny", **self._changes[name.partition(":")[0]])
 
 
 @pytest.fixture
-def workers(tmp_path: Path) -> Iterator[DaskWorkers]:
+def workers(tmp_path: Path) -> Iterator[Mixed]:
     with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
-        made = DaskWorkers(tmp_path, cluster)
+        made = Mixed(tmp_path, cluster)
         yield made
         made.end()
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store of SWEEP with one row per chunk."""
-    return create(tmp_path / "map.zarr", SWEEP, ROW)
 
 
 @pytest.fixture
@@ -106,24 +77,31 @@ def slow(tmp_path: Path) -> Slow:
 
 
 def test_workers_that_cannot_compute_are_given_up_and_the_others_go_on(
-    workers: DaskWorkers, store: Store, slow: Slow, expected: dict[str, bytes]
+    workers: Mixed, store: Store, slow: Slow, expected: dict[str, bytes]
 ) -> None:
-    """Two are there from the beginning; one joins when the first chunk is done."""
-    workers.start("good", "broken", "full")
+    """Two are there from the beginning; one joins when the first chunk is done.
+
+    Tasks are bound to workers as soon as one was given up. When all those that can compute have
+    gone, nobody else would have their tasks: they are computed by one that joins.
+    """
+    workers.add("good", "broken", "full")
     workers.wait()
     notes: list[str] = []
 
     def report(progress: Progress) -> None:
         if progress.chunks_done and "old" not in workers.running:
-            workers.start("old")
-        if any("worker old" in line for line in notes):
+            workers.add("old")
+        if any("worker old" in line for line in notes) and "good:2" not in workers.running:
+            workers.running["good"].kill()
+            workers.add("good:2")
             slow.hurry()
 
     options = RunOptions(cluster=workers.address, time_limit=100.0)
     summary = run(store, options, report, notify=notes.append, open_backend=slow)
     assert (summary.counts, summary.stopped) == ({Status.ok: 12 * ROW}, "")
     assert bits_of(store.dataset()) == expected
-    assert {receipt["pid"] for receipt in store.receipts()} == {workers.running["good"].pid}
+    good = {workers.running[name].pid for name in ("good", "good:2")}
+    assert {receipt["pid"] for receipt in store.receipts()} == good
     for name, why in (
         ("broken", r"cannot run our tasks .*a part is gone.* install tribosweep .* there"),
         ("full", "cannot keep compiled kernels in '/dev/null/cache'"),
@@ -135,28 +113,6 @@ def test_workers_that_cannot_compute_are_given_up_and_the_others_go_on(
         )
         assert re.search(why, line)
         assert workers.running[name].poll() is None  # it may serve others
-
-
-def test_tasks_whose_workers_have_all_gone_are_computed_by_one_that_joins(
-    workers: DaskWorkers, store: Store, slow: Slow, expected: dict[str, bytes]
-) -> None:
-    """Tasks are bound to workers as soon as one was given up; nobody else would have them."""
-    workers.start("good", "full")
-    workers.wait()
-    notes: list[str] = []
-
-    def report(_: Progress) -> None:
-        given_up = any("is given up" in line for line in notes)
-        if given_up and slow.begun.total() > 0 and "good:2" not in workers.running:
-            workers.running["good"].kill()
-            workers.start("good:2")
-            slow.hurry()
-
-    options = RunOptions(cluster=workers.address, time_limit=100.0)
-    summary = run(store, options, report, notify=notes.append, open_backend=slow)
-    assert (summary.counts, summary.stopped) == ({Status.ok: 12 * ROW}, "")
-    assert bits_of(store.dataset()) == expected
-    assert workers.running["good:2"].pid in slow.processes
 
 
 @dataclass(frozen=True)

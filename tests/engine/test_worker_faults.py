@@ -8,7 +8,6 @@ import random
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -20,20 +19,17 @@ import pytest
 
 import sweep
 from sweep import api
-from sweep.backends import Computed, open_backend
 from sweep.config import load
 from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import run
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.options import RunOptions
-from sweep.request import Sweep
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.store import MemoryResults, Store
 from sweep.store.durable import MIN_RESERVED_BYTES
-from sweep.work import Points
-from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
-from tests.engine.test_engine import SWEEP, bits_of, create
+from tests.engine.faulty import Faulty
+from tests.engine.test_engine import ROW, SWEEP, bits_of
 from tests.forked import PIPE, Forked
 from tests.store.test_store import tree
 
@@ -93,14 +89,6 @@ def finish(store: Path) -> Summary:
     return summary
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """Every file of the store of an undisturbed run."""
-    path = tmp_path_factory.mktemp("whole") / "map.zarr"
-    assert finish(path).chunks == 60
-    return tree(path)
-
-
 def receipts_by_chunk(store: Path) -> Counter[tuple[int, ...]]:
     return Counter(tuple(receipt["chunk"]) for receipt in Store.open(store).receipts())
 
@@ -110,7 +98,7 @@ def receipts_by_chunk(store: Path) -> Counter[tuple[int, ...]]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_killed_at_any_moment_and_run_again_it_is_the_same_store(
-    tmp_path: Path, whole: dict[str, bytes]
+    tmp_path: Path, whole_request: dict[str, bytes]
 ) -> None:
     """Kills between the creation of the store and its last chunks; nothing is computed twice."""
     path = tmp_path / "map.zarr"
@@ -137,7 +125,7 @@ def test_killed_at_any_moment_and_run_again_it_is_the_same_store(
     assert left
     summary = finish(path)
     assert summary.chunks == len(left)
-    assert tree(path) == whole
+    assert tree(path) == whole_request
     receipts = receipts_by_chunk(path)
     # A receipt follows its chunk: a kill between the two loses the receipt, never doubles it.
     assert set(receipts.values()) == {1}
@@ -150,9 +138,6 @@ def test_killed_at_any_moment_and_run_again_it_is_the_same_store(
         "map.zarr.log",
         "notes",
     }
-
-
-# Refusals.
 
 
 def _wait_until(true: Callable[[], bool], seconds: float = 20.0) -> None:
@@ -257,66 +242,16 @@ def _may_mount(folder: Path) -> bool:
 # Failing chunks.
 
 
-class Failing(WrappedBackend):
-    """A real backend that calls `fail` before it computes; it serves as open_backend itself."""
-
-    def __init__(self, fail: Callable[[Points, int], None]) -> None:
-        super().__init__(open_backend())
-        self._fail = fail
-        self._lock = threading.Lock()
-        self.calls: Counter[float] = Counter()
-
-    def __call__(self, _name: str) -> Failing:
-        return self
-
-    def compute(
-        self, sweep: Sweep, points: Points, stop: threading.Event | None = None
-    ) -> Computed:
-        first = first_friction(points)
-        with self._lock:
-            self.calls[first] += 1
-            count = self.calls[first]
-        self._fail(points, count)
-        return self.real.compute(sweep, points, stop)
-
-
-def first_friction(points: Points) -> float:
-    """What identifies a chunk of SWEEP where each chunk is one row."""
-    return float(points.columns["friction"].values[0])
-
-
-ROW = 9  # points of SWEEP with one friction
-FRICTIONS = SWEEP.axes[0].columns["friction"].tolist()
-
-
-def fails_at(
-    *rows: int, times: int = 10**9, error: type[BaseException] = ValueError
-) -> Callable[[Points, int], None]:
-    def fail(points: Points, count: int) -> None:
-        if FRICTIONS.index(first_friction(points)) in rows and count <= times:
-            raise error("a fault")
-
-    return fail
-
-
-@pytest.fixture(scope="module")
-def expected() -> dict[str, bytes]:
-    results = MemoryResults(SWEEP)
-    run(results)
-    return bits_of(results.dataset())
-
-
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.broad), 2])
 def test_a_chunk_that_keeps_failing_is_abandoned_and_the_run_goes_on(
-    tmp_path: Path, expected: Mapping[str, bytes], workers: int
+    store: Store, faulty: Callable[..., Faulty], expected: Mapping[str, bytes], workers: int
 ) -> None:
-    backend = Failing(fails_at(3, 11))
-    store = create(tmp_path / "map.zarr", SWEEP, ROW)
+    backend = faulty("raises", 3, 11)
     summary = run(store, RunOptions(workers=workers), open_backend=backend)
     assert summary.counts == {Status.ok: 10 * ROW, Status.failed: 2 * ROW}
     assert (summary.points, summary.stopped) == (12 * ROW, "")
     assert store.pending() == store.verify() == []
-    assert [backend.calls[f] for f in FRICTIONS] == [
+    assert [backend.attempts(i) for i in range(12)] == [
         ATTEMPTS if i in (3, 11) else 1 for i in range(12)
     ]
     dataset = store.dataset().load()
@@ -329,14 +264,14 @@ def test_a_chunk_that_keeps_failing_is_abandoned_and_the_run_goes_on(
         assert stored[~is_lost].tobytes() == whole[~is_lost].tobytes()
     errors = [receipt for receipt in store.receipts() if "error" in receipt]
     assert sorted(receipt["chunk"] for receipt in errors) == [[3, 0], [11, 0]]
-    assert {receipt["error"] for receipt in errors} == {"ValueError: a fault"}
+    assert {receipt["error"] for receipt in errors} == {"ValueError: a fault\a"}
     store.reopen(store.failed())
     assert run(store).chunks == 2
     assert bits_of(store.dataset()) == expected
 
 
-def test_fail_fast_reports_the_failure_of_the_last_chunk() -> None:
-    backend = Failing(fails_at(11))
+def test_fail_fast_reports_the_failure_of_the_last_chunk(faulty: Callable[..., Faulty]) -> None:
+    backend = faulty("raises", 11)
     results = MemoryResults(SWEEP, chunk_points=ROW)
     summary = run(results, RunOptions(workers=1, fail_fast=True), open_backend=backend)
     assert (summary.chunks, summary.stopped) == (12, "failure")
@@ -344,18 +279,18 @@ def test_fail_fast_reports_the_failure_of_the_last_chunk() -> None:
 
 @pytest.mark.parametrize("error", [ValueError, OSError, ZeroDivisionError])
 def test_a_chunk_that_fails_for_a_while_ends_up_the_same(
-    expected: Mapping[str, bytes], error: type[Exception]
+    faulty: Callable[..., Faulty], expected: Mapping[str, bytes], error: type[Exception]
 ) -> None:
-    backend = Failing(fails_at(*range(12), times=ATTEMPTS - 1, error=error))
+    backend = faulty("raises", *range(12), times=ATTEMPTS - 1, error=error)
     results = MemoryResults(SWEEP, chunk_points=ROW)
     summary = run(results, RunOptions(workers=2), open_backend=backend)
-    assert set(backend.calls.values()) == {ATTEMPTS}
+    assert {backend.attempts(i) for i in range(12)} == {ATTEMPTS}
     assert summary.counts == {Status.ok: 12 * ROW}
     assert bits_of(results.dataset()) == expected
 
 
-def test_a_run_ends_when_every_chunk_fails() -> None:
-    backend = Failing(fails_at(*range(12)))
+def test_a_run_ends_when_every_chunk_fails(faulty: Callable[..., Faulty]) -> None:
+    backend = faulty("raises", *range(12))
     results = MemoryResults(SWEEP, chunk_points=ROW)
     assert run(results, RunOptions(workers=2), open_backend=backend).counts == {
         Status.failed: 12 * ROW
@@ -368,16 +303,17 @@ def test_a_run_ends_when_every_chunk_fails() -> None:
     [MachineError, *(pytest.param(e, marks=pytest.mark.broad) for e in (CompileError, SweepError))],
 )
 def test_an_error_of_request_or_machine_ends_the_run_at_once(
-    tmp_path: Path,
+    store: Store,
+    faulty: Callable[..., Faulty],
     expected: Mapping[str, bytes],
     error: type[SweepError],
 ) -> None:
-    backend = Failing(fails_at(2, error=error))
-    store = create(tmp_path / "map.zarr", SWEEP, ROW)
+    backend = faulty("raises", 2, error=error)
     with pytest.raises(error, match="a fault"):
         run(store, RunOptions(workers=2), open_backend=backend)
-    assert backend.calls[FRICTIONS[2]] == 1
-    assert sum(backend.calls.values()) < len(FRICTIONS)  # how many depends on the threads' turns
+    assert backend.attempts(2) == 1
+    # How many were attempted depends on the threads' turns.
+    assert sum(backend.attempts(i) for i in range(12)) < 12
     left = {chunk.index for chunk in store.pending()}
     assert len({(0, 0), (1, 0)} & left) <= 1  # the other worker's chunk in progress
     assert (2, 0) in left
@@ -386,24 +322,25 @@ def test_an_error_of_request_or_machine_ends_the_run_at_once(
     assert bits_of(store.dataset()) == expected
 
 
-def test_a_lack_of_memory_is_a_machine_error_and_fails_no_points() -> None:
-    backend = Failing(fails_at(2, error=MemoryError))
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (MemoryError, r"not enough memory for a chunk of 9 points .*fewer wo"),
+        (ImportError, r"installation is broken \(a fault.+\): install"),
+    ],
+)
+def test_a_fault_of_the_machine_is_no_failure_of_points(
+    faulty: Callable[..., Faulty], error: type[Exception], sentence: str
+) -> None:
+    backend = faulty("raises", 2, error=error)
     results = MemoryResults(SWEEP, chunk_points=ROW)
-    with pytest.raises(MachineError, match=r"not enough memory for a chunk of 9 points .*fewer wo"):
+    with pytest.raises(MachineError, match=sentence):
         run(results, RunOptions(workers=1), open_backend=backend)
     assert Status.failed not in results.dataset()["status"].to_numpy()
 
 
-def test_a_broken_installation_is_a_machine_error_and_fails_no_points() -> None:
-    backend = Failing(fails_at(2, error=ImportError))
-    results = MemoryResults(SWEEP, chunk_points=ROW)
-    with pytest.raises(MachineError, match=r"installation is broken \(a fault\): install"):
-        run(results, RunOptions(workers=1), open_backend=backend)
-    assert Status.failed not in results.dataset()["status"].to_numpy()
-
-
-def test_an_interrupt_in_a_worker_is_not_swallowed() -> None:
-    backend = Failing(fails_at(2, error=KeyboardInterrupt))
+def test_an_interrupt_in_a_worker_is_not_swallowed(faulty: Callable[..., Faulty]) -> None:
+    backend = faulty("raises", 2, error=KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
         run(MemoryResults(SWEEP, chunk_points=ROW), RunOptions(workers=2), open_backend=backend)
 
