@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -23,29 +23,7 @@ from tests.command import Run
 from tests.store.stretches import shorten
 from tests.store.test_storage_faults import flip_a_bit
 
-# By name of the store: the sweep file, changes to it, and points of a chunk, of which each store
-# has several.
-REQUESTS: Mapping[str, tuple[str, tuple[str, ...], int]] = {
-    "friction": ("wear_power", (), 14),
-    "contact": ("hanisch_fig3", (), 9),
-    "impacts": ("backbone", (), 12),
-    "sample": ("wear_power_sample", (), 16),
-    "refined": ("wear_power_refined", (), 16),
-}
 DAMAGED = "damaged.zarr"
-
-
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the stores of REQUESTS; coordinates of a sample lie in files of 32 values."""
-    folder = tmp_path_factory.mktemp("stores")
-    smoke = Path(sweep.__file__).parents[1] / "configs" / "smoke"
-    with pytest.MonkeyPatch.context() as patch:
-        shorten(patch, 32)
-        for name, (config, changes, points) in REQUESTS.items():
-            changed = [*changes, f"run.chunk_points={points}"]
-            api.run(smoke / f"{config}.toml", changed, store=folder / name)
-    return folder
 
 
 # What reads stores. A command is a text; a function of this library gets a path.
@@ -74,159 +52,133 @@ def grid(path: str) -> object:
 
 
 Reader = str | Callable[[str], object]
-READERS: Mapping[str, tuple[Reader, ...]] = {
-    "friction": (
-        "show",
-        "plot -o a.png",
-        "plot -o a.png OUTPUT",
-        "plot -o a.png --against exact",
-        "export -o a.nc",
-        "export -o a.csv",
-        sweep.compare,
-        load_all,
-        read_one,
+
+
+class Subject(NamedTuple):
+    """A store of several chunks: its sweep, the points of a chunk, three of its files, readers."""
+
+    config: str
+    points: int
+    chunk: str  # the second one of an output
+    coordinate: str  # the last file of a parameter along an axis
+    single: str  # the value of another
+    readers: tuple[Reader, ...]
+
+    @property
+    def output(self) -> str:
+        return self.chunk.partition("/")[0]
+
+    @property
+    def status(self) -> str:
+        return self.chunk.replace(self.output, "status")
+
+
+PLOTS = ("plot -o a.png", "plot -o a.png OUTPUT", "plot -o a.png --against exact")
+EXPORTS = ("export -o a.nc", "export -o a.csv")
+OVER = "plot -o a.png --over OTHER"
+OF_FRICTION = ("show", *PLOTS, *EXPORTS, sweep.compare, load_all, read_one)
+OF_SAMPLE = ("show", OVER, "export -o a.csv", sweep.compare, load_all)
+OF_CONTACT = ("fit --at delta=1e-3", load_points)
+OF_REFINED = ("plot -o a.png", OVER, sweep.compare, grid)
+SUBJECTS = {
+    "friction": Subject(
+        "wear_power", 14, "wear_power/c/1/0", "friction/c/0", "mass/c", OF_FRICTION
     ),
-    "contact": ("fit --at delta=1e-3", load_points),
-    "impacts": (energy, backbone),
-    "sample": ("show", "plot -o a.png --over OTHER", "export -o a.csv", sweep.compare, load_all),
-    "refined": ("plot -o a.png", "plot -o a.png --over OTHER", sweep.compare, grid),
+    "contact": Subject(
+        "hanisch_fig3", 9, "normalized_energy/c/1/0", "beta/c/0", "phase/c", OF_CONTACT
+    ),
+    "impacts": Subject(
+        "backbone", 12, "frequency/c/1/0/0", "energy/c/0", "mass/c", (energy, backbone)
+    ),
+    "sample": Subject(
+        "wear_power_sample", 16, "wear_power/c/1", "friction/c/1", "mass/c", OF_SAMPLE
+    ),
+    "refined": Subject(
+        "wear_power_refined", 16, "regime/c/1", "friction/c/0", "mass/c", OF_REFINED
+    ),
 }
-# By store: an output, its second chunk's file; a parameter along an axis, its last file; a single
-# one.
-OUTPUTS = {
-    "friction": "wear_power/c/1/0",
-    "contact": "normalized_energy/c/1/0",
-    "impacts": "frequency/c/1/0/0",
-    "sample": "wear_power/c/1",
-    "refined": "regime/c/1",
-}
-COORDINATES = {
-    "friction": "friction/c/0",
-    "contact": "beta/c/0",
-    "impacts": "energy/c/0",
-    "sample": "friction/c/1",
-    "refined": "friction/c/0",
-}
-SINGLE = {
-    "friction": "mass/c",
-    "contact": "phase/c",
-    "impacts": "mass/c",
-    "sample": "mass/c",
-    "refined": "mass/c",
-}
-CURE = "run the sweep in a new store"
-CURE_OF_SINGLE = "run its sweep again to rebuild it"
-UNREAD = {(energy, "mass/c"), (grid, "mass/c")}  # what a reader does not look at
 
 
-def case(name: str, reader: Reader, *more: object, broad: bool = False) -> Any:
-    reader_name = reader if isinstance(reader, str) else reader.__name__
-    marks = pytest.mark.broad if broad else ()
-    identifier = f"{name}-{reader_name}-{'-'.join(map(str, more))}"
-    return pytest.param(name, reader, *more, id=identifier, marks=marks)
+class Harm(NamedTuple):
+    """What is done to which file of a store, and what is then said of it."""
+
+    act: Callable[[Path], None]
+    to: str
+    sentence: str
+    cure: str
 
 
-CASES = [case(name, reader) for name, readers in READERS.items() for reader in readers]
-# Whoever notices a damaged chunk notices a missing one in the same place.
-LACKING = [
-    case(name, reader, broad=reader != readers[0])
-    for name, readers in READERS.items()
-    for reader in readers
-]
-WITH_COORDINATE = [
-    # Whoever reads the coordinate of an axis reads single parameters in the same way.
-    case(name, reader, files[name], broad=files is SINGLE and reader != "show")
-    for name, readers in READERS.items()
-    for reader in readers
-    for files in (COORDINATES, SINGLE)
-    if (reader, files[name]) not in UNREAD
-]
+DAMAGE = "{} has a damaged chunk (wrong checksum)"
+VERIFY, ANEW, REBUILD = (
+    "`sweep status --verify` names",
+    "run the sweep in a new store",
+    "run its sweep again to rebuild it",
+)
+DAMAGED_CHUNK = Harm(flip_a_bit, "chunk", DAMAGE, f"{VERIFY} it")
+LACKING_CHUNK = Harm(Path.unlink, "chunk", "{} has no value at ", f"{VERIFY} them")
+LACKING_COORDINATE = Harm(Path.unlink, "coordinate", "the coordinate {} lacks a file", ANEW)
+LACKING_SINGLE = Harm(Path.unlink, "single", "the coordinate {} lacks a file", REBUILD)
+SEEN_BY_ALL = (DAMAGED_CHUNK, LACKING_CHUNK, LACKING_COORDINATE, LACKING_SINGLE)
+UNSEEN = {(energy, LACKING_SINGLE), (grid, LACKING_SINGLE)}  # what a reader does not look at
+SEEN_BY_LOADING = (
+    Harm(flip_a_bit, "status", DAMAGE, f"{VERIFY} it"),
+    Harm(flip_a_bit, "coordinate", "the coordinate {} cannot be read", ANEW),
+    Harm(flip_a_bit, "single", "the coordinate {} cannot be read", REBUILD),
+)
 
 
-@pytest.fixture
-def read(
-    run: Run, stores: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str, Reader, Callable[[Path], None], str], tuple[int, str]]:
-    """Reads a store with one of its files damaged: exit status and message."""
+def cases() -> Iterator[Any]:
+    """For each store its readers, and for each of them what it sees."""
+    for name, subject in SUBJECTS.items():
+        seen = [(reader, harm) for reader in subject.readers for harm in SEEN_BY_ALL]
+        for reader, harm in [*seen, *((load_all, harm) for harm in SEEN_BY_LOADING)]:
+            # Whoever notices a damaged chunk notices a missing one in the same place, and whoever
+            # reads the coordinate of an axis reads single parameters in the same way.
+            is_broad = (harm is LACKING_CHUNK and reader != subject.readers[0]) or (
+                harm is LACKING_SINGLE and reader != "show"
+            )
+            if (reader, harm) not in UNSEEN:
+                who = reader if isinstance(reader, str) else reader.__name__
+                identifier = f"{name}-{who}-{harm.act.__name__}-{harm.to}"
+                marks = pytest.mark.broad if is_broad else ()
+                yield pytest.param(name, reader, harm, id=identifier, marks=marks)
 
-    def read(name: str, reader: Reader, harm: Callable[[Path], None], file: str) -> tuple[int, str]:
-        shutil.copytree(stores / name, DAMAGED)
-        shorten(monkeypatch, 32)  # so that a sample's coordinates are read lazily
-        harm(Path(DAMAGED, file))
-        if not isinstance(reader, str):
-            with pytest.raises(StoreError) as caught:
-                reader(DAMAGED)
-            return StoreError.exit_status, str(caught.value)
-        output = OUTPUTS[name].partition("/")[0]
-        command, *rest = reader.replace("OUTPUT", output).replace("OTHER", "friction").split()
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the stores; coordinates of a sample lie in files of 32 values."""
+    folder = tmp_path_factory.mktemp("stores")
+    smoke = Path(sweep.__file__).parents[1] / "configs" / "smoke"
+    with pytest.MonkeyPatch.context() as patch:
+        shorten(patch, 32)
+        for name, subject in SUBJECTS.items():
+            points = [f"run.chunk_points={subject.points}"]
+            api.run(smoke / f"{subject.config}.toml", points, store=folder / name)
+    return folder
+
+
+@pytest.mark.parametrize(("name", "reader", "harm"), list(cases()))
+def test_damage_is_refused_and_named_with_a_cure(
+    name: str, reader: Reader, harm: Harm, stores: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = SUBJECTS[name]
+    file: str = getattr(subject, harm.to)
+    shutil.copytree(stores / name, DAMAGED)
+    shorten(monkeypatch, 32)  # so that a sample's coordinates are read lazily
+    harm.act(Path(DAMAGED, file))
+    if isinstance(reader, str):
+        text = reader.replace("OUTPUT", subject.output).replace("OTHER", "friction")
+        command, *rest = text.split()
         status, out, message = run(command, DAMAGED, *rest)
+        message = out + message
         assert not list(Path().glob("a.*"))
-        return status, out + message
-
-    return read
-
-
-@pytest.mark.parametrize(("name", "reader"), CASES)
-def test_a_damaged_chunk_is_refused(
-    name: str, reader: Reader, read: Callable[..., tuple[int, str]]
-) -> None:
-    output = OUTPUTS[name].partition("/")[0]
-    status, message = read(name, reader, flip_a_bit, OUTPUTS[name])
+    else:
+        with pytest.raises(StoreError) as caught:
+            reader(DAMAGED)
+        status, message = StoreError.exit_status, str(caught.value)
     assert status == 2
-    assert f"{output} has a damaged chunk (wrong checksum)" in message
-    assert "`sweep status --verify` names it" in message
-
-
-@pytest.mark.parametrize("name", REQUESTS)
-def test_a_damaged_status_is_refused_as_any_result(
-    name: str, read: Callable[..., tuple[int, str]]
-) -> None:
-    _, _, place = OUTPUTS[name].partition("/")
-    status, message = read(name, load_all, flip_a_bit, f"status/{place}")
-    assert status == 2
-    assert "status has a damaged chunk" in message
-    assert "`sweep status --verify` names it" in message
-
-
-@pytest.mark.parametrize(("name", "reader"), LACKING)
-def test_a_done_chunk_that_lacks_a_file_is_refused(
-    name: str, reader: Reader, read: Callable[..., tuple[int, str]]
-) -> None:
-    output = OUTPUTS[name].partition("/")[0]
-    status, message = read(name, reader, Path.unlink, OUTPUTS[name])
-    assert status == 2
-    assert f"{output} has no value at " in message
-    assert "`sweep status --verify` names them" in message
-
-
-@pytest.mark.parametrize(("name", "reader", "file"), WITH_COORDINATE)
-def test_a_coordinate_that_lacks_a_file_is_refused(
-    name: str, reader: Reader, file: str, read: Callable[..., tuple[int, str]]
-) -> None:
-    status, message = read(name, reader, Path.unlink, file)
-    assert status == 2
-    assert f"the coordinate {file.partition('/')[0]} lacks a file" in message
-    assert (CURE_OF_SINGLE if file in SINGLE.values() else CURE) in message
-
-
-@pytest.mark.parametrize("name", REQUESTS)
-@pytest.mark.parametrize(("files", "cure"), [(COORDINATES, CURE), (SINGLE, CURE_OF_SINGLE)])
-def test_a_damaged_coordinate_is_refused(
-    name: str, files: Mapping[str, str], cure: str, read: Callable[..., tuple[int, str]]
-) -> None:
-    status, message = read(name, load_all, flip_a_bit, files[name])
-    assert status == 2
-    assert f"the coordinate {files[name].partition('/')[0]} cannot be read" in message
-    assert cure in message
-
-
-@pytest.mark.parametrize("harm", [Path.unlink, flip_a_bit])
-def test_verify_refuses_a_store_without_a_single_parameter(
-    harm: Callable[[Path], None], read: Callable[..., tuple[int, str]]
-) -> None:
-    status, message = read("friction", "status --verify", harm, "mass/c")
-    assert status == 2
-    assert "the coordinate mass " in message
+    assert harm.sentence.format(file.partition("/")[0]) in message
+    assert harm.cure in message
 
 
 def test_a_chunk_that_is_written_while_it_is_read_is_not_damaged(

@@ -93,22 +93,6 @@ def test_what_shrinks_in_a_part_is_compressed(quarter: int) -> None:
     assert len(whole(encoding.encoded(values, values.shape, 0))) < 0.8 * values.nbytes
 
 
-def test_a_store_of_random_bits_is_read_and_damage_is_seen(tmp_path: Path) -> None:
-    """Chunks of 2**14 points, large enough to be sampled; one turned bit in one is found."""
-    sweep = SWEEPS["grid"]
-    store = create(tmp_path / "map.zarr", sweep)
-    chunk = store.pending()[0]
-    arrays = results_of(sweep, chunk)
-    store.write(chunk, {**arrays, "wear_power": BITS[: chunk.n_points]})
-    read = store.dataset()["wear_power"][chunk.slices].to_numpy()
-    assert read.tobytes() == BITS[: chunk.n_points].tobytes()
-    file = store.path / "wear_power/c/0/0"
-    torn = bytearray(file.read_bytes())
-    torn[50] ^= 1
-    file.write_bytes(torn)
-    assert store.verify() == [chunk]
-
-
 def fill_by_zarr(store: Store) -> None:
     """Write the results with zarr alone."""
     for name in store.dataset().data_vars:

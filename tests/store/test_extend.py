@@ -143,14 +143,6 @@ def test_an_extension_that_cannot_be_prepared_names_the_store(
         grow(store, grid(6, 2))
 
 
-def test_growing_to_the_same_length_changes_nothing(tmp_path: Path) -> None:
-    store = create(tmp_path / "map.zarr", grid(4, 2), 2)
-    finish(store)
-    whole = tree(store.path)
-    assert grow(store, grid(4, 2)).pending() == []
-    assert tree(store.path) == whole
-
-
 POINT = Axis("point", {"friction": np.array([0.1, 0.2])}, {"file": "points.csv"})
 REFUSED = {
     "axis friction: 4 values in the store, 3 in this sweep": grid(3, 9),

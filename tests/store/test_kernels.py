@@ -16,12 +16,10 @@ from threading import Event
 import pytest
 
 import sweep
-from sweep.api import with_options
 from sweep.backends import open_backend
 from sweep.cli import main
 from sweep.config import load
-from sweep.engine.driver import run_in_store
-from sweep.engine.fitness import Code
+from sweep.engine.fitness import Code, UnfitError
 from sweep.engine.ledger import Progress
 from sweep.engine.worker import Job, forget_run
 from sweep.errors import MachineError, StoreError
@@ -124,27 +122,17 @@ def test_a_store_of_an_earlier_version_is_continued(
     store.refuse_other_kernel()
 
 
-def test_receipts_say_which_chunks_an_accepted_kernel_computed(
-    tmp_path: Path, request_: Request
-) -> None:
-    begun_by_no_kernel(tmp_path / "map.zarr", request_).append_receipt({"chunk": [0, 0]})
-    accepting = with_options(request_, accept_revision=True, workers=1)
-    store = create(tmp_path / "map.zarr", request_, accept_revision=True)
-    assert run_in_store(store, accepting).chunks == 2
-    assert store.dataset().attrs["kernel_digest"] == NO_KERNEL
-    made_by = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts()}
-    digest = kernel_digest(request_.sweep)
-    assert made_by == {(0, 0): None, (1, 0): digest, (2, 0): digest}
-
-
-def test_status_says_which_kernels_have_computed_a_store(
+def test_receipts_and_status_say_which_kernels_have_computed_a_store(
     tmp_path: Path, request_: Request, run: Run
 ) -> None:
     store = begun_by_no_kernel(tmp_path / "map.zarr", request_)
     store.append_receipt({"chunk": [0, 0], "points": 14, "counts": {"ok": 14}})
     assert "--accept-revision" not in run("status", "map.zarr")[1]
     assert run("run", str(SMOKE), "-o", "map.zarr", "--accept-revision")[0] == 0
+    assert store.dataset().attrs["kernel_digest"] == NO_KERNEL
     out, digest = run("status", "map.zarr")[1], kernel_digest(request_.sweep)
+    made_by = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts()}
+    assert made_by == {(0, 0): None, (1, 0): digest, (2, 0): digest}
     assert f"\n  14 points by {NO_KERNEL}, the store's\n  21 points by {digest}\n" in out
     kernels = json.loads(run("status", "map.zarr", "--json")[1])["kernels"]
     assert kernels == {NO_KERNEL: 14, digest: 21}
@@ -154,18 +142,21 @@ def test_a_worker_with_other_kernels_refuses_before_it_computes(
     tmp_path: Path, copied_kernels: Path
 ) -> None:
     """The driver reads an edited copy; its worker processes read the kernels as they are."""
-    other_digest = kernel_digest(load(SMOKE).sweep)
+    other = Code.of(load(SMOKE).sweep)
     change_code(copied_kernels)
-    own_digest = kernel_digest(load(SMOKE).sweep)
-    for options in ({}, {"accept_revision": True}):
-        with pytest.raises(
-            MachineError, match=r"worker 0 \(process \d+ on .+\): its ker"
-        ) as caught:
-            sweep.run(SMOKE, store=tmp_path / "map.zarr", cluster="local", workers=1, **options)
-        message = str(caught.value)
-        assert all(text in message for text in (own_digest, other_digest, "install the same ver"))
-        assert "accept" not in message
+    own = Code.of(load(SMOKE).sweep)
+    options = {"cluster": "local", "workers": 1, "accept_revision": True}
+    with pytest.raises(MachineError, match=r"worker 0 \(process \d+ on .+\): its ker") as caught:
+        sweep.run(SMOKE, store=tmp_path / "map.zarr", **options)
+    message = str(caught.value)
+    assert all(text in message for text in (own.kernel, other.kernel, "install the same ver"))
+    assert "accept" not in message
     store = Store.open(tmp_path / "map.zarr")
+    for accept in (True, False):  # this process in place of a worker
+        job = Job("other", open_backend, RunOptions(backend="cpu", accept_revision=accept), other)
+        with pytest.raises(UnfitError, match=f"is {own.kernel}, and that of the leading process"):
+            job(str(store.path), Task((store.pending()[0],)), 1.0)
+        forget_run("other")
     assert (store.done(), store.receipts()) == ([], [])
 
 

@@ -7,16 +7,16 @@ import time
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 import xarray as xr
 
 from sweep.plan import chunking
-from sweep.request import Axis, Sweep
+from sweep.request import Sweep
 from sweep.store import Store, chunk_files
 from sweep.store.local import LocalFiles
 from sweep.store.pieces import PIECES, InFiles
-from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, create, finish, tree
+from tests.store.test_extend import grid
+from tests.store.test_store import SWEEPS, create, finish, tree
 from tests.test_plan import linear, sweep_over
 
 ROWS = 1001
@@ -95,13 +95,8 @@ def test_scratch_files_beside_chunks_are_cleaned_and_are_no_chunks(tmp_path: Pat
 @pytest.mark.usefixtures("flat")
 def test_an_extended_store_keeps_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The chunk at the old ragged end is computed again, the others are kept."""
-    longer = sweep_over(
-        Axis("friction", {"friction": np.arange(14.0)}, {"values": list(range(14))}), SWEEP.axes[1]
-    )
-    shorter = sweep_over(
-        Axis("friction", {"friction": np.arange(10.0)}, {"values": list(range(10))}), SWEEP.axes[1]
-    )
-    store = create(tmp_path / "map.zarr", shorter)
+    longer = grid(14, 7)
+    store = create(tmp_path / "map.zarr", grid(10, 7))
     finish(store)
     anew = create(tmp_path / "anew.zarr", longer)
     finish(anew)
@@ -116,7 +111,7 @@ def test_an_extended_store_keeps_its_names(tmp_path: Path, monkeypatch: pytest.M
 def test_at_a_url_names_are_the_same(tmp_path: Path) -> None:
     local_store = create(tmp_path / "map.zarr")
     url = f"memory://{time.monotonic_ns()}/map.zarr"
-    remote_store = Store.create(url, SWEEP, chunk_points=CHUNK_POINTS, provenance=PROVENANCE)
+    remote_store = create(url)
     finish(local_store)
     first = remote_store.pending()[0]
     finish(remote_store)

@@ -19,20 +19,10 @@ import sweep.request
 from sweep.analysis.refined import cells_of
 from sweep.store import open_results
 from tests.command import Run, json_lines
+from tests.refine.test_refine import TOML
 from tests.store.stretches import shorten
 
-HEAD = """
-format  = 1
-model   = "friction_oscillator"
-outputs = ["wear_power", "slip_phases", "regime"]
-
-[parameters]
-mass              = 1.0
-gravity           = 10.0
-angular_frequency = 6.283185307179586
-window_start      = 4.0
-window_end        = 12.0
-"""
+HEAD = TOML.partition("[axes]")[0].replace('"regime"', '"slip_phases", "regime"')
 
 SAMPLE = """
 [sample]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 import threading
@@ -133,43 +132,45 @@ def test_a_store_that_is_moved_in_a_run_ends_it_and_leaves_no_other(tmp_path: Pa
     assert Store.open(store.path).pending() == others
 
 
-@pytest.mark.parametrize("how", [Path.rename, lambda store, _: (store / "zarr.json").unlink()])
+def move(store: Path) -> None:
+    store.rename("moved.zarr")
+
+
+@pytest.mark.parametrize(
+    ("goes", "when", "options"),
+    [
+        (move, "before its first chunk", ()),
+        (lambda store: (store / "zarr.json").unlink(), "before its first chunk", ()),
+        *(
+            (move, "after its last chunk", options)
+            for options in ((), ("--json",), ("--shard", "1/2"), ("--fail-fast",))
+        ),
+    ],
+)
 def test_a_store_that_goes_during_a_run_is_reported_as_gone(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     run: Run,
-    how: Callable[[Path, str], object],
+    goes: Callable[[Path], None],
+    when: str,
+    options: tuple[str, ...],
 ) -> None:
     (tmp_path / "map.toml").write_text(CONFIG)
     computed = driver.run
 
-    def after_it_went(*arguments: Any) -> Summary:
-        how(Path("map.zarr"), "moved.zarr")
-        return computed(*arguments)
-
-    monkeypatch.setattr(driver, "run", after_it_went)
-    status, _, err = run("run", "map.toml", "-o", "map.zarr")
-    assert status == 3
-    assert "map.zarr' was deleted or moved during the run; move it back" in err
-
-
-@pytest.mark.parametrize("options", [(), ("--json",), ("--shard", "1/2"), ("--fail-fast",)])
-def test_a_store_that_is_moved_after_its_last_chunk_is_reported_as_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, options: tuple[str, ...]
-) -> None:
-    (tmp_path / "map.toml").write_text(CONFIG)
-    computed = driver.run
-
-    def then_moved(*arguments: Any) -> Summary:
+    def while_it_goes(*arguments: Any) -> Summary:
+        if when == "before its first chunk":
+            goes(Path("map.zarr"))
         summary = computed(*arguments)
-        Path("map.zarr").rename("moved.zarr")
+        goes(Path("map.zarr"))
         return summary
 
-    monkeypatch.setattr(driver, "run", then_moved)
+    monkeypatch.setattr(driver, "run", while_it_goes)
     status, out, err = run("run", "map.toml", "-o", "map.zarr", *options)
     assert (status, "pending" in out) == (3, False)
-    assert re.search("map.zarr' was deleted or moved during the run; move it back", err)
-    assert Store.open("moved.zarr").verify() == []
+    assert "map.zarr' was deleted or moved during the run; move it back" in err
+    if when == "after its last chunk":
+        assert Store.open("moved.zarr").verify() == []
 
 
 def test_a_store_that_is_watched_may_grow_or_go(

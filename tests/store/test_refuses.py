@@ -16,15 +16,8 @@ from sweep.errors import StoreError, in_python
 from sweep.models.friction_oscillator import EXACT, MODEL
 from sweep.request import Axis, Sweep
 from sweep.store import Store, open_results
-from tests.store.test_store import SWEEP, create, finish, tree
+from tests.store.test_store import SWEEP, create, tree
 from tests.test_plan import OUTPUTS, linear, sweep_over
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    new_store = create(tmp_path / "map.zarr")
-    finish(new_store)
-    return new_store
 
 
 def _write(path: Path, text: str) -> None:

@@ -14,21 +14,13 @@ import xarray as xr
 
 import sweep
 from sweep.errors import MachineError, StoreError, SweepError
-from sweep.request import Sweep
 from sweep.store import Store, anything_at, open_results
-from sweep.store.local import LocalFiles
-from sweep.store.remote import RemoteFiles
 from tests.command import Run
 from tests.conftest import ROOTS_BROAD_ON_S3
 from tests.store.test_storage_faults import CONFIG
-from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, SWEEPS, finish, results_of, tree
-from tests.store.test_store import create as create_local
+from tests.store.test_store import SWEEP, SWEEPS, create, finish, results_of, tree
 
 SHORT = CONFIG.replace("[0.1, 0.6, 6]", "[0.1, 0.3, 3]")
-
-
-def create(url: str, sweep: Sweep = SWEEP) -> Store:
-    return Store.create(url, sweep, chunk_points=CHUNK_POINTS, provenance=PROVENANCE)
 
 
 def objects(url: str) -> dict[str, bytes]:
@@ -41,7 +33,7 @@ def objects(url: str) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What a finished store on a disk holds."""
-    store = create_local(tmp_path_factory.mktemp("remote") / "map.zarr")
+    store = create(tmp_path_factory.mktemp("remote") / "map.zarr")
     finish(store)
     return tree(store.path)
 
@@ -65,7 +57,7 @@ def test_a_remote_store_has_the_bytes_of_a_local_one(root: str, whole: dict[str,
 def test_xarray_opens_it_and_finds_what_a_local_one_holds(root: str, tmp_path: Path) -> None:
     store = create(f"{root}/map.zarr")
     finish(store)
-    local = create_local(tmp_path / "map.zarr")
+    local = create(tmp_path / "map.zarr")
     finish(local)
     xr.testing.assert_identical(open_results(store.location).load(), local.dataset().load())
     xr.testing.assert_equal(xr.open_zarr(store.location).load(), local.dataset().load())
@@ -93,6 +85,7 @@ def test_damage_is_found_noted_and_computed_again(root: str, whole: dict[str, by
     assert objects(store.location) == whole
 
 
+@ROOTS_BROAD_ON_S3
 def test_many_writers_and_makers_at_once_leave_one_whole_store(
     root: str, whole: dict[str, bytes]
 ) -> None:
@@ -138,15 +131,6 @@ def test_a_store_that_is_removed_in_a_run_is_reported_as_gone() -> None:
     fsspec.filesystem("memory").rm("/removed", recursive=True)
     with pytest.raises(MachineError, match=r"map.zarr' was deleted or moved during the run"):
         store.write(last, results_of(store.sweep, last))
-
-
-def test_a_folder_and_a_url_have_the_same_eight_operations() -> None:
-    """All else about a store is written once, on these."""
-    for files in (LocalFiles, RemoteFiles):
-        operations = {name for name, each in vars(files).items() if callable(each)}
-        assert {name for name in operations if not name.startswith("_")} == {
-            *("read", "put", "remove", "list", "exists", "publish", "discard", "lock")
-        }
 
 
 @ROOTS_BROAD_ON_S3
@@ -197,19 +181,6 @@ def test_commands_read_a_store_at_a_url(run: Run, tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir() if ":" in entry.name] == []
 
 
-@pytest.mark.broad
-@pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
-def test_processes_write_to_a_url_each_its_own_chunks(root: str, run: Run, tmp_path: Path) -> None:
-    (tmp_path / "map.toml").write_text(SHORT)
-    url = f"{root}/map.zarr"
-    assert run("run", "map.toml", "-o", url, "--cluster", "local")[0] == 0
-    assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
-    assert objects(url) == tree(tmp_path / "map.zarr")
-    receipts = Store.open(url).receipts()
-    assert sorted(receipt["chunk"][0] for receipt in receipts) == [0, 1, 2]
-    assert os.getpid() not in {receipt["pid"] for receipt in receipts}
-
-
 @pytest.mark.parametrize("options", [(), ("--dry-run",), ("--cluster", "local")])
 def test_the_command_keeps_nothing_in_memory(
     run: Run, tmp_path: Path, options: tuple[str, ...]
@@ -244,14 +215,10 @@ def test_a_url_without_a_name_is_reported_as_such(url: str) -> None:
 
 
 @pytest.mark.usefixtures("s3")
-def test_a_bucket_is_no_place_of_a_store() -> None:
-    """Its receipts, beside it, would be in another bucket."""
+def test_places_that_cannot_hold_a_store_are_wrong_requests(tmp_path: Path, run: Run) -> None:
+    """In a bucket, receipts beside the store would be in another; some URLs can only be read."""
     with pytest.raises(StoreError, match=r"is a whole bucket: .*s3://sweeps/NAME\.zarr"):
         create("s3://sweeps/")
-
-
-@pytest.mark.usefixtures("s3")
-def test_a_url_that_can_only_be_read_is_a_wrong_request(tmp_path: Path, run: Run) -> None:
     (tmp_path / "map.toml").write_text(CONFIG)
     url = f"{os.environ['AWS_ENDPOINT_URL']}/nothing/map.zarr"
     status, _, error = run("run", "map.toml", "-o", url)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from sweep.errors import MachineError, StoreError
-from sweep.plan import chunking
+from sweep.request import Sweep
 from sweep.store import Store, durable
 from sweep.work import Chunk
 from tests.command import CHECKOUT, environment
@@ -25,14 +25,6 @@ from tests.forked import PIPE, Forked
 from tests.store.injected import fail_writing
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 from tests.test_plan import linear, sweep_over
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    new_store = create(tmp_path / "map.zarr")
-    finish(new_store)
-    return new_store
-
 
 WRITER = """
 import sys
@@ -135,36 +127,29 @@ except MachineError as error:
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no file size limits")
-def test_a_write_the_system_refuses_half_way_leaves_nothing_torn(tmp_path: Path) -> None:
-    """A real refusal in the middle of a file (EFBIG); ENOSPC takes the same way."""
-    uninterrupted = create(tmp_path / "whole.zarr")
-    finish(uninterrupted)
-    whole = tree(uninterrupted.path)
-    refused = create(tmp_path / "refused.zarr")
-    with process(LIMITED_WRITER, refused.path, 150) as writer:
-        assert writer.wait(timeout=20) == 0
-    assert refused.pending() == list(chunking.chunks(SWEEP.shape, (4, 7)))
-    for name, content in tree(refused.path).items():
-        assert content == whole[name]
-    finish(refused)
-    assert tree(refused.path) == whole
-
-
 LARGE = sweep_over(linear("friction", 0.1, 1.0, 3), linear("base_acceleration", 0.5, 15.0, 2**17))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no file size limits")
-def test_so_it_is_with_files_that_room_is_reserved_for(tmp_path: Path) -> None:
-    uninterrupted = create(tmp_path / "whole.zarr", LARGE, 2**17)
+@pytest.mark.parametrize(
+    ("sweep", "points", "limit", "least"),
+    [(SWEEP, 28, 150, 0), (LARGE, 2**17, 2**19, durable.MIN_RESERVED_BYTES)],
+    ids=["small files", "files that room is reserved for"],
+)
+def test_a_write_the_system_refuses_half_way_leaves_nothing_torn(
+    tmp_path: Path, sweep: Sweep, points: int, limit: int, least: int
+) -> None:
+    """A real refusal in the middle of a file (EFBIG); ENOSPC takes the same way."""
+    uninterrupted = create(tmp_path / "whole.zarr", sweep, points)
     finish(uninterrupted)
     whole = tree(uninterrupted.path)
-    limit = 2**19
-    assert len(whole["wear_power/c/0/0"]) > limit >= durable.MIN_RESERVED_BYTES
-    refused = create(tmp_path / "refused.zarr", LARGE, 2**17)
+    assert len(whole["wear_power/c/0/0"]) > limit >= least
+    refused = create(tmp_path / "refused.zarr", sweep, points)
+    every = refused.pending()
     with process(LIMITED_WRITER, refused.path, limit) as writer:
         assert writer.wait(timeout=20) == 0
-    assert len(refused.pending()) == 3
+    assert len(every) == 3
+    assert refused.pending() == every
     for name, content in tree(refused.path).items():
         assert content == whole[name]
     finish(refused)
@@ -195,16 +180,13 @@ def test_a_held_store_is_refused_at_once_and_freed_by_a_kill(store: Store) -> No
         pass
 
 
-def test_the_lock_and_receipts_lie_beside_the_store(store: Store) -> None:
-    whole = tree(store.path)
-    with store.lock():
-        store.append_receipt({"chunk": [0, 0]})
-    assert tree(store.path) == whole
-
-
 def test_receipts_of_all_writers_are_read_and_a_torn_line_is_not(store: Store) -> None:
+    """They lie beside the store, as its lock."""
+    whole = tree(store.path)
     assert store.receipts() == []
-    store.append_receipt({"chunk": [0, 0], "seconds": 0.25})
+    with store.lock():
+        store.append_receipt({"chunk": [0, 0], "seconds": 0.25})
+    assert tree(store.path) == whole
     store.append_receipt({"chunk": [1, 0], "seconds": 0.5})
     (log,) = (store.path.parent / "map.zarr.log").glob("*.jsonl")
     with log.open("a") as file:

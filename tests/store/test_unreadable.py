@@ -17,23 +17,14 @@ from unittest.mock import Mock
 
 import pytest
 
-from sweep import api
 from sweep.errors import StoreError
 from sweep.store import open_results
 from tests.command import MODULE, Run, bound_by_permissions, environment, sweep_command
 from tests.store.injected import fail_writing
-from tests.store.test_storage_faults import CONFIG, flip_a_bit
+from tests.store.test_storage_faults import flip_a_bit
 from tests.store.test_store import tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="permissions and limits of Linux")
-
-
-@pytest.fixture(scope="module")
-def computed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("computed")
-    (folder / "map.toml").write_text(CONFIG)
-    api.run(folder / "map.toml", store=folder / "map.zarr")
-    return folder
 
 
 @pytest.fixture
@@ -63,8 +54,6 @@ UNREADABLE = [
     *(
         pytest.param(*case, marks=pytest.mark.broad)
         for case in (
-            (RUN, "wear_power/c/2/0"),
-            (VERIFY, "wear_power/c/2/0"),
             (PLOT, "wear_power/c/2/0"),
             (EXPORT, "wear_power/c/2/0"),
             (VERIFY, "wear_power/c"),
@@ -125,8 +114,9 @@ def test_a_chunk_that_may_not_be_read_is_not_overwritten_after_verify(
     whole = tree(folder / "map.zarr")
     chunk = folder / "map.zarr/wear_power/c/2/0"
     chunk.chmod(0)
-    assert bound_by_permissions(*VERIFY, folder=folder).returncode == 2
-    assert bound_by_permissions(*RUN, folder=folder).returncode == 2
+    for command in (VERIFY, RUN):
+        done = bound_by_permissions(*command, folder=folder)
+        assert (done.returncode, f"cannot read '{chunk}" in done.stderr) == (2, True), done.stderr
     chunk.chmod(0o600)
     assert "nothing to do, all 24 points are there" in run(*RUN)[1]
     assert tree(folder / "map.zarr") == whole
@@ -180,15 +170,12 @@ def test_a_pipe_or_a_device_in_the_place_of_a_file_is_damage(
     assert tree(folder / "map.zarr") == whole
 
 
-@pytest.mark.parametrize("place", ["mass/c", "friction/c/0"])
-def test_a_pipe_in_the_place_of_a_coordinate_is_damage(folder: Path, place: str) -> None:
-    file = folder / "map.zarr" / place
-    file.unlink()
-    os.mkfifo(file)
+def test_a_pipe_in_the_place_of_a_coordinate_is_damage(folder: Path) -> None:
+    _replace_by_a_pipe(folder / "map.zarr/friction/c/0")
     for command in (SHOW, VERIFY):
         done = sweep_command(*command, folder=folder)
         assert done.returncode == 2
-        assert f"the coordinate {place.partition('/')[0]} cannot be read" in done.stderr
+        assert "the coordinate friction cannot be read" in done.stderr
 
 
 def _limited(folder: Path, memory: int, *command: str) -> subprocess.CompletedProcess[str]:
@@ -204,38 +191,8 @@ def _limited(folder: Path, memory: int, *command: str) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.parametrize("name", ["mass", "damping"])  # the second is at its default
-@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_text("{")])
-def test_a_parameter_without_its_metadata_is_refused_until_a_run_rebuilds_it(
-    folder: Path, run: Run, harm: Callable[[Path], None], name: str
-) -> None:
-    whole = tree(folder / "map.zarr")
-    harm(folder / f"map.zarr/{name}/zarr.json")
-    for command in (SHOW, VERIFY):
-        status, _, err = run(*command)
-        assert status == 2
-        assert f"'{folder}/map.zarr/{name}/zarr.json' is missing or damaged" in err
-        assert "run its sweep again to rebuild it" in err
-    status, out, err = run(*RUN)
-    assert status == 0
-    assert f"rebuilt '{folder}/map.zarr/{name}/zarr.json' from the metadata of the store" in err
-    assert "24 points" in out
-    assert tree(folder / "map.zarr") == whole
-    for command in (SHOW, VERIFY):
-        assert run(*command)[0] == 0
-    assert "rebuilt" not in run(*RUN)[2]
-
-
-@pytest.mark.parametrize("key", ["mass/zarr.json", "mass/c"])
-def test_a_folder_in_the_place_of_a_parameters_file_is_named(
-    folder: Path, run: Run, key: str
-) -> None:
-    file = folder / "map.zarr" / key
-    file.unlink()
-    file.mkdir()
-    status, _, err = run(*RUN)
-    assert status == 2
-    assert f"'{file}' is a folder in the place of a file of the store: move it elsewhere" in err
+def _tear(file: Path) -> None:
+    file.write_text("{")
 
 
 def _empty(file: Path) -> None:
@@ -251,40 +208,71 @@ def _remove_folder(file: Path) -> None:
     shutil.rmtree(file.parent)
 
 
+LACKS_METADATA = "{parameter}/zarr.json' is missing or damaged"
+LACKS_VALUE = "the coordinate {parameter} "
+HARMS_OF_VALUE = (Path.unlink, _empty, flip_a_bit, _replace_by_a_pipe)
+
+
 @pytest.mark.parametrize(
-    "harm", [Path.unlink, _empty, flip_a_bit, _replace_by_a_pipe, _remove_folder]
+    ("file", "harms", "sentence", "source"),
+    [
+        ("mass/zarr.json", (Path.unlink, _tear), LACKS_METADATA, "metadata"),
+        ("damping/zarr.json", (Path.unlink, _tear), LACKS_METADATA, "metadata"),  # at its default
+        ("mass/c", HARMS_OF_VALUE, LACKS_VALUE, "recipe"),
+        ("mass/c", (_remove_folder,), LACKS_METADATA, "recipe"),
+    ],
 )
-def test_a_parameter_without_its_value_is_refused_until_a_run_rebuilds_it(
-    folder: Path, run: Run, harm: Callable[[Path], None]
+def test_a_parameter_that_lacks_a_file_is_refused_until_a_run_rebuilds_it(
+    folder: Path,
+    run: Run,
+    file: str,
+    harms: tuple[Callable[[Path], None], ...],
+    sentence: str,
+    source: str,
 ) -> None:
     whole = tree(folder / "map.zarr")
-    harm(folder / "map.zarr/mass/c")
-    status, _, err = run(*VERIFY)
+    place = folder / "map.zarr" / file
+    for harm in harms:
+        harm(place)
+        for command in (SHOW, VERIFY):
+            status, _, err = run(*command)
+            assert status == 2
+            assert sentence.format(parameter=file.partition("/")[0]) in err
+            assert "run its sweep again to rebuild it" in err
+        status, out, err = run(*RUN)
+        assert (status, "24 points" in out) == (0, True)
+        assert f"rebuilt '{place}' from the {source} of the store" in err
+        assert tree(folder / "map.zarr") == whole
+        for command in (SHOW, VERIFY):
+            assert run(*command)[0] == 0
+        assert "rebuilt" not in run(*RUN)[2]
+
+
+@pytest.mark.parametrize("key", ["mass/zarr.json", "mass/c"])
+def test_a_folder_in_the_place_of_a_parameters_file_is_named(
+    folder: Path, run: Run, key: str
+) -> None:
+    file = folder / "map.zarr" / key
+    file.unlink()
+    file.mkdir()
+    status, _, err = run(*RUN)
     assert status == 2
-    assert "run its sweep again to rebuild it" in err
-    status, out, err = run(*RUN)
-    assert (status, "24 points" in out) == (0, True)
-    assert f"rebuilt '{folder}/map.zarr/mass/c' from the recipe of the store" in err
-    assert tree(folder / "map.zarr") == whole
-    assert run(*VERIFY)[0] == 0
-    assert "rebuilt" not in run(*RUN)[2]
+    assert f"'{file}' is a folder in the place of a file of the store: move it elsewhere" in err
 
 
-def test_a_complete_store_that_may_not_be_written_is_returned(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("is_complete", "status", "said"),
+    [(True, 0, "nothing to do, all 24 points are there"), (False, 3, "writing is not permitted")],
+)
+def test_of_stores_that_may_not_be_written_only_complete_ones_are_returned(
+    folder: Path, is_complete: bool, status: int, said: str
+) -> None:
+    if not is_complete:
+        (folder / "map.zarr/status/c/2/0").unlink()
     for path in (*folder.rglob("*"), folder):
         path.chmod(0o500 if path.is_dir() else 0o400)
     done = bound_by_permissions(*RUN, folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert "nothing to do, all 24 points are there" in done.stdout
-
-
-def test_an_unfinished_store_that_may_not_be_written_is_refused(folder: Path) -> None:
-    (folder / "map.zarr/status/c/2/0").unlink()
-    for path in (*folder.rglob("*"), folder):
-        path.chmod(0o500 if path.is_dir() else 0o400)
-    done = bound_by_permissions(*RUN, folder=folder)
-    assert done.returncode == 3
-    assert "writing is not permitted" in done.stderr
+    assert (done.returncode, said in done.stdout + done.stderr) == (status, True), done.stderr
 
 
 @pytest.mark.parametrize("megabytes", [400, pytest.param(700, marks=pytest.mark.broad)])
@@ -321,33 +309,23 @@ def test_a_lock_that_may_not_be_written_is_reported_as_that_file(folder: Path) -
     assert "change the permissions of this file" in done.stderr
 
 
-@pytest.fixture
-def no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file system has locks."""
+def test_a_file_system_without_locks_is_named(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is unknown where mounts are."""
     refused = OSError(errno.ENOLCK, "No locks available")
     monkeypatch.setattr("fcntl.flock", Mock(side_effect=refused))
-
-
-@pytest.mark.usefixtures("no_locks")
-def test_a_file_system_without_locks_is_named(folder: Path, run: Run) -> None:
     (folder / "map.zarr/status/c/2/0").unlink()
     status, _, err = run(*RUN)
     assert status == 3
     mount = subprocess.check_output(["stat", "-c", "%m", str(folder)], text=True).strip()
     assert re.search(rf"files on {re.escape(mount)} \(\w+\) cannot be locked; switch locks on", err)
     assert "keep the store on another file system" in err
-
-
-@pytest.mark.usefixtures("no_locks")
-@pytest.mark.parametrize("mounts", [[], FileNotFoundError(errno.ENOENT, "no /proc")])
-def test_a_file_system_without_locks_is_unknown_where_mounts_are(
-    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch, mounts: list[object] | OSError
-) -> None:
-    (folder / "map.zarr/status/c/2/0").unlink()
-    monkeypatch.setattr("psutil.disk_partitions", Mock(side_effect=[mounts]))
-    status, _, err = run(*RUN)
-    assert status == 3
-    assert "files on this file system cannot be locked; switch locks on" in err
+    for mounts in ([], FileNotFoundError(errno.ENOENT, "no /proc")):
+        monkeypatch.setattr("psutil.disk_partitions", Mock(side_effect=[mounts]))
+        status, _, err = run(*RUN)
+        assert status == 3
+        assert "files on this file system cannot be locked; switch locks on" in err
 
 
 def test_an_array_without_its_metadata_is_named(folder: Path, run: Run) -> None:
