@@ -114,11 +114,8 @@ def test_a_store_holds_the_same_as_memory_and_a_second_run_changes_nothing(tmp_p
     assert kept.attrs == inside.attrs
     assert list(kept.coords) == list(inside.coords)
     assert kept["level"].dtype == np.uint8
-    assert sorted(each.name for each in tmp_path.iterdir()) == [
-        "a.zarr",
-        "a.zarr.lock",
-        "a.zarr.log",
-    ]
+    names = {entry.name for entry in tmp_path.iterdir()}
+    assert names == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
     before = {file: file.stat().st_mtime_ns for file in path.rglob("*")}
     again = sweep.run(document(), store=path)
     assert same_bits(inside, again)
@@ -342,27 +339,24 @@ def test_each_fault_of_an_axis_is_reported(axis: Mapping[str, object], message: 
     assert message in fault
 
 
+STEPPED: Mapping[str, object] = {
+    **PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
+    "tangential_stiffness": 1e4,
+}  # fmt: skip
+
+
 def test_midpoints_must_be_allowed_values() -> None:
     """Blocks are whole numbers: the interval from 2 to 4 can be halved once."""
-    requested = {
-        "method": "euler",
-        "parameters": {**PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
-                       "tangential_stiffness": 1e4},
-        "axes": {"blocks": {"values": [2, 4]}},
-    }  # fmt: skip
+    axes = {"blocks": {"values": [2, 4]}}
+    requested = {"method": "euler", "parameters": STEPPED, "axes": axes}
     load(document({"output": "regime", "levels": 1}, **requested))
     (fault,) = faults({"output": "regime", "levels": 2}, **requested)
     assert "[axes] blocks: halved 2 times, it takes 2.5; it has to be a whole number" in fault
 
 
 def test_an_interval_to_infinity_cannot_be_halved() -> None:
-    requested = {
-        "method": "rk54",
-        "parameters": {**PARAMETERS, "friction": 0.1, "base_acceleration": 5, "step": 1e-3,
-                       "tangential_stiffness": 1e4},
-        "axes": {"tolerance": {"values": [1e-6, float("inf")]}},
-    }  # fmt: skip
-    (fault,) = faults(**requested)
+    axes = {"tolerance": {"values": [1e-6, float("inf")]}}
+    (fault,) = faults(method="rk54", parameters=STEPPED, axes=axes)
     assert "[axes] tolerance: halved 3 times, neighbouring values are equal" in fault
 
 

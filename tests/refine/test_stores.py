@@ -34,6 +34,7 @@ from tests.command import Run, environment
 from tests.conftest import BUCKET
 from tests.forked import CHECKOUT, run_python
 from tests.refine.test_refine import AXES, PARAMETERS, REFINE, TOML, document, plain, same_bits
+from tests.store.test_remote import objects
 from tests.store.test_store import tree
 
 LAST = 2  # pass
@@ -85,6 +86,18 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def run_in_part(path: Path) -> tuple[xr.Dataset, list[Progress]]:
+    """Stop SLOW in its second pass: the results until then, and what was reported."""
+    stop, reports = Event(), list[Progress]()
+
+    def report(progress: Progress) -> None:
+        reports.append(progress)
+        if progress.points_done > 30:
+            stop.set()
+
+    return sweep.run(SLOW, store=path, report=report, stop=stop), reports
+
+
 def names(folder: Path) -> set[str]:
     return {entry.name for entry in folder.iterdir()}
 
@@ -109,25 +122,22 @@ def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
     assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
 
 
-def test_one_cluster_computes_all_passes(tmp_path: Path, whole: dict[str, bytes]) -> None:
-    """Otherwise SLURM jobs would queue again for every pass."""
-    notes: list[str] = []
-    requested = load({**SLOW, "run": {**SLOW["run"], "cluster": "local"}})
-    _, summary = api.compute(requested, tmp_path / "a.zarr", notify=notes.append)
-    assert summary.stopped == ""
-    assert tree(tmp_path / "a.zarr") == whole
-    assert [line.partition(":")[0] for line in notes] == ["Dask dashboard"]
-
-
 @pytest.mark.usefixtures("s3")
-def test_processes_write_no_receipts_into_removed_passes() -> None:
-    """At a URL they hold receipts back for a while."""
-    path = f"s3://{BUCKET}/refined/a.zarr"
-    run = {"workers": 2, "chunk_points": 3, "cluster": "local"}
+def test_one_cluster_computes_all_passes_and_leaves_nothing_of_them(tmp_path: Path) -> None:
+    """SLURM jobs would queue again for every pass. At a URL processes hold receipts back."""
+    url = f"s3://{BUCKET}/refined/a.zarr"
+    notes: list[str] = []
+    run = {"workers": 2, "chunk_points": 3}
     axes = {"friction": {"linspace": [0.05, 0.5, 3]}}
     parameters = {**SLOW["parameters"], "base_acceleration": 3.0, "window_end": 12.0}
     small = {"parameters": parameters, "axes": axes, "outputs": ["regime", "wear_power"]}
-    api.compute(load({**SLOW, **small, "refine": SMALL, "run": run}), path)
+    requested = load({**SLOW, **small, "refine": SMALL, "run": run})
+    api.compute(requested, tmp_path / "a.zarr")
+    by_processes = api.with_options(requested, cluster="local")
+    _, summary = api.compute(by_processes, url, notify=notes.append)
+    assert summary.stopped == ""
+    assert objects(url) == tree(tmp_path / "a.zarr")
+    assert [line.partition(":")[0] for line in notes] == ["Dask dashboard"]
     keys = fsspec.filesystem("s3").find(f"{BUCKET}/refined")
     assert {key.split("/")[2] for key in keys} == {"a.zarr"}
 
@@ -177,15 +187,8 @@ def no_backend(name: str) -> Backend:
 def test_a_stopped_sweep_shows_its_pass_and_resumes(
     run: Run, tmp_path: Path, whole: dict[str, bytes]
 ) -> None:
-    path, stop = tmp_path / "a.zarr", Event()
-    reports: list[Progress] = []
-
-    def report(progress: Progress) -> None:
-        reports.append(progress)
-        if progress.points_done > 30:
-            stop.set()
-
-    part = sweep.run(SLOW, store=path, report=report, stop=stop)
+    path = tmp_path / "a.zarr"
+    part, reports = run_in_part(path)
     assert part["status"].dims == ("point",)
     assert int(part["level"].max()) == 1
     assert [p.points_done for p in reports] == sorted(p.points_done for p in reports)
@@ -250,13 +253,8 @@ def test_values_are_those_of_the_machine_that_started(
     tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """NumPy's geomspace gives other last bits on other processors."""
-    path, stop = tmp_path / "a.zarr", Event()
-
-    def report(progress: Progress) -> None:
-        if progress.points_done > 30:
-            stop.set()
-
-    sweep.run(SLOW, store=path, report=report, stop=stop)
+    path = tmp_path / "a.zarr"
+    run_in_part(path)
     assert not path.exists()
     geomspace = np.geomspace
     monkeypatch.setattr(np, "geomspace", lambda *requested: geomspace(*requested) * (1 + 2**-52))
