@@ -103,6 +103,28 @@ def divided(
     return kept.statistics(whole)
 
 
+def flat(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name: array.ravel() for name, array in arrays.items()}
+
+
+def all_ok(power: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """Points in one row for each cell."""
+    return {"power": power, "status": np.zeros(power.shape, np.uint8)}
+
+
+def exactly(kept: Kept) -> Kept:
+    """The same with exact quantiles."""
+    return Kept(replace(kept.reduction, exact_quantiles=True))
+
+
+def same_on_device(kept: Kept, arrays: Mapping[str, NDArray[Any]], start: int = 0) -> bool:
+    """Whether a device's array library changes no bit. What CuPy lacks or rejects raises."""
+    cells = len(arrays["status"])
+    on_device = {name: DeviceArray(array) for name, array in flat(arrays).items()}
+    by_device = kept.of(on_device, cells, start, Library(), TwinDevice().to_host)
+    return same(by_device, kept.of(flat(arrays), cells, start))
+
+
 def same(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> bool:
     return one.keys() == other.keys() and all(
         one[name].dtype == other[name].dtype and one[name].tobytes() == other[name].tobytes()
@@ -128,12 +150,11 @@ def test_stretches_change_no_bit(
     assert same(divided(kept, arrays, [c for c in cuts if c < size], order), whole)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(place=st.integers(0, 2**20), bit=st.integers(0, 7))
 def test_a_damaged_file_of_a_piece_is_refused(place: int, bit: int) -> None:
     """Any bit of it, or any part of it that is missing at the end."""
-    flat = {name: array.ravel() for name, array in random_arrays(2, 9, 1, 0.9).items()}
-    content = to_bytes(kept_for(9).of(flat, 2, 0))
+    content = to_bytes(kept_for(9).of(flat(random_arrays(2, 9, 1, 0.9)), 2, 0))
     damaged = bytearray(content)
     damaged[place % len(content)] ^= 1 << bit
     for each in (bytes(damaged), content[: place % len(content)]):
@@ -144,8 +165,7 @@ def test_a_damaged_file_of_a_piece_is_refused(place: int, bit: int) -> None:
 @pytest.mark.parametrize("most", [64, None])
 def test_exact_quantiles_in_passes_with_few_bins(most: int | None) -> None:
     """Of stretches, one of which is on a device; some points are not ok."""
-    kept = kept_for(1000, {"power": tuple(f"quantile {level}" for level in LEVELS)})
-    kept = Kept(replace(kept.reduction, exact_quantiles=True))
+    kept = exactly(kept_for(1000, {"power": tuple(f"quantile {level}" for level in LEVELS)}))
     arrays = random_arrays(3, 1000, 2, 0.9)
     arrays["power"] = 1.5 + arrays["power"] * 2.0**-9
     edges = list(itertools.pairwise([0, 137, 600, 1000]))
@@ -169,16 +189,14 @@ def test_exact_quantiles_in_passes_with_few_bins(most: int | None) -> None:
 
 def test_many_zeros_take_no_third_pass() -> None:
     """They are one value; a mass that is stuck all the time wears nothing."""
-    kept = kept_for(4000, {"power": ("quantile 0.1", "quantile 0.9")})
-    kept = Kept(replace(kept.reduction, exact_quantiles=True))
+    kept = exactly(kept_for(4000, {"power": ("quantile 0.1", "quantile 0.9")}))
     arrays = random_arrays(1, 4000, 1, 1.0)
     arrays["power"][:, ::2] = 0.0
     arrays["power"] = abs(arrays["power"])
-    flat = {name: array.ravel() for name, array in arrays.items()}
-    whole = kept.of(flat, 1, 0)
+    whole = kept.of(flat(arrays), 1, 0)
     again = next_pass(kept, whole, 500)
     assert again is not None
-    whole = again.narrowed(whole, again.of(flat, 1, 0))
+    whole = again.narrowed(whole, again.of(flat(arrays), 1, 0))
     assert next_pass(kept, whole, 500) is None
     assert kept.statistics(whole)["power_quantile 0"] == [0.0]
 
@@ -186,12 +204,8 @@ def test_many_zeros_take_no_third_pass() -> None:
 @pytest.mark.parametrize(("cells", "size"), [(40, 4), (3, 60), (3, 300), (2, 9000), (1, 20_000)])
 @pytest.mark.parametrize("ok_share", [0.0, 0.9, 1.0])
 def test_a_devices_array_library_changes_no_bit(ok_share: float, cells: int, size: int) -> None:
-    """What CuPy lacks or rejects raises. Short cells are counted in other ways."""
-    kept = kept_for(size)
-    arrays = {n: a.ravel() for n, a in random_arrays(cells, size, 1, ok_share).items()}
-    on_device = {name: DeviceArray(array) for name, array in arrays.items()}
-    to_host = TwinDevice().to_host
-    assert same(kept.of(on_device, cells, 5, Library(), to_host), kept.of(arrays, cells, 5))
+    """Short cells are counted in other ways."""
+    assert same_on_device(kept_for(size), random_arrays(cells, size, 1, ok_share), 5)
 
 
 def test_long_stretches_change_no_bit() -> None:
@@ -204,6 +218,18 @@ def test_long_stretches_change_no_bit() -> None:
         if ok_share == 1.0:
             values = arrays["power"]
             assert [oracle.tree_sum(row) / 70_001 for row in values] == whole["power_mean"].tolist()
+
+
+def check_order(statistics: Mapping[str, NDArray[Any]], cell: int, values: Sequence[float]) -> None:
+    """Check the extremes, quantiles and shares of a cell with these values of the power."""
+    assert statistics["power_minimum"][cell] == min(values)
+    assert statistics["power_maximum"][cell] == max(values)
+    for i, level in enumerate(LEVELS):
+        exact = oracle.quantile(values, level)
+        assert abs(statistics[f"power_quantile {i}"][cell] - exact) <= 2**-8 * abs(exact)
+    above, below = sum(v > 1.5 for v in values), sum(v < -1.0 for v in values)
+    assert statistics["power_share_above 1"][cell] == above / len(values)
+    assert statistics["power_share_below 0"][cell] == below / len(values)
 
 
 def test_statistics_are_those_of_the_points_that_are_ok() -> None:
@@ -226,20 +252,9 @@ def test_statistics_are_those_of_the_points_that_are_ok() -> None:
         assert statistics["power_standard_deviation"][cell] == pytest.approx(deviation, rel=1e-12)
         error = deviation / math.sqrt(len(values))
         assert statistics["power_mean_error"][cell] == pytest.approx(error, rel=1e-12)
-        assert statistics["power_minimum"][cell] == min(values)
-        assert statistics["power_maximum"][cell] == max(values)
-        for i, level in enumerate(LEVELS):
-            exact = oracle.quantile(values, level)
-            assert abs(statistics[f"power_quantile {i}"][cell] - exact) <= 2**-8 * abs(exact)
-        above = sum(value > 1.5 for value in values)
-        assert statistics["power_share_above 1"][cell] == above / len(values)
-        assert statistics["power_share_below 0"][cell] == sum(v < -1.0 for v in values) / len(
-            values
-        )
-        start, width = (
-            statistics["power_histogram_start"][cell],
-            statistics["power_histogram_width"][cell],
-        )
+        check_order(statistics, cell, values)
+        start = statistics["power_histogram_start"][cell]
+        width = statistics["power_histogram_width"][cell]
         edges = start + width * np.arange(13)
         assert edges[0] <= min(values)
         assert edges[-1] > max(values)
@@ -306,10 +321,7 @@ def test_stretches_of_all_magnitudes_change_no_bit(seed: int) -> None:
         kept = kept_for(size, {"power": names}, scramblings, k)
         whole = divided(kept, arrays, [], [0])
         assert same(divided(kept, arrays, [16, 32, 128], [2, 0, 3, 1]), whole)
-        on_device = {name: DeviceArray(array.ravel()) for name, array in arrays.items()}
-        flat = {name: array.ravel() for name, array in arrays.items()}
-        to_host = TwinDevice().to_host
-        assert same(kept.of(on_device, cells, 0, Library(), to_host), kept.of(flat, cells, 0))
+        assert same_on_device(kept, arrays)
 
 
 @pytest.mark.parametrize("power", [-1020, -700, -450, 450, 700, 1018])
@@ -319,9 +331,8 @@ def test_statistics_of_other_units_have_the_same_digits(power: int) -> None:
     values = np.random.default_rng(3).uniform(1.0, 2.0, (1, n * (k + 2)))
     values[0, :5] = 0.0
     kept = kept_for(values.size, {"power": (*DIGITS, "sobol_indices")}, scramblings, k)
-    status = np.zeros(values.shape, np.uint8)
-    plain = divided(kept, {"power": values, "status": status}, [], [0])
-    other = divided(kept, {"power": np.ldexp(values, power), "status": status}, [], [0])
+    plain = divided(kept, all_ok(values), [], [0])
+    other = divided(kept, all_ok(np.ldexp(values, power)), [], [0])
     for name, expected in plain.items():
         scale = power if name in ("power_mean", "power_standard_deviation") else 0
         scale = power if name == "power_mean_error" else scale
@@ -346,15 +357,8 @@ def test_many_short_cells_have_the_statistics_of_each() -> None:
     kept, arrays = kept_for(5), random_arrays(200, 5, 4, 0.9)
     statistics = divided(kept, arrays, [], [0])
     for cell in range(200):
-        values = arrays["power"][cell][arrays["status"][cell] == 0].tolist()
-        if not values:
-            continue
-        assert statistics["power_minimum"][cell] == min(values)
-        assert statistics["power_maximum"][cell] == max(values)
-        for i, level in enumerate(LEVELS):
-            exact = oracle.quantile(values, level)
-            assert abs(statistics[f"power_quantile {i}"][cell] - exact) <= 2**-8 * abs(exact)
-        assert statistics["power_share_above 1"][cell] == sum(v > 1.5 for v in values) / len(values)
+        if values := arrays["power"][cell][arrays["status"][cell] == 0].tolist():
+            check_order(statistics, cell, values)
 
 
 @pytest.mark.parametrize(
@@ -365,8 +369,7 @@ def test_many_short_cells_have_the_statistics_of_each() -> None:
 )  # fmt: skip
 def test_extreme_values_have_statistics(values: list[float]) -> None:
     texts = {"power": ("minimum", "maximum", "quantile 0.5", "quantile 1.0", "histogram 4")}
-    arrays = {"power": np.array([values]), "status": np.zeros((1, len(values)), np.uint8)}
-    statistics = divided(kept_for(len(values), texts), arrays, [], [0])
+    statistics = divided(kept_for(len(values), texts), all_ok(np.array([values])), [], [0])
     for i, level in enumerate(("0.5", "1.0")):
         exact = oracle.quantile(values, level)
         assert statistics[f"power_quantile {i}"][0] == pytest.approx(exact, rel=2**-8, abs=5e-324)
@@ -382,22 +385,20 @@ def test_bins_of_all_magnitudes(seed: int) -> None:
     names = (f"histogram {n_bins}", *(f"quantile {level}" for level in LEVELS))
     values = of_magnitudes(cells, size, seed)
     values[::5] = np.random.default_rng(seed).integers(-40, 40, values[::5].shape) * 5e-324
-    arrays = {"power": values, "status": np.zeros((cells, size), np.uint8)}
-    kept = kept_for(size, {"power": names})
+    arrays, kept = all_ok(values), kept_for(size, {"power": names})
     statistics = divided(kept, arrays, [], [0])
     assert same(divided(kept, arrays, [7, 8, 30], [2, 0, 3, 1]), statistics)
-    exactly = Kept(replace(kept.reduction, exact_quantiles=True))
-    flat = {name: array.ravel() for name, array in arrays.items()}
-    whole = exactly.of(flat, cells, 0)
-    while again := next_pass(exactly, whole, 2 * cells * size):
-        whole = again.narrowed(whole, again.of(flat, cells, 0))
-    exact_quantiles = exactly.statistics(whole)
+    exact = exactly(kept)
+    whole = exact.of(flat(arrays), cells, 0)
+    while again := next_pass(exact, whole, 2 * cells * size):
+        whole = again.narrowed(whole, again.of(flat(arrays), cells, 0))
+    exact_quantiles = exact.statistics(whole)
     for cell, row in enumerate(values.tolist()):
         for i, level in enumerate(LEVELS):
-            exact = oracle.quantile(row, level)
+            quantile = oracle.quantile(row, level)
             own = statistics[f"power_quantile {i}"][cell]
-            assert own == pytest.approx(exact, rel=2**-8, abs=5e-324)
-            assert exact_quantiles[f"power_quantile {i}"][cell] == exact
+            assert own == pytest.approx(quantile, rel=2**-8, abs=5e-324)
+            assert exact_quantiles[f"power_quantile {i}"][cell] == quantile
         start = Fraction(statistics["power_histogram_start"][cell])
         width = Fraction(statistics["power_histogram_width"][cell])
         counts = [int(statistics[f"power_histogram {i}"][cell]) for i in range(n_bins)]
@@ -444,7 +445,7 @@ def test_indices_of_ishigami() -> None:
     power = np.apply_along_axis(oracle.ishigami, 1, x)
     size = n * (k + 2)
     kept = kept_for(size, texts, k=k)
-    arrays = {"power": power[None], "status": np.zeros((1, size), np.uint8)}
+    arrays = all_ok(power[None])
     statistics = divided(kept, arrays, [5, 500, 5000], [3, 1, 0, 2])
     assert same(statistics, divided(kept, arrays, [], [0]))
     rows = power.reshape(n, k + 2)
@@ -474,8 +475,7 @@ def test_a_row_with_a_point_that_is_not_ok_is_left_out_of_indices() -> None:
     statistics = divided(kept, arrays, [], [0])
     left = np.delete(power, [5, 9], axis=0)
     shorter = kept_for(left.size, {"power": ("sobol_indices",)}, k=k)
-    arrays = {"power": left.reshape(1, -1), "status": np.zeros((1, left.size), np.uint8)}
-    expected = divided(shorter, arrays, [], [0])
+    expected = divided(shorter, all_ok(left.reshape(1, -1)), [], [0])
     for name in ("power_first_order 0", "power_total_order 1"):
         assert statistics[name] == pytest.approx(expected[name], rel=1e-12)
 
@@ -486,22 +486,14 @@ def test_indices_of_scramblings_have_errors() -> None:
     x = np.pi * (2 * rows.reshape(-1, k) - 1)
     power = np.apply_along_axis(oracle.ishigami, 1, x)
     kept = kept_for(len(x), {"power": ("sobol_indices",)}, scramblings, k)
-    arrays = {"power": power[None], "status": np.zeros((1, len(x)), np.uint8)}
-    statistics = divided(kept, arrays, [40, 400], [1, 2, 0])
+    statistics = divided(kept, all_ok(power[None]), [40, 400], [1, 2, 0])
     single = kept_for(len(x) // scramblings, {"power": ("sobol_indices",)}, k=k)
     power_by_scrambling = power.reshape(-1, scramblings, k + 2)
+    each = [
+        divided(single, all_ok(power_by_scrambling[:, i].reshape(1, -1)), [], [0])
+        for i in range(scramblings)
+    ]
     for order in ("first_order", "total_order"):
-        single_indices = [
-            divided(
-                single,
-                {
-                    "power": power_by_scrambling[:, i].reshape(1, -1),
-                    "status": np.zeros((1, power_by_scrambling[:, 0].size)),
-                },
-                [],
-                [0],
-            )[f"power_{order} 1"][0]
-            for i in range(scramblings)
-        ]
-        error = oracle.deviation(single_indices) / math.sqrt(scramblings)
+        indices = [single_statistics[f"power_{order} 1"][0] for single_statistics in each]
+        error = oracle.deviation(indices) / math.sqrt(scramblings)
         assert statistics[f"power_{order}_error 1"][0] == pytest.approx(error, rel=1e-9)
