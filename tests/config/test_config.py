@@ -20,7 +20,7 @@ from sweep.errors import ConfigError
 from sweep.models import models
 from sweep.options import RunOptions
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status
-from tests.config.test_file_faults import faults
+from tests.config.documents import GOOD, faults, mapping
 
 OSCILLATOR = models()["friction_oscillator"]
 METRE, SECOND, PLAIN, RADIAN, GRAVITY, SPRINGS = (
@@ -32,17 +32,27 @@ METRE, SECOND, PLAIN, RADIAN, GRAVITY, SPRINGS = (
     Parameter(name="springs", symbol="n", unit="1", meaning="how many", minimum=1, whole=True),
 )
 
-TOP = 'format = 1\nmodel = "friction_oscillator"\n'
-PARAMETERS = (
-    "mass = 1.0\ngravity = 10.0\nangular_frequency = 6.25\nwindow_start = 4.0\nwindow_end = 12.0\n"
-)
-AXES = (
-    "friction = { geomspace = [0.01, 1.0, 5] }\nbase_acceleration = { linspace = [0.5, 15.0, 3] }\n"
-)
-
-
-def text(top: str = TOP, parameters: str = PARAMETERS, axes: str = AXES, run: str = "") -> str:
-    return f"{top}\n[parameters]\n{parameters}\n[axes]\n{axes}\n{run}"
+EXACT = """
+format = 1
+model = "friction_oscillator"
+outputs = ["regime", "wear_power"]
+dtype = "float32"
+[parameters]
+mass = 1.0
+gravity = 10.0
+angular_frequency = 6.25
+window_start = 4.0
+window_end = 12.0
+[axes]
+base_acceleration = { linspace = [0.5, 15.0, 3] }
+friction = { geomspace = [0.01, 1.0, 5] }
+[run]
+backend = "cpu"
+workers = 3
+chunk_points = 64
+time_limit = "55m"
+accept_revision = true
+"""
 
 
 def file(folder: Path, content: str | bytes) -> Path:
@@ -51,32 +61,13 @@ def file(folder: Path, content: str | bytes) -> Path:
     return path
 
 
-def document(**changed: object) -> dict[str, object]:
-    whole: dict[str, object] = {
-        "model": "friction_oscillator",
-        "parameters": {
-            "mass": 1, "gravity": 10, "angular_frequency": 6.25, "window_start": 4,
-            "window_end": 12, "friction": 0.1,
-        },
-        "axes": {"base_acceleration": {"values": [15, 1.5]}},
-    }  # fmt: skip
-    return whole | changed
-
-
 def parameters(**changed: object) -> dict[str, object]:
-    return document(parameters={**document()["parameters"], **changed})
-
-
-def axis(name: str, axis: object) -> dict[str, object]:
-    kept = {key: value for key, value in document()["parameters"].items() if key != name}
-    others = {} if name == "base_acceleration" else {"base_acceleration": {"values": [1.0]}}
-    return document(parameters=kept, axes={name: axis, **others})
+    whole = mapping()
+    return {**whole, "parameters": {**whole["parameters"], **changed}}
 
 
 def test_file_means_exactly_this(tmp_path: Path) -> None:
-    run = '[run]\nbackend = "cpu"\nworkers = 3\nchunk_points = 64\ntime_limit = "55m"\n'
-    top = TOP + 'outputs = ["regime", "wear_power"]\ndtype = "float32"\n'
-    request = load(file(tmp_path, text(top=top, run=run + "accept_revision = true\n")))
+    request = load(file(tmp_path, EXACT))
     sweep = request.sweep
 
     assert request.name == "swept"
@@ -89,14 +80,14 @@ def test_file_means_exactly_this(tmp_path: Path) -> None:
     }  # fmt: skip
     assert all(type(value) is float for value in sweep.constants.values())
     assert {*sweep.constants, *sweep.dimensions} == {p.name for p in sweep.parameters}
-    assert sweep.dimensions == ("friction", "base_acceleration")
-    assert sweep.shape == (5, 3)
+    assert sweep.dimensions == ("base_acceleration", "friction")  # the file's order
+    assert sweep.shape == (3, 5)
     assert [dict(axis.recipe) for axis in sweep.axes] == [
-        {"geomspace": [0.01, 1.0, 5]},
         {"linspace": [0.5, 15.0, 3]},
+        {"geomspace": [0.01, 1.0, 5]},
     ]
-    assert list(sweep.axes[0].columns) == ["friction"]
-    assert sweep.axes[1].columns["base_acceleration"].tolist() == [0.5, 7.75, 15.0]
+    assert list(sweep.axes[1].columns) == ["friction"]
+    assert sweep.axes[0].columns["base_acceleration"].tolist() == [0.5, 7.75, 15.0]
     assert [output.name for output in sweep.outputs] == ["wear_power", "regime"]  # model's order
     assert sweep.dtype == "float32"
     assert request.options == RunOptions(
@@ -105,7 +96,7 @@ def test_file_means_exactly_this(tmp_path: Path) -> None:
 
 
 def test_mapping_needs_no_format_and_is_not_changed() -> None:
-    source = document()
+    source = mapping()
     before = repr(source)
     request = load(source, ["friction=0.2", "mass={ values = [1, 2] }"])
     assert repr(source) == before
@@ -114,19 +105,6 @@ def test_mapping_needs_no_format_and_is_not_changed() -> None:
     assert [output.name for output in request.sweep.outputs] == [
         output.name for output in OSCILLATOR.outputs
     ]
-
-
-def test_no_axes_is_one_point() -> None:
-    everything = parameters(base_acceleration=15)
-    del everything["axes"]
-    sweep = load(everything).sweep
-    assert (sweep.axes, sweep.shape, sweep.n_points) == ((), (), 1)
-
-
-def test_order_of_axes_is_that_of_the_file(tmp_path: Path) -> None:
-    swapped = "\n".join(reversed(AXES.strip().split("\n")))
-    sweep = load(file(tmp_path, text(axes=swapped))).sweep
-    assert sweep.dimensions == ("base_acceleration", "friction")
 
 
 def test_numpy_values_and_paths_are_accepted(tmp_path: Path) -> None:
@@ -145,18 +123,6 @@ def test_numpy_values_and_paths_are_accepted(tmp_path: Path) -> None:
     assert sweep.axes[1].columns["base_acceleration"].tolist() == [2.0]
 
 
-def test_start_cycle_and_end_cycle_are_the_other_set() -> None:
-    source = document()
-    source["parameters"] = {
-        "mass": 1, "gravity": 10, "angular_frequency": 6.25, "start_cycle": 4, "friction": 0.1,
-    }  # fmt: skip
-    source["axes"] = {
-        "end_cycle": {"values": [5, 6]},
-        "base_acceleration": {"values": [1]},
-    }
-    assert load(source).sweep.parameter_set.name == "cycles"
-
-
 def test_negative_zero_is_zero() -> None:
     sweep = load(parameters(stiffness=-0.0) | {"axes": {"base_acceleration": {"values": [-0.0]}}})
     assert math.copysign(1, sweep.sweep.constants["stiffness"]) == 1
@@ -169,7 +135,7 @@ def test_negative_zero_is_zero() -> None:
 )  # fmt: skip
 def test_both_ends_are_exact(first: float, last: float, count: int, form: str) -> None:
     assume(abs(last - first) > 1e-9 * max(first, last))  # otherwise values may be equal
-    sweep = load(axis("base_acceleration", {form: [first, last, count]})).sweep
+    sweep = load(mapping(base_acceleration={form: [first, last, count]})).sweep
     values = sweep.axes[0].columns["base_acceleration"]
     assert (values[0], values[-1], len(values)) == (first, last, count)
     assert dict(sweep.axes[0].recipe) == {form: [first, last, count]}
@@ -193,8 +159,9 @@ def test_ends_whose_distance_overflows_are_refused() -> None:
 def test_csv_paths_are_relative_to_the_sweep_file(tmp_path: Path) -> None:
     content = '# measured\nindex, mu ,a;b\n\n1, 0.25,x\n# a remark\n2,0.5,,\t\n3, "12.5 %",\n'
     (tmp_path / "points.csv").write_text(content, encoding="utf-8-sig")
-    axes = 'friction = { file = "points.csv", column = "mu" }\nbase_acceleration = { values = [1] }'
-    (friction, _) = load(file(tmp_path, text(axes=axes))).sweep.axes
+    axis = '{ file = "points.csv", column = "mu" }'
+    swept = file(tmp_path, GOOD.replace("{ geomspace = [0.01, 1.0, 5] }", axis))
+    (friction, _) = load(swept).sweep.axes
     values = np.array([0.25, 0.5, 0.125])
     assert friction.columns["friction"].tolist() == values.tolist()
     digest = hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()
@@ -202,12 +169,12 @@ def test_csv_paths_are_relative_to_the_sweep_file(tmp_path: Path) -> None:
 
 
 def test_byte_order_mark_and_carriage_returns_are_accepted(tmp_path: Path) -> None:
-    content = text().replace("\n", "\r\n").encode("utf-8-sig")
-    assert load(str(file(tmp_path, content))).sweep.shape == (5, 3)
+    content = GOOD.replace("\n", "\r\n").encode("utf-8-sig")
+    assert load(str(file(tmp_path, content))).sweep.shape == (5, 2)
 
 
 def with_overrides(*overrides: str) -> Request:
-    return load(document(), overrides)
+    return load(mapping(), overrides)
 
 
 def test_override_of_a_constant_and_of_an_axis() -> None:
@@ -314,39 +281,39 @@ def test_a_parameter_of_two_sets_does_not_choose_between_them(toy: dict[str, obj
     assert load(shared, ["gravity=1"]).sweep.parameter_set.name == "material"
 
 
-def test_missing_parameters_of_fitting_sets_are_named() -> None:
-    body = {"phase": 0, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "indentation": 1e-5}
-    body |= {"normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3}
-    (fault,) = faults({"model": "mdr_contact", "parameters": body})
-    assert "sphere lacks radius; profile lacks profile_coefficient, profile_exponent" in fault
+SPHERE = {"phase": 0, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "indentation": 1e-5,
+          "normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3,
+          "radius": 0.01}  # fmt: skip
+NO_RADIUS = {name: value for name, value in SPHERE.items() if name != "radius"}
+INTRUDER = "beta: belongs to set dimensionless, the other parameters to sphere; remove it"
+BETA, DELTA = {"beta": {"values": [1, 2]}}, {"delta": {"values": [0.1, 0.2]}}
+DRAWN = {"method": "sobol", "points": 8, "beta": {"uniform": [1, 2]}}
+PROFILE = {"profile_coefficient": 2, "profile_exponent": 2}
 
 
-def test_in_a_mixture_of_sets_the_foreign_names_are_reported() -> None:
-    """To that set for which fewest names have to go and to come."""
-    sphere = {"phase": 0, "youngs_modulus": 1e9, "poisson_ratio": 0.3, "indentation": 1e-5,
-              "normal_amplitude": 1e-6, "tangential_amplitude": 1e-6, "friction": 0.3,
-              "radius": 0.01}  # fmt: skip
-    contact = {"model": "mdr_contact"}
-    (fault,) = faults({**contact, "parameters": sphere | {"beta": 1}})
-    intruder = "beta: belongs to set dimensionless, the other parameters to sphere; remove it"
-    assert fault == f"[parameters] {intruder}"
-    axes = {"beta": {"values": [1, 2]}, "delta": {"values": [0.1, 0.2]}}
-    first, second = faults({**contact, "parameters": sphere, "axes": axes})
-    assert first.startswith("[axes] beta: belongs to set dimensionless")
-    assert second.startswith("[axes] delta: belongs to set dimensionless")
-    (fault,) = faults({**contact, "parameters": sphere | {"profile_coefficient": 2}})
-    assert fault.startswith("[parameters] profile_coefficient: belongs to set profile")
-    other = sphere | {"profile_coefficient": 2, "profile_exponent": 2}
-    (fault,) = faults({**contact, "parameters": other})
-    assert fault.startswith(
-        "[parameters] radius: belongs to set sphere, the other parameters to profile"
-    )
-    del sphere["radius"]
-    (fault,) = faults({**contact, "parameters": sphere | {"beta": 1}})
-    assert fault == f"[parameters] {intruder}, and sphere lacks radius"
-    drawn = {"method": "sobol", "points": 8, "beta": {"uniform": [1, 2]}}
-    (fault,) = faults({**contact, "parameters": sphere | {"radius": 1}, "sample": drawn})
-    assert fault == f"[sample] {intruder}"
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        ({"parameters": NO_RADIUS},
+         ["sphere lacks radius; profile lacks profile_coefficient, profile_exponent"]),
+        ({"parameters": {**SPHERE, "beta": 1}}, [f"^[parameters] {INTRUDER}$"]),
+        ({"parameters": SPHERE, "axes": BETA | DELTA},
+         ["^[axes] beta: belongs to set dimens", "^[axes] delta: belongs to set dimens"]),
+        ({"parameters": {**SPHERE, "profile_coefficient": 2}},
+         ["^[parameters] profile_coefficient: belongs to set profile"]),
+        ({"parameters": SPHERE | PROFILE},
+         ["^[parameters] radius: belongs to set sphere, the other parameters to profile"]),
+        ({"parameters": {**NO_RADIUS, "beta": 1}},
+         [f"^[parameters] {INTRUDER}, and sphere lacks radius$"]),
+        ({"parameters": SPHERE, "sample": DRAWN}, [f"^[sample] {INTRUDER}$"]),
+    ],
+)  # fmt: skip
+def test_foreign_and_missing_names_of_a_set_are_reported(
+    tables: dict[str, object], expected: list[str]
+) -> None:
+    """Of that set for which fewest names have to go and to come."""
+    for fault, gist in zip(faults({"model": "mdr_contact", **tables}), expected, strict=True):
+        assert gist in f"^{fault}$"
 
 
 def test_a_mixture_equally_near_to_several_sets_names_all_sets() -> None:
@@ -454,7 +421,7 @@ def test_arbitrary_mappings_raise_nothing_but_config_errors(
 def test_damaged_files_raise_nothing_but_config_errors(
     tmp_path_factory: pytest.TempPathFactory, junk: str, start: int, stop: int
 ) -> None:
-    content = text()[:start] + junk + text()[stop:]
+    content = GOOD[:start] + junk + GOOD[stop:]
     path = tmp_path_factory.getbasetemp() / "damaged.toml"
     path.write_bytes(content.encode("utf-8", "surrogatepass"))
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from threading import Event
 
@@ -12,9 +11,10 @@ import xarray as xr
 
 import sweep
 from sweep.config import load
-from sweep.errors import ConfigError, StoreError, SweepError
+from sweep.errors import StoreError, SweepError
 from sweep.store import Store
-from tests.config.test_sample import PARAMETERS, SOBOL, document
+from tests.config.documents import PARAMETERS, faults
+from tests.config.test_sample import SOBOL, document
 
 AXES: dict[str, object] = {
     "mass": {"values": [1, 2.5]},
@@ -107,18 +107,10 @@ def test_one_point_of_a_cell_is_traced() -> None:
 @pytest.mark.parametrize(
     ("changed", "gist"),
     [
-        (
-            {"axes": AXES | {"friction": {"values": [0.1]}}},
-            "friction: also given under",
-        ),
-        ({"refine": {"output": "regime", "levels": 1}}, r"\[refine\]: a \[sample\] has no cells"),
-        (
-            {"axes": {n: {"linspace": [1, 2, 10**5]} for n in AXES}},
-            "or a smaller sample",
-        ),
+        ({"axes": AXES | {"friction": {"values": [0.1]}}}, "friction: also given under"),
+        ({"refine": {"output": "regime", "levels": 1}}, "[refine]: a [sample] has no cells"),
+        ({"axes": {n: {"linspace": [1, 2, 10**5]} for n in AXES}}, "or a smaller sample"),
     ],
 )
 def test_what_cannot_be_in_cells_is_refused(changed: dict[str, object], gist: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        load({**GRID, **changed})
-    assert re.search(gist, str(caught.value))
+    assert any(gist in fault for fault in faults({**GRID, **changed}))

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-import sweep.shipped
 from sweep.config import load
 from sweep.models import models
 from sweep.shipped import configs_folder, kernels_folder, shipped_configs
@@ -47,17 +43,3 @@ def test_sdnd104_has_the_documents_numbers() -> None:
     assert planned.outputs == models()["friction_oscillator"].outputs
     expected = {"mass": 1.0, "gravity": 10.0, "friction": 0.1, "stiffness": 3e-5}
     assert expected.items() <= planned.constants.items()
-
-
-def test_a_wheel_has_the_folders_inside_the_package(tmp_path: Path) -> None:
-    package = tmp_path / "sweep"
-    (package / "configs").mkdir(parents=True)
-    (package / "configs" / "a.toml").touch()
-    (package / "__init__.py").touch()
-    (package / "shipped.py").write_text(Path(sweep.shipped.__file__).read_text())
-    code = "from sweep.shipped import *; print(shipped_configs()['a'], kernels_folder())"
-    printed = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True
-    )
-    folder = package.resolve()
-    assert printed.stdout.split() == [str(folder / "configs" / "a.toml"), str(folder / "kernels")]
