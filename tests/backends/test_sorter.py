@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from sweep.backends.alike import LEAST_SORT_BYTES, WARP, sorting
 from sweep.backends.batches import Pace, Work
-from sweep.backends.cpu import CpuBackend
 from sweep.backends.device import Sizes, request_type
 from sweep.backends.gpu import GpuBackend
 from sweep.models import models
 from sweep.work import Column, Points
 from tests.backends.device_arrays import Library
 from tests.gpu.twin import TwinDevice
-from tests.points import Case, cases, differing, part
+from tests.points import Case, bits_of, cases, differing, part
 
 CASES = {case.name: case for case in cases()}
 SORTED = ("friction_oscillator-exact", "friction_oscillator-euler", "mdr_contact-exact")
@@ -70,9 +69,7 @@ def test_each_batch_is_computed_in_order_and_no_bit_changes(name: str, budget: i
     """Also where launches end before their points are finished."""
     case, device = CASES[name], Watched(memory=20_000)
     computed = GpuBackend(device, budget).compute(case.sweep, case.points).arrays
-    assert (
-        differing(dict(CpuBackend().compute(case.sweep, case.points).arrays), dict(computed)) == []
-    )
+    assert differing(bits_of(case.sweep, case.points), dict(computed)) == []
     assert len(device.orders) > 1
     for first, count, order in device.orders:
         if count <= WARP:
@@ -93,9 +90,7 @@ def test_columns_that_several_points_share_are_sorted_by_too() -> None:
     case = replace(exact, points=replace(exact.points, columns=columns))
     device = Watched(memory=20_000)
     computed = GpuBackend(device).compute(case.sweep, case.points).arrays
-    assert (
-        differing(dict(CpuBackend().compute(case.sweep, case.points).arrays), dict(computed)) == []
-    )
+    assert differing(bits_of(case.sweep, case.points), dict(computed)) == []
     whole = spread_out(case.points)
     assert len(device.orders) > 2
     for first, count, order in device.orders:
@@ -126,9 +121,7 @@ def test_points_with_items_are_not_sorted() -> None:
     method = replace(case.sweep.method, cost=("springs",))
     device.library = Unused()
     computed = GpuBackend(device).compute(replace(case.sweep, method=method), case.points).arrays
-    assert (
-        differing(dict(CpuBackend().compute(case.sweep, case.points).arrays), dict(computed)) == []
-    )
+    assert differing(bits_of(case.sweep, case.points), dict(computed)) == []
 
 
 class Short(Library):
@@ -147,7 +140,7 @@ class Short(Library):
 
 
 def test_batches_are_halved_if_there_is_no_memory_to_sort_them() -> None:
-    expected = dict(CpuBackend().compute(exact.sweep, exact.points).arrays)
+    expected = bits_of(exact.sweep, exact.points)
     device = Watched()
     device.library = Short()
     computed = GpuBackend(device).compute(exact.sweep, exact.points).arrays

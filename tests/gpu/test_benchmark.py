@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -65,56 +64,40 @@ def test_every_method_is_measured_and_maps_early() -> None:
     assert {gpu.BILLION, gpu.SAMPLES, "lorenz rk4, final x"} < {*names}
 
 
-def test_a_failure_replaces_its_figures_and_the_others_follow(
+def test_a_measurement_that_fails_or_loses_the_gpu_costs_no_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "gpu.json"
-
-    def fails() -> Any:
-        raise RuntimeError("an illegal address")
-
-    def measurements() -> Iterator[gpu.Measurement]:
-        yield "kernels", "first", lambda: {"kernel_points_per_second": 2.0}
-        assert json.loads(path.read_text())["kernels"].keys() == {"first"}  # stored at once
-        yield "maps", "second", fails
-        yield "kernels", "third", lambda: {"points": 3}
-
-    assert gpu.record(path, {"date": "today"}, measurements()) == 1
-    assert json.loads(path.read_text()) == {
-        "date": "today",
-        "kernels": {"first": {"kernel_points_per_second": 2.0}, "third": {"points": 3}},
-        "maps": {"second": {"error": "RuntimeError: an illegal address"}},
-    }
-    assert "second" + 50 * " " + " error RuntimeError: an illegal" in capsys.readouterr().out
-
-
-def test_a_measurement_that_loses_the_gpu_costs_no_other(tmp_path: Path) -> None:
     """The next process takes the remaining measurements, without those that ended a process."""
     path, done = tmp_path / "gpu.json", []
 
-    def lost() -> Any:
-        raise LostDeviceError("the GPU is lost")
-
-    def killed() -> Any:
-        raise KeyboardInterrupt
+    def failing(error: BaseException) -> Any:
+        raise error
 
     def measurements() -> Iterator[gpu.Measurement]:
         yield "kernels", "first", lambda: done.append("first") or {"points": 1}
-        yield "kernels", "second", lost
-        yield "maps", "third", killed
-        yield "maps", "fourth", lambda: done.append("fourth") or {"points": 4}
+        assert "first" in json.loads(path.read_text())["kernels"]  # stored at once
+        yield "kernels", "second", lambda: failing(LostDeviceError("the GPU is lost"))
+        yield "maps", "third", lambda: failing(KeyboardInterrupt())
+        yield "maps", "fourth", lambda: failing(RuntimeError("an illegal address"))
+        yield "maps", "fifth", lambda: done.append("fifth") or {"points": 4}
 
     for ends in (LostDeviceError, KeyboardInterrupt):
         with pytest.raises(ends):
             gpu.record(path, {"date": "today"}, measurements())
-    assert gpu.record(path, {"date": "tomorrow"}, measurements()) == 0
-    assert done == ["first", "fourth"]
-    kept = json.loads(path.read_text())
-    assert kept["date"] == "today"
-    assert kept["kernels"]["second"] == {"error": "LostDeviceError: the GPU is lost"}
-    assert kept["maps"] == {
-        "third": {"error": "the process ended before it did"},
-        "fourth": {"points": 4},
+    assert gpu.record(path, {"date": "tomorrow"}, measurements()) == 1
+    assert "fourth" + 50 * " " + " error RuntimeError: an illegal" in capsys.readouterr().out
+    assert done == ["first", "fifth"]
+    assert json.loads(path.read_text()) == {
+        "date": "today",
+        "kernels": {
+            "first": {"points": 1},
+            "second": {"error": "LostDeviceError: the GPU is lost"},
+        },
+        "maps": {
+            "third": {"error": "the process ended before it did"},
+            "fourth": {"error": "RuntimeError: an illegal address"},
+            "fifth": {"points": 4},
+        },
     }
 
 
@@ -176,14 +159,6 @@ class Facts:
     double_rate: float = 132 * 64 * 1.98e9  # multiprocessors, operations per clock, clock
 
 
-def test_the_record_has_device_driver_and_date() -> None:
-    device: Any = SimpleNamespace(facts=Facts())  # all that is used of it
-    about = gpu.machine(device)
-    assert about["device"]["name"] == "NVIDIA H200"
-    assert about["device"]["driver"] == "580.159.03"
-    assert about["date"][:2] == "20"
-
-
 def test_go_on_measures_what_is_not_recorded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -204,6 +179,8 @@ def test_go_on_measures_what_is_not_recorded(
         monkeypatch.setattr(sys, "argv", ["gpu", str(tmp_path), *options])
         assert gpu.main() == 0
         kept = json.loads(path.read_text())
+        assert kept["device"]["driver"] == "580.159.03"
+        assert kept["date"][:2] == "20"
         if not options:
             del kept["kernels"]["second"]
             path.write_text(json.dumps(kept))
@@ -249,16 +226,8 @@ runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
     )
 
 
-ON_GPU = (
-    "pytest",
-    "-q",
-    "-m",
-    "gpu",
-    "-p",
-    "no:cacheprovider",
-    "-k",
-    "describes or array or harmonic",
-)
+FEW_TESTS = "describes or array or harmonic"
+ON_GPU = ("pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider", "-k", FEW_TESTS)
 
 
 def test_without_a_gpu_its_tests_are_skipped_or_fail_if_one_is_required() -> None:

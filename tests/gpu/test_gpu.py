@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from sweep.backends import Stopped, alike, batches, device, open_backend
 from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend, check_sizes
 from sweep.backends.library import ColumnStruct
 from sweep.errors import CompileError, LostDeviceError, MachineError
@@ -32,7 +31,7 @@ from sweep.source import flat_text, kernel_of
 from sweep.work import Chunk
 from tests.command import environment, fresh_sweep_command
 from tests.gpu.twin import PRELUDE, TwinDevice, TwinMemory, twin_text
-from tests.points import Case, cases, differing, sweep_of
+from tests.points import Case, bits_of, cases, differing, sweep_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = {case.name: case for case in cases()}
@@ -54,7 +53,7 @@ def on_twin(case: Case, twin: TwinDevice, budget: int | None = None) -> dict[str
 
 
 def on_cpu(case: Case) -> dict[str, Any]:
-    return dict(CpuBackend().compute(case.sweep, case.points).arrays)
+    return bits_of(case.sweep, case.points)
 
 
 # The bits.
@@ -92,13 +91,8 @@ def test_the_bits_do_not_depend_on_batches(name: str) -> None:
 
 def test_the_columns_of_a_grid_are_read_correctly() -> None:
     """In batches that begin anywhere, with the repeats and counts of `points`."""
-    constants = {
-        "mass": 1.0,
-        "gravity": 10.0,
-        "angular_frequency": 6.0,
-        "window_start": 1.0,
-        "window_end": 3.0,
-    }
+    constants = {"mass": 1.0, "gravity": 10.0, "angular_frequency": 6.0}
+    constants |= {"window_start": 1.0, "window_end": 3.0}
     sweep = sweep_of({**constants, "friction": 0.1, "base_acceleration": 1.0})
     friction = Axis("friction", {"friction": np.linspace(0.01, 1.0, 13)}, {})
     base = Axis("base_acceleration", {"base_acceleration": np.linspace(0.5, 15.0, 11)}, {})
@@ -451,10 +445,9 @@ def test_points_that_are_done_are_left_alone_by_later_launches() -> None:
 # The layout of a request.
 
 
-@pytest.mark.parametrize("name", ["friction_oscillator-exact", "mdr_contact-time_stepping"])
-def test_a_request_has_the_layout_of_the_text(name: str) -> None:
+def test_a_request_has_the_layout_of_the_text() -> None:
     """Every offset and size, from the compiled struct."""
-    kernel = kernel_of(CASES[name].sweep)
+    kernel = kernel_of(CASES["mdr_contact-time_stepping"].sweep)
     twin = device.request_type(len(kernel.parameters), len(kernel.outputs))
     fields = [field for field, _ in twin._fields_]
     places = ", ".join(f"__builtin_offsetof(Request, {field})" for field in fields)
@@ -494,44 +487,29 @@ def test_a_call_of_the_cuda_library_does_not_compile_here() -> None:
 
 # No GPU, or none that answers.
 
-# A stand-in for CuPy on a machine without a driver: it can be imported, and raises what CuPy 14.2
-# raised there when its devices were counted. It computes nothing.
-CUPY_WITHOUT_DRIVER = """
+# A stand-in for CuPy 14.2, which raises what CuPy raised on a machine without a driver, and where
+# another process has a GPU in exclusive use. It computes nothing.
+STAND_IN = """
 __version__ = "14.2.0"
 class ndarray:  # what xarray looks for once it is imported
     pass
 class cuda:
     class runtime:
-        class CUDARuntimeError(RuntimeError):
-            pass
         @staticmethod
         def getDeviceCount():
-            raise cuda.runtime.CUDARuntimeError(
-                "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime "
-                "version"
-            )
-"""
-# A stand-in for a GPU in exclusive use by another process.
-CUPY_OF_A_BUSY_GPU = """
-__version__ = "14.2.0"
-class ndarray:
-    pass
-class cuda:
-    class runtime:
-        @staticmethod
-        def getDeviceCount():
-            return 1
+            {count}
     @staticmethod
     def Device(number):
-        raise RuntimeError(
-            "cudaErrorDevicesUnavailable: CUDA-capable device(s) is/are busy or unavailable"
-        )
+        raise RuntimeError("cudaErrorDevicesUnavailable: CUDA-capable device(s) is/are busy")
 """
-BROKEN_CUPY = 'raise ImportError("libnvrtc.so.12: cannot open shared object file")\n'
-
-
+USELESS = {
+    "without driver": STAND_IN.format(
+        count='raise RuntimeError("cudaErrorInsufficientDriver: CUDA driver version is too old")'
+    ),
+    "busy": STAND_IN.format(count="return 1"),
+    "broken": 'raise ImportError("libnvrtc.so.12: cannot open shared object file")\n',
+}
 REAL_CUPY = Path(sys.prefix) / "cupy"  # where `make test` installs it
-USELESS = {"without driver": CUPY_WITHOUT_DRIVER, "busy": CUPY_OF_A_BUSY_GPU, "broken": BROKEN_CUPY}
 REASONS = (
     "cudaErrorInsufficientDriver",  # of the real CuPy, or
     "cudaErrorNoDevice",
@@ -557,23 +535,14 @@ def cupy_folder(
     return package.parent
 
 
-def without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cupy_the_error_names_the_extras_and_auto_is_the_cpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-
-
-def test_without_cupy_the_error_names_the_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_cupy(monkeypatch)
-    with pytest.raises(MachineError) as caught:
+    cures = r"CuPy is not installed.*pip install 'cupy-cuda12x.*cupy-cuda13x"
+    with pytest.raises(MachineError, match=cures):
         open_backend("gpu")
-    assert "CuPy is not installed" in str(caught.value)
-    assert "pip install 'cupy-cuda12x" in str(caught.value)
-    assert "cupy-cuda13x" in str(caught.value)
-
-
-def test_without_cupy_auto_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_cupy(monkeypatch)
-    assert open_backend("auto").name == "cpu"
-    assert open_backend().name == "cpu"
+    assert open_backend("auto").name == open_backend().name == "cpu"
 
 
 def test_the_cpu_is_opened_without_importing_cupy(cupy_folder: Path) -> None:
