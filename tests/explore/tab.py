@@ -76,7 +76,12 @@ class Tab:
 
     def click(self, x: float, y: float, table: str = "figures") -> None:
         self.page.mouse.click(*self.at(x, y))
-        self.wait_for(f"document.querySelectorAll('#{table} td').length > 0")
+        self.wait_for_figures(table)
+
+    def wait_for_figures(self, *tables: str) -> None:
+        """Wait until one of the tables has figures; the table of computed ones by default."""
+        cells = ", ".join(f"#{table} td" for table in tables or ["figures"])
+        self.wait_for(f"document.querySelectorAll('{cells}').length > 0")
 
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         self.page.mouse.move(*self.at(*start))
@@ -93,6 +98,21 @@ class Tab:
         read = "rows => rows.map(row => [...row.children].map(cell => cell.textContent))"
         rows = self.page.eval_on_selector_all(f"#{table} tr", read)
         return {name: cells for name, *cells in rows}
+
+    def copied(self, button: str, said: str) -> str:
+        """What a button has put on the clipboard, and says that it has."""
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.page.click(button)
+        self.wait_for(f"document.querySelector('#state').textContent === '{said}'")
+        return self.value("navigator.clipboard.readText()")
+
+    def motion(self) -> dict[str, np.ndarray]:
+        """The motion of the point that is shown, each observable bit by bit."""
+        as_bits = "[...new BigUint64Array(values.buffer)].map(String)"
+        observed = self.value(
+            f"explorer.motion.observed.map(({{name, values}}) => [name, {as_bits}])"
+        )
+        return {name: np.array(values, np.uint64) for name, values in observed}
 
     def traced(self) -> dict[str, float]:
         """The point of the command that traces it."""
