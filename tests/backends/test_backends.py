@@ -502,9 +502,7 @@ def test_the_cache_follows_xdg_unless_the_variable_is_set(
     assert {p.name for p in tmp_path.iterdir()} == {"xdg", "mine"}
 
 
-def test_a_library_that_cannot_be_loaded_is_a_machine_error_naming_the_file(
-    tmp_path: Path,
-) -> None:
+def test_a_library_that_cannot_be_loaded_is_a_machine_error_naming_the_file(tmp_path: Path) -> None:
     """For example in a folder from which nothing may be run."""
     library = tmp_path / "kernel.so"
     library.write_bytes(b"MZ" + bytes(1000))

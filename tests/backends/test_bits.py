@@ -27,16 +27,7 @@ from tests.backends.same_bits import (
     output_faults,
     target_faults,
 )
-from tests.points import (
-    Case,
-    array_cases,
-    bits_of,
-    case_of,
-    differing,
-    methods,
-    part,
-    sweep_of,
-)
+from tests.points import Case, array_cases, bits_of, case_of, differing, methods, part, sweep_of
 
 N = 600
 KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods("kernel")}

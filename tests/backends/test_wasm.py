@@ -68,8 +68,7 @@ def test_the_budget_of_a_call_changes_no_bit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "relaxed"),
-    [each for each in _modules() if KERNELS[each.values[0]][1].traced],
+    ("name", "relaxed"), [each for each in _modules() if KERNELS[each.values[0]][1].traced]
 )
 def test_a_module_traces_the_bits_of_the_native_kernel(name: str, relaxed: bool) -> None:
     case = case_of(*KERNELS[name], 40)

@@ -79,10 +79,7 @@ def check_no_traceback(err: str) -> None:
 
 @contextmanager
 def computing(
-    folder: Path,
-    *options: str,
-    stderr: int = PIPE,
-    seconds: float = CHUNK_SECONDS,
+    folder: Path, *options: str, stderr: int = PIPE, seconds: float = CHUNK_SECONDS
 ) -> Iterator[Forked]:
     """`sweep run` of slow chunks, the first of which is begun."""
     slow = Slow(folder / "notes", seconds)

@@ -30,12 +30,7 @@ import xarray as xr
 from sweep.cli import main
 from sweep.shipped import configs_folder
 from sweep.store import Store, open_results
-from tests.command import (
-    MODULE,
-    Run,
-    environment,
-    json_lines,
-)
+from tests.command import MODULE, Run, environment, json_lines
 from tests.forked import CHECKOUT, PIPE, Forked, run_python
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
@@ -191,8 +186,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
 
 
 @pytest.mark.parametrize(
-    ("number", "status", "name"),
-    [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")],
+    ("number", "status", "name"), [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")]
 )
 def test_a_stopped_run_resumes_to_the_same_results(
     run: Run, tmp_path: Path, whole: xr.Dataset, number: int, status: int, name: str
@@ -500,13 +494,7 @@ def test_an_error_of_the_machine_is_not_reported_as_one_of_the_output(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a working directory cannot be deleted")
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("run", SMOKE, "-o", "a.zarr"),
-        ("status", "a.zarr"),
-    ],
-)
+@pytest.mark.parametrize("arguments", [("run", SMOKE, "-o", "a.zarr"), ("status", "a.zarr")])
 def test_a_deleted_working_directory_is_reported(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:

@@ -157,13 +157,7 @@ PIECES = [
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.one_of(
-        st.text(max_size=30),
-        st.lists(
-            st.sampled_from(PIECES),
-            max_size=9,
-        ).map("".join),
-    ),
+    st.one_of(st.text(max_size=30), st.lists(st.sampled_from(PIECES), max_size=9).map("".join)),
     st.sampled_from([METRE, PLAIN, PER_SECOND]),
 )
 def test_any_text_is_a_finite_number_or_unreadable(written: str, parameter: Parameter) -> None:

@@ -43,8 +43,7 @@ FEW = (  # one of each kind of kernel
 )
 few_cases = pytest.mark.parametrize("name", FEW)
 every_case = pytest.mark.parametrize(
-    "name",
-    [name if name in FEW else pytest.param(name, marks=pytest.mark.broad) for name in CASES],
+    "name", [name if name in FEW else pytest.param(name, marks=pytest.mark.broad) for name in CASES]
 )
 
 

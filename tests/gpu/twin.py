@@ -141,11 +141,7 @@ class TwinDevice:
     description = "twin"
     threads = 64
 
-    def __init__(
-        self,
-        memory: int = 1 << 24,
-        bound: int | None = None,
-    ) -> None:
+    def __init__(self, memory: int = 1 << 24, bound: int | None = None) -> None:
         self.memory = memory  # bytes that it reports as available to a queue
         self.bound = bound  # bytes that exist
         self.used = self.most_used = 0

@@ -13,13 +13,7 @@ MODEL = "impact_oscillator"
 SDND122 = {"mass": 1.0, "stiffness": 10.0, "wall_stiffness": 50.0, "gap": 0.01}
 ENERGIES = [6.50108331624e-3, 6.5812965423810e-3, 6.47656819016e-3]
 RIGHT = ["0.6466310406", "0.6470147154", "0.6465124272"]  # Hz
-NAMES = {
-    "mass": "m",
-    "stiffness": "k",
-    "wall_stiffness": "K",
-    "gap": "e",
-    "energy": "E",
-}
+NAMES = {"mass": "m", "stiffness": "k", "wall_stiffness": "K", "gap": "e", "energy": "E"}
 
 
 def random_points(method: str, n: int, *, alike: bool = False, edges: bool = False) -> Values:
