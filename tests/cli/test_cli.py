@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -135,6 +136,7 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["run", SMOKE, "--wrokers", "2"], "No such option: --wrokers (Possible options: --workers)"),
     (["run", SMOKE, "again"], "unexpected extra argument"),
     (["run", "."], "this is a folder"),
+    (["run", SMOKE, "--cluster", "tcp://a", "--dry-run"], "'tcp://a' is not"),
     (["run", SMOKE, "--workers", "0"], "Invalid value for '--workers'"),
     (["run", SMOKE, "--backend", "cuda"], "'cuda'"),
     (["run", SMOKE, "--time-limit", "5x"], "'5x' is not a length of time above 0"),
@@ -194,6 +196,9 @@ def test_a_bug_in_the_program_is_one_line_or_a_traceback(
     assert err.startswith("unexpected RuntimeError: what is this\n")
     assert "TRIBOSWEEP_DEBUG=1" in err
     assert "Traceback" not in err
+    bug(OSError(errno.EAGAIN, "Resource temporarily unavailable"))  # not an error of the output
+    status, _, err = run("models")
+    assert (status, "standard output" in err) == (70, False)
     monkeypatch.setenv("TRIBOSWEEP_DEBUG", "1")
     assert "in broken" in run("models")[2]
 
@@ -212,13 +217,6 @@ def test_a_closed_pipe_gives_no_message(tmp_path: Path, buffering: str) -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-def test_characters_that_a_terminal_lacks_are_replaced(tmp_path: Path, finished: Store) -> None:
-    done = fresh_sweep_command(
-        "models", "friction_oscillator", folder=tmp_path, PYTHONIOENCODING="ascii"
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_example_lists_and_prints_the_shipped_files(run: Run) -> None:
     _, out, _ = run("example")
     for name, path in shipped_configs().items():
@@ -235,14 +233,20 @@ def test_example_lists_and_prints_the_shipped_files(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "name"),
-    [("show", "nonsense"), pytest.param("status", "distributed", marks=pytest.mark.broad)],
+    ("command", "changes"),
+    [
+        ("plot a.zarr -o a.png", {"MPLBACKEND": "nonsense", "DASK_SCHEDULER": "nonsense"}),
+        ("models friction_oscillator", {"PYTHONIOENCODING": "ascii"}),  # it prints other characters
+        pytest.param("status a.zarr", {"DASK_SCHEDULER": "distributed"}, marks=pytest.mark.broad),
+    ],
 )
-def test_a_store_is_read_without_the_dask_scheduler_of_the_environment(
-    finished: Store, tmp_path: Path, command: str, name: str
+def test_a_command_works_whatever_the_environment_names(
+    finished: Store, tmp_path: Path, command: str, changes: dict[str, str]
 ) -> None:
-    done = fresh_sweep_command(command, finished.path, folder=tmp_path, DASK_SCHEDULER=name)
+    shutil.copytree(finished.path, tmp_path / "a.zarr")
+    done = fresh_sweep_command(*command.split(), folder=tmp_path, **changes)
     assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "a.png").exists() == command.startswith("plot")
 
 
 @pytest.mark.parametrize("command", ["show", pytest.param("status", marks=pytest.mark.broad)])
@@ -287,15 +291,6 @@ def test_control_characters_of_an_error_are_escaped(
     monkeypatch.setenv("TRIBOSWEEP_CACHE_DIR", str(tmp_path / "cache"))
     status, _, err = run("compile", "sdnd122")
     assert (status, err.partition("\n")[2]) == (3, "a\\x1b[2Jb\nc\n")
-
-
-def test_a_picture_is_drawn_whatever_backend_the_environment_names(
-    finished: Store, tmp_path: Path
-) -> None:
-    done = fresh_sweep_command(
-        "plot", finished.path, "-o", "a.png", folder=tmp_path, MPLBACKEND="nonsense"
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "a.png\n", "")
 
 
 def test_models_prints_the_whole_table(run: Run) -> None:
@@ -497,13 +492,10 @@ def test_show_of_a_single_point_with_and_without_a_value(run: Run, tmp_path: Pat
 def test_show_names_the_rule_of_a_derived_default(
     run: Run, tmp_path: Path, contact: dict[str, Any], shown: str
 ) -> None:
-    point = {"mass": 4.0, "gravity": 10.0, "friction": 0.1, "stiffness": 500.0, "step": 1e-3}
-    point |= {
-        "base_acceleration": 15.0,
-        "angular_frequency": 30.0,
-        "window_start": 0,
-        "window_end": 1,
-    }
+    point = {
+        "mass": 4.0, "gravity": 10.0, "friction": 0.1, "stiffness": 500.0, "step": 1e-3,
+        "base_acceleration": 15.0, "angular_frequency": 30.0, "window_start": 0, "window_end": 1,
+    }  # fmt: skip
     contact["parameters"] = point | contact.get("parameters", {})
     source = {"model": "friction_oscillator", "method": "euler", **contact}
     api.run(source, store=tmp_path / "a.zarr")

@@ -102,11 +102,6 @@ def rows(folder: Path, status: Status) -> list[int]:
     return [i for i, row in enumerate(statuses) if set(row.tolist()) == {status}]
 
 
-def test_a_wrong_address_gives_exit_status_2_even_in_a_dry_run(folder: Path, run: Run) -> None:
-    status, out, err = run("run", "map.toml", "-o", "a.zarr", "--cluster", "tcp://a", "--dry-run")
-    assert (status, out, "'tcp://a' is not" in err) == (2, "", True)
-
-
 def test_a_chunk_that_always_fails_gives_exit_status_1_until_it_is_retried(
     folder: Path, whole: dict[str, bytes], run: Run
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -211,7 +210,9 @@ def test_a_stopped_run_resumes_to_the_same_results(
     xr.testing.assert_identical(open_results("long.zarr").load(), whole)
 
 
-HEARD_TWICE = """
+# What a process does, its exit status, and what it prints and reports.
+SIGNALS: dict[str, tuple[str, int, str, str]] = {
+    "a second Ctrl-C ends at once": ("""
 import os, signal, time
 from sweep.cli.stopping import StopRequest
 with StopRequest() as asked:
@@ -221,16 +222,9 @@ with StopRequest() as asked:
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(10)
     print("never")
-"""
-
-
-def test_a_second_ctrl_c_ends_at_once() -> None:
-    done = run_python(["-c", HEARD_TWICE], cwd=CHECKOUT, env=environment())
-    assert (done.returncode, done.stdout) == (130, "goes on True\n")
-    assert "stopping soon" in done.stderr
-
-
-TERMINATED_TWICE = """
+""", 130, "goes on True\n", "stopping soon"),
+    # timeout(1) sends SIGTERM to the process and to its group.
+    "a second SIGTERM changes nothing": ("""
 import os, signal
 from sweep.cli.stopping import StopRequest
 with StopRequest() as asked:
@@ -238,16 +232,9 @@ with StopRequest() as asked:
     print("never")
 os.kill(os.getpid(), signal.SIGTERM)
 print(asked.exit_status)
-"""
-
-
-def test_a_second_sigterm_changes_nothing() -> None:
-    """timeout(1) sends SIGTERM to the process and to its group."""
-    done = run_python(["-c", TERMINATED_TWICE], cwd=CHECKOUT, env=environment())
-    assert (done.returncode, done.stdout, done.stderr) == (0, "143\n", "")
-
-
-TERMINATED_UNHEARD = """
+""", 0, "143\n", ""),
+    # Python drops the exceptions of a signal in callbacks of compiled code.
+    "a command that ends despite a signal says nothing else": ("""
 import signal
 from sweep.cli.stopping import interruptible
 with interruptible("nothing was written"):
@@ -256,13 +243,16 @@ with interruptible("nothing was written"):
     except BaseException:
         pass
 print("written")
-"""
+""", 0, "written\n", ""),
+}  # fmt: skip
 
 
-def test_a_command_that_ends_despite_a_signal_says_nothing_else() -> None:
-    """Python drops the exceptions of a signal in callbacks of compiled code."""
-    done = run_python(["-c", TERMINATED_UNHEARD], cwd=CHECKOUT, env=environment())
-    assert (done.returncode, done.stdout, done.stderr) == (0, "written\n", "")
+@pytest.mark.parametrize("what", SIGNALS)
+def test_a_signal_that_comes_late_or_again(what: str) -> None:
+    script, status, printed, reported = SIGNALS[what]
+    done = run_python(["-c", script], cwd=CHECKOUT, env=environment())
+    assert (done.returncode, done.stdout) == (status, printed)
+    assert reported in done.stderr if reported else done.stderr == ""
 
 
 @pytest.mark.parametrize("is_compiler_present", [False, True])
@@ -483,14 +473,6 @@ def test_no_file_gets_the_descriptor_of_a_closed_stream(tmp_path: Path) -> None:
     command = f'{sys.executable} -c "{code}" <&- >&- 2>&-'
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment())
     assert done.returncode > 2
-
-
-def test_an_error_of_the_machine_is_not_reported_as_one_of_the_output(
-    run: Run, bug: Callable[[Exception], None]
-) -> None:
-    bug(OSError(errno.EAGAIN, "Resource temporarily unavailable"))
-    status, _, err = run("models")
-    assert (status, "standard output" in err) == (70, False)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a working directory cannot be deleted")

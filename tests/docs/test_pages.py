@@ -41,22 +41,13 @@ def test_the_code_of_a_page_runs(
 
 def test_the_store_format_has_every_key_of_a_recipe_and_every_attribute() -> None:
     page = (ROOT / "docs" / "reference" / "store_format.md").read_text(encoding="utf-8")
-    tabulated = load(
-        {
-            "model": "friction_oscillator",
-            "method": "moreau",
-            "parameters": {
-                "mass": 1,
-                "friction": 0.1,
-                "step": 1e-3,
-                "window_start": 4,
-                "window_end": 12,
-                "base_acceleration": {"times": [0, 20], "values": [0, 1]},
-            },
-            "axes": {"gravity": {"values": [9, 10]}},
-            "derived": {"stiffness": "2*gravity*mass"},
-        }
-    ).sweep
+    parameters = {
+        "mass": 1, "friction": 0.1, "step": 1e-3, "window_start": 4, "window_end": 12,
+        "base_acceleration": {"times": [0, 20], "values": [0, 1]},
+    }  # fmt: skip
+    axes, derived = {"gravity": {"values": [9, 10]}}, {"stiffness": "2*gravity*mass"}
+    document = {"model": "friction_oscillator", "method": "moreau", "parameters": parameters}
+    tabulated = load({**document, "axes": axes, "derived": derived}).sweep
     shipped = ("lorenz_peaks", "wear_uncertainty", "wear_power_refined")
     smoke = configs_folder() / "smoke"
     for sweep in (tabulated, *(load(smoke / f"{name}.toml").sweep for name in shipped)):
