@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -99,9 +100,8 @@ def test_a_chosen_compiler_that_does_not_run_is_reported_with_the_cures(
 ) -> None:
     """No other compiler takes its place: the variable was set for a reason."""
     monkeypatch.setenv("TRIBOSWEEP_CXX", chosen)
-    gist = (
-        rf"TRIBOSWEEP_CXX={chosen!r} does not run.*{why}.*apt install g\+\+.*pip install 'ziglang"
-    )
+    what = f"TRIBOSWEEP_CXX={re.escape(repr(chosen))} does not run"
+    gist = rf"{what}.*{why}.*apt install g\+\+.*pip install 'ziglang"
     with pytest.raises(CompileError, match=gist) as caught:
         find_compiler()
     assert caught.value.exit_status == 3
