@@ -8,8 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -68,32 +66,9 @@ def sweep_run(folder: Path, backend: object, *options: str) -> subprocess.Comple
     """`sweep run` in a process of its own, with that backend; it prints no traceback."""
     command = with_backend(backend, "run", "map.toml", "-o", "map.zarr", *options)
     done = run_python(command, cwd=folder, env=environment())
-    check_no_traceback(done.stderr)
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
     return done
-
-
-def check_no_traceback(err: str) -> None:
-    assert "Traceback" not in err
-    assert "Exception ignored" not in err
-
-
-@contextmanager
-def computing(
-    folder: Path, *options: str, stderr: int = PIPE, seconds: float = CHUNK_SECONDS
-) -> Iterator[Forked]:
-    """`sweep run` of slow chunks, the first of which is begun."""
-    slow = Slow(folder / "notes", seconds)
-    before = slow.begun.total()
-    command = with_backend(slow, "run", "map.toml", "-o", "map.zarr", *options)
-    process = Forked(command, cwd=folder, env=environment(), stdout=PIPE, stderr=stderr)
-    with process:
-        try:
-            while slow.begun.total() == before:
-                assert process.poll() is None
-                time.sleep(0.01)
-            yield process
-        finally:
-            process.kill()
 
 
 def rows(folder: Path, status: Status) -> list[int]:
@@ -144,25 +119,25 @@ def test_a_time_limit_gives_exit_status_143_and_keeps_finished_chunks(
 ) -> None:
     done = sweep_run(folder, Slow(folder / "notes", CHUNK_SECONDS), "--time-limit", "1s")
     assert done.returncode == 143
-    check_stopped(folder, done.stderr, "the time limit")
-    assert 0 < len(rows(folder, Status.ok)) < 12
+    kept = len(rows(folder, Status.ok)) * ROW
+    assert f"stopped by the time limit: {kept} of 108 points are kept in map.zarr" in done.stderr
+    assert re.search(r"^resume with: sweep run map.toml -o map.zarr", done.stderr, re.MULTILINE)
+    assert 0 < kept == 108 - len(rows(folder, Status.pending)) * ROW < 108  # no chunk is half done
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert tree(folder / "map.zarr") == whole
-
-
-def check_stopped(folder: Path, err: str, cause: str) -> None:
-    """The message tells of all that is kept, and there is no chunk that is half done."""
-    kept = len(rows(folder, Status.ok)) * ROW
-    assert f"stopped by {cause}: {kept} of 108 points are kept in map.zarr" in err
-    assert re.search(r"^resume with: sweep run map.toml -o map.zarr", err, re.MULTILINE)
-    check_no_traceback(err)
-    assert len(rows(folder, Status.pending)) * ROW == 108 - kept
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
 def test_a_signal_works_even_if_no_message_can_be_written(folder: Path) -> None:
     """Whether a chunk was finished or not, the run ends soon with the signal's status."""
-    with open("/dev/full", "w") as full, computing(folder, stderr=full.fileno()) as process:
+    slow = Slow(folder / "notes", CHUNK_SECONDS)
+    command = with_backend(slow, "run", "map.toml", "-o", "map.zarr")
+    with open("/dev/full", "w") as full:
+        process = Forked(command, cwd=folder, env=environment(), stdout=PIPE, stderr=full.fileno())
+    with process:
+        while not slow.begun.total():
+            assert process.poll() is None
+            time.sleep(0.01)
         process.terminate()
         process.communicate(timeout=30)
     assert process.returncode == 128 + signal.SIGTERM

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import os
 import re
 import tracemalloc
@@ -22,7 +21,6 @@ from sweep.store import Store
 from tests.config.documents import GOOD, faults, mapping
 
 FORMAT, MODEL, RUN, LAST = "format = 1", "[run]", "workers = 2", "window_end = 12.0"
-FREQUENCY = "angular_frequency = 6.25"
 FRICTION = "friction = { geomspace = [0.01, 1.0, 5] }"
 
 # (a piece of the good file, what stands there instead, the gist of the message: key ... cure)
@@ -50,34 +48,22 @@ BROKEN_FILES = [
     (MODEL, "stiffness = 3\n[run]", "stiffness: ... format, model, ... go under [parameters]"),
     (MODEL, "[pictures]\nsobol = 10\n[run]", "[pictures]: ... no such table; ... axes, sample"),
     (MODEL, '[run.slum]\nqueue = "x"\n[run]', "[run] slum: ... did you mean 'slurm'?"),
-    (MODEL, '[run.slurm]\nquue = "x"\n[run]', "[run.slurm] quue: ... did you mean 'queue'?"),
     (MODEL, '[run.slurm]\npartition = "x"\n[run]', "partition: ... did you mean 'queue'?"),
     (MODEL, "[run.slurm]\ncores = 0\n[run]", "[run.slurm] cores: 0 is ... from 1 to 4,096"),
     (RUN, "worker = 2", "[run] worker: there is no such option; did you mean 'workers'?"),
-    (RUN, "workers = 0", "[run] workers: 0 is not a whole number from 1 to 4,096"),
-    (RUN, 'backend = "tpu"', "[run] backend: 'tpu' is not \"auto\", "),
-    (RUN, "chunk_points = true", "[run] chunk_points: True is not a whole number from 1 to 2^31"),
     (RUN, "accept_revision = 1", "[run] accept_revision: 1 is not true or false"),
-    (RUN, 'time_limit = "55"', "[run] time_limit: '55' is not a length of time ... seconds"),
     (FRICTION, "frction = { values = [1] }\n" + FRICTION, "[axes] frction: friction_oscillator"),
     (FRICTION, "", "[parameters] friction: missing ... under [axes], a plain number"),
     (FRICTION, "mass = { values = [1] }\n" + FRICTION, "[axes] mass: ... keep one of the two"),
     (LAST, LAST + "\nstifness = 1", "[parameters] stifness: ... did you mean 'stiffness'?"),
     (LAST, LAST + '\n"a b" = 1', "[parameters] 'a b': friction_oscillator has no such parameter"),
-    (LAST, LAST + "\na-b = 1", "[parameters] a-b: friction_oscillator has no such parameter"),
     (LAST, LAST + "\noutputs = []", "[parameters] outputs: ... at the top of the file"),
     ("mass = 1.0", "", "[parameters] mass: missing ... give it here or under [axes], in kg"),
     ("mass = 1.0", "mass = true", "[parameters] mass: True is not a number; write a number in kg"),
-    ("mass = 1.0", "mass = nan", "[parameters] mass: nan is not a finite number"),
-    ("mass = 1.0", "mass = -inf", "[parameters] mass: -inf is not a finite number"),
-    ("mass = 1.0", "mass = 2020-01-01", "mass: datetime.date(2020, 1, 1) is not a number"),
     ("mass = 1.0", "mass = [1, 2]", "mass: [1, 2] is not one number; ... mass = { values = ["),
     ("mass = 1.0", "mass = [[[[1]]]]", "mass: [[[[...]]]] is not one number"),
     ("mass = 1.0", "mass = { values = [1] }", "mass: {'values': [1]} is not one number; for"),
-    ("mass = 1.0", "mass = 0", "[parameters] mass: 0 is out of range; it has to be above 0 kg"),
     (LAST, LAST + '\nstiffness = "-3 N/mm"', "stiffness: '-3 N/mm' ... has to be at least 0 N/m"),
-    ("window_start = 4.0", 'window_start = "2 kg"', "window_start: '2 kg' ... dimension; ... in s"),
-    (FREQUENCY, 'angular_frequency = "50 Hz"', "'50 Hz' may mean ... \"50 turn/s\" (2 pi times"),
     (LAST, "end_cycle = 12", "[parameters]: window_start, end_cycle ... exactly one of these"),
     (LAST, "", "[parameters] window_end: missing (end of the window"),
     ("window_start = 4.0\n" + LAST, "", "[parameters]: ... window_start, window_end (seconds) or"),
@@ -159,28 +145,21 @@ def test_values_that_slurm_accepts_are_accepted(key: str, value: object) -> None
 # fmt: off
 BROKEN_AXES = [
     ([1, 2], "[1, 2] is not a table; write friction = { values = [...] }"),
-    (1.0, "1.0 is not a table"),
     ({}, "give one of linspace, geomspace, values, file, and none is given"),
     ({"values": [1], "linspace": [0, 1, 2]}, "not linspace, values together"),
     ({"logspace": [0, 1, 2]}, "logspace: there is no such key; did you mean 'geomspace'"),
     ({"linspace": 3}, "linspace: 3 is not [first, last, count]"),
-    ({"linspace": []}, "takes [first, last, count], not 0 entries"),
     ({"linspace": [0, 1]}, "takes [first, last, count], not 2 entries"),
     ({"linspace": [0, 1, 0]}, "the count of linspace is 0; it has to be a whole number from 1"),
-    ({"linspace": [0, 1, 2.5]}, "the count of linspace is 2.5; it has to be a whole number"),
-    ({"geomspace": [1, 2, "3"]}, "the count of geomspace is '3'; it has to be a whole number"),
     ({"linspace": [0, 1, True]}, "the count of linspace is True; it has to be a whole number"),
     ({"linspace": [0, 1, 10**12]}, "it has to be a whole number from 1 to 100,000,000"),
     ({"linspace": [0, 1, 1]}, "linspace with a count of 1 omits 1.0; give a count of 2 or more"),
     ({"linspace": [0, "1 kg", 3]}, "last: '1 kg' has the wrong dimension"),
-    ({"linspace": [0, math.inf, 3]}, "last: inf is not a finite number"),
     ({"linspace": [1, -1, 3]}, "last: -1 is out of range; it has to be at least 0"),
     ({"geomspace": [0, 1, 3]}, "geomspace from 0.0 to 1.0 is undefined: both ends must have"),
-    ({"geomspace": [0, 0.5, 3]}, "geomspace from 0.0 to 0.5 is undefined: both ends must have"),
     ({"values": []}, "values is empty; give at least one"),
     ({"values": 3}, "values: 3 is not a list of values"),
     ({"values": [[1, 2]]}, "value 1: [1, 2] is not a number"),
-    ({"values": [0.1, math.nan]}, "value 2: nan is not a finite number"),
     ({"values": [0.1, -0.2]}, "value 2: -0.2 is out of range; it has to be at least 0"),
     ({"values": [0.1, "x", None, True, "1 m"]}, "value 2: 'x' is not a number with a unit"),
     ({"values": [0.1, "x", None, True, "1 m"]}, "value 4: True is not a number; write a plain "
@@ -203,10 +182,8 @@ BROKEN_COLUMNS = [
     ("mu,mu\n1,2\n", "column 'mu' occurs more than once"),
     ("mu,a\n1,2\n\nabc,3\n", "line 4: 'abc' is not a number"),
     ("a,mu\n1,2\n1\n", "line 3: '' is not a number"),
-    ("mu\nnan\n", "line 2: nan is not a finite number"),
     ("mu\n1\n# but\n-1\n", "line 4: -1.0 is out of range; it has to be at least 0"),
     ("mu\n1\n0,5\n", "line 3: 2 cells, but the header has 1; commas separate cells"),
-    ("mu\n1 kg\n", "line 2: '1 kg' has the wrong dimension"),
     ("mu\n1_0\n", "line 2: '1_0' is not a number"),
     ("mu\n\udcff\n", "is not UTF-8 text"),
     ('mu\n"' + "1" * (csv.field_size_limit() + 1) + '"\n', "cannot be read: field larger than"),
@@ -239,7 +216,6 @@ BROKEN_OVERRIDES = [
     ("friction=", "--set friction=: '' is not a TOML value"),
     ("friction={ values = [1", "'{ values = [1' is not a TOML value"),
     ("friction={ values = [.1, 2.] }", "is not a TOML value; TOML needs a digit on both sides"),
-    ('friction="1', "is not a TOML value"),
     ("friction=1\nmass=2", "is not a TOML value"),
     ("friction=[0.1, 0.2]", "friction: [0.1, 0.2] is not one number; for several values"),
     ("friction={ values = [-1] }", "--set friction: value 1: -1 is out of range"),
