@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -279,17 +280,13 @@ def test_processes_that_need_the_same_kernel_compile_it_once(
 
 def test_threads_that_need_the_same_kernel_all_get_it(kernels: Path) -> None:
     text, chosen, start = ANSWER.replace("42", "44"), find_compiler(), threading.Barrier(6)
-    libraries: list[Path] = []
 
-    def race() -> None:
+    def race(_: int) -> Path:
         start.wait()
-        libraries.append(compile_library(text, chosen))
+        return compile_library(text, chosen)
 
-    racers = [threading.Thread(target=race) for _ in range(6)]
-    for racer in racers:
-        racer.start()
-    for racer in racers:
-        racer.join()
+    with ThreadPoolExecutor(6) as pool:
+        libraries = list(pool.map(race, range(6)))
     (library,) = libraries_in(kernels)
     assert libraries == [library] * 6
 
@@ -649,17 +646,13 @@ def test_a_backend_is_safe_in_many_threads() -> None:
     """Eight threads use the same library at once, each with its own points."""
     cases = [random_parameters(40, seed) for seed in range(8)]
     expected = [compute(case) for case in cases]
-    computed: dict[int, Any] = {}
     start = threading.Barrier(8)
 
-    def work(i: int) -> None:
+    def differing_ones(i: int) -> list[str]:
         start.wait()
-        for _ in range(20):
-            computed[i] = compute(cases[i], budget=3)
+        return [
+            name for _ in range(20) for name in differing(expected[i], compute(cases[i], budget=3))
+        ]
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [differing(expected[i], computed[i]) for i in range(8)] == [[]] * 8
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(differing_ones, range(8))) == [[]] * 8

@@ -34,8 +34,6 @@ NOON = 1_700_000_000.0  # s since 1970
 
 
 def receipt(ago: float, chunk: int, pid: int = 1, **counts: int) -> dict[str, object]:
-    from datetime import UTC, datetime
-
     counts = counts or {"ok": 100}
     when = datetime.fromtimestamp(NOON - ago, UTC).isoformat()
     points = sum(counts.values())
