@@ -72,16 +72,20 @@ def test_help_fits_on_a_terminal_and_lists_exit_statuses(run: Run) -> None:
         assert f"\n    {status}" in out
 
 
+def reported_by(code: str) -> str:
+    """What a new process of Python prints to standard error."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=True)
+    return done.stderr
+
+
 def test_help_imports_nothing_heavy_and_is_quick() -> None:
     code = (
         "import sys, time; began = time.process_time(); from sweep.cli import main\n"
         "assert main(['--help']) == 0\n"
         "print(time.process_time() - began, *sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
-    )
-    seconds, *modules = done.stderr.split()
+    seconds, *modules = reported_by(code).split()
     assert not set(HEAVY) & set(modules)
     assert float(seconds) < 0.5  # of the processor: 0.06 s on an idle core
 
@@ -106,10 +110,7 @@ def test_a_plain_plot_and_run_import_no_more_than_they_need(
         f"assert main(['run', {path!r}]) == 0\n"
         "print(*sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
-    )
-    plot, run = (set(line.split()) for line in done.stderr.splitlines())
+    plot, run = (set(line.split()) for line in reported_by(code).splitlines())
     of_runs = {"sweep.backends", "sweep.config", "sweep.engine.loop"}
     assert plot & (NEEDLESS | of_runs) == set()
     assert run & NEEDLESS == set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import pty
 import re
 import shlex
 import signal
@@ -17,7 +16,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ import xarray as xr
 from sweep.cli import main
 from sweep.shipped import configs_folder
 from sweep.store import Store, open_results
-from tests.command import MODULE, Run, environment, json_lines
+from tests.command import MODULE, Run, Terminal, environment, json_lines
 from tests.forked import CHECKOUT, PIPE, Forked, run_python
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
@@ -159,36 +158,27 @@ def test_without_a_terminal_there_are_plain_lines(
         assert "\x1b" not in run(*command)[1]
 
 
-def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
-    parent, child = pty.openpty()
-    terminal_environment = environment(TERM="xterm-256color", COLUMNS="100")
-    process = Forked(["-m", "sweep", *LONG], cwd=tmp_path, env=terminal_environment, stderr=child)
-    os.close(child)
-    output = b""
-    try:
-        while part := os.read(parent, 4096):
-            output += part
-    except OSError:  # Linux tells the end of a terminal so
-        pass
-    os.close(parent)
-    assert process.wait() == 0
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode())
-    assert re.search(r"computing ━+.* \d+\.\d %, [\d,]+ points/s, .* left", text)
-
-
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
-    """The results of an undisturbed run of LONG."""
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, str]:
+    """The results of an undisturbed run of LONG, and what it shows on a terminal."""
     path = tmp_path_factory.mktemp("whole") / "whole.zarr"
-    assert main([*LONG[:3], str(path), *LONG[4:]]) == 0
-    return open_results(path).load()
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(Terminal()) as terminal:
+        patch.setenv("TERM", "xterm-256color")
+        patch.setenv("COLUMNS", "100")
+        assert main([*LONG[:3], str(path), *LONG[4:]]) == 0
+    return open_results(path).load(), terminal.getvalue()
+
+
+def test_on_a_terminal_there_is_a_bar(whole: tuple[xr.Dataset, str]) -> None:
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", whole[1])
+    assert re.search(r"computing ━+.* \d+\.\d %, [\d,]+ points/s, .* left", text)
 
 
 @pytest.mark.parametrize(
     ("number", "status", "name"), [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")]
 )
 def test_a_stopped_run_resumes_to_the_same_results(
-    run: Run, tmp_path: Path, whole: xr.Dataset, number: int, status: int, name: str
+    run: Run, tmp_path: Path, whole: tuple[xr.Dataset, str], number: int, status: int, name: str
 ) -> None:
     with running([*LONG, "--json"], tmp_path) as process:
         read_until(process, lambda report: int(str(report["points_done"])) > 0)
@@ -207,7 +197,7 @@ def test_a_stopped_run_resumes_to_the_same_results(
     assert again is not None
     status, out, _ = run(*shlex.split(again[1]))
     assert (status, json_lines(out)[-1]["points"]) == (0, 8_192 - kept)
-    xr.testing.assert_identical(open_results("long.zarr").load(), whole)
+    xr.testing.assert_identical(open_results("long.zarr").load(), whole[0])
 
 
 # What a process does, its exit status, and what it prints and reports.

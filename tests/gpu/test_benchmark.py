@@ -22,7 +22,7 @@ from tests import gpu_cases
 from tests.benchmarks import gpu, gpu_works
 from tests.benchmarks.gpu_works import Work
 from tests.gpu.twin import TwinDevice
-from tests.points import Case, array_cases, cases, differing
+from tests.points import array_cases, cases, differing
 
 ROOT = Path(__file__).parents[2]
 # The dependencies of the program, and CuPy. A machine with a GPU needs only CuPy of these.
@@ -35,11 +35,6 @@ def harmonic_balance() -> Work:
     """A method that needs no compiler."""
     (case,) = [case for case in array_cases(8) if case.sweep.method.name == "harmonic_balance"]
     return Work("harmonic balance", case.sweep, case.points)
-
-
-def quickest_cases(count: int) -> list[Case]:
-    """The cases whose kernels have the shortest texts, and so compile fastest."""
-    return sorted(cases(8), key=lambda case: len(kernel_text(kernel_of(case.sweep))))[:count]
 
 
 # Measurements.
@@ -193,7 +188,8 @@ def test_go_on_measures_what_is_not_recorded(
 def test_carried_results_belong_to_one_text(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, copied_kernels: Path
 ) -> None:
-    few = quickest_cases(2)
+    # Their kernels have the shortest texts, and so compile fastest.
+    few = sorted(cases(8), key=lambda case: len(kernel_text(kernel_of(case.sweep))))[:2]
     monkeypatch.setattr(gpu_cases, "cases", lambda _: few)
     monkeypatch.setattr(gpu_cases, "file_cases", lambda _: [])
     every = [*few, *array_cases(8)]
