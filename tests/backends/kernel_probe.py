@@ -22,17 +22,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sweep.backends.compiler import FLAGS
+
 KERNELS = Path(__file__).resolve().parents[2] / "kernels"
-FLAGS = (
-    "-std=c++17",
-    "-O3",
-    "-march=native",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-shared",
-    "-fPIC",
-)
 ENTRY = """
 extern "C" void {name}(double const* columns, double* results, long long points) {{
     for (long long first = 0; first < points; first += lanes) {{

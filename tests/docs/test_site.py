@@ -12,17 +12,10 @@ from tests.docs import site
 from tests.explore.sweeps import contents_of
 
 EXAMPLES = sorted((site.ROOT / "docs" / "examples").glob("plot_*.py"))
-PAGES = sorted(
-    [
-        *site.ROOT.glob("*.md"),
-        *(site.ROOT / "results").rglob("*.md"),
-        *(
-            e
-            for e in (site.ROOT / "docs").rglob("*.md")
-            if not {"_build", "generated"} & {*e.parts}
-        ),
-    ]
-)
+UNWRITTEN = {"_build", "generated"}
+DOCUMENTS = [e for e in (site.ROOT / "docs").rglob("*.md") if not UNWRITTEN & {*e.parts}]
+RECORDS = (site.ROOT / "results").rglob("*.md")
+PAGES = sorted([*site.ROOT.glob("*.md"), *RECORDS, *DOCUMENTS])
 
 
 def links(text: str) -> list[str]:
