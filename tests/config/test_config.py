@@ -21,16 +21,10 @@ from sweep.models import models
 from sweep.options import RunOptions
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status
 from tests.config.documents import GOOD, faults, mapping
+from tests.config.test_quantities import ACCELERATION, METRE, PLAIN, RADIAN, SECOND
 
 OSCILLATOR = models()["friction_oscillator"]
-METRE, SECOND, PLAIN, RADIAN, GRAVITY, SPRINGS = (
-    Parameter(name="length", symbol="l", unit="m", meaning="a length"),
-    Parameter(name="time", symbol="t", unit="s", meaning="a time"),
-    Parameter(name="ratio", symbol="q", unit="1", meaning="a ratio"),
-    Parameter(name="angle", symbol="a", unit="rad", meaning="an angle"),
-    Parameter(name="gravity", symbol="g", unit="m/s^2", meaning="an acceleration"),
-    Parameter(name="springs", symbol="n", unit="1", meaning="how many", minimum=1, whole=True),
-)
+SPRINGS = Parameter(name="springs", symbol="n", unit="1", meaning="how many", minimum=1, whole=True)
 
 EXACT = """
 format = 1
@@ -224,7 +218,7 @@ TOY = Model(
     parameters=(replace(PLAIN, maximum=1, open_maximum=True),),
     parameter_sets=(
         ParameterSet(name="shape", parameters=(METRE, replace(RADIAN, default=0.5))),
-        ParameterSet(name="material", parameters=(GRAVITY, replace(RADIAN, default=0.5))),
+        ParameterSet(name="material", parameters=(ACCELERATION, replace(RADIAN, default=0.5))),
     ),
     outputs=(Output(name="loss", unit="J", long_name="energy lost"),),
     methods=(

@@ -109,13 +109,6 @@ def test_the_order_of_keys_does_not_matter() -> None:
     assert len(prints) == 6
 
 
-def test_ranges_take_units() -> None:
-    sampled_values = columns({**SOBOL, "base_acceleration": {"uniform": ["50 cm/s^2", "15 m/s^2"]}})
-    np.testing.assert_array_equal(
-        sampled_values["base_acceleration"], columns(SOBOL)["base_acceleration"]
-    )
-
-
 def csv(folder: Path, text: str) -> Mapping[str, object]:
     (folder / "points.csv").write_text(text, encoding="utf-8")
     return {"file": str(folder / "points.csv")}
