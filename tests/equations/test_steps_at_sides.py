@@ -13,9 +13,6 @@ from sweep.spec import Status
 from tests.equations.examples import model, points
 
 RESTS = """
-format = 1
-name = "rests"
-time_unit = "1"
 [parameters]
 c = {}
 [states]
@@ -48,9 +45,6 @@ def test_a_motion_rests_at_the_zero_of_a_side_while_events_go_on(
 
 
 STIFF = """
-format = 1
-name = "stiff"
-time_unit = "1"
 [parameters]
 rate = {}
 [states]
@@ -93,9 +87,6 @@ def test_a_change_that_shorter_steps_have_not_costs_few_steps(method: str) -> No
 
 
 SAMPLED = """
-format = 1
-name = "sampled"
-time_unit = "1"
 [parameters]
 k = {}
 [states]
@@ -126,9 +117,6 @@ def test_a_side_that_changes_where_a_step_ends_needs_no_step_of_length_zero(meth
 
 
 LEVEL = """
-format = 1
-name = "level"
-time_unit = "1"
 [states]
 x = { initial = "0" }
 v = { initial = "0" }
@@ -158,9 +146,6 @@ def test_a_constant_step_stays_as_long_after_a_side_that_turns_at_once() -> None
 
 
 SEEN = """
-format = 1
-name = "seen"
-time_unit = "1"
 [parameters]
 turn = {}
 [states]
@@ -203,9 +188,6 @@ def test_counts_do_not_depend_on_the_points_beside() -> None:
 
 
 NEAR = """
-format = 1
-name = "near"
-time_unit = "1"
 [parameters]
 d = {}
 [states]
@@ -215,7 +197,6 @@ w = { initial = "0" }
 [derivatives]
 x = "1"
 z = "abs(x - 1 - d)"
-w = "0"
 [[events]]
 name = "hit"
 when = "x**2 - 1"
