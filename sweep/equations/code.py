@@ -20,7 +20,7 @@ from sweep.equations.expressions import (
     whole_power,
 )
 
-REVISION = 9
+REVISION = 10
 SIGNAL = "functions::signal"  # how the C++ of a signal begins
 
 # Functions whose arguments may leave their range.
