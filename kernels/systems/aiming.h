@@ -15,11 +15,11 @@ template <class Scheme> HD mask is_precise(Parameters const& p) {
 
 // The first crossing of anything watched in a step, as the state keeps it while it aims.
 struct Aim {
-    mask found;
-    real share, target, side, low, high;
     real width;  // to which the share is located
-    real reach,
-        next;  // the share where the next step ends, and that where a side changes in it; 3: none does
+    real reach;  // the share at which the next step ends
+    mask found = false;
+    real share = 2.0, target = 0.0, side = 0.0, low = 0.0, high = 0.0;
+    real next = 3.0;  // the share at which a side changes in the next step; 3: none does
 };
 
 template <class State> HD mask aims_at_event(State const& s) {
@@ -107,15 +107,7 @@ template <class Scheme, class State, class Dense>
 HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& window,
                   Ends<System> const& ends, Dense const& dense, mask here, real& taken_to) {
     real h = dense.length;
-    Aim aim{false,
-            2.0,
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12),
-            1.0 + least(s.h / (1.02 * h), 1.0),
-            3.0};
+    Aim aim{greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12), 1.0 + least(s.h / (1.02 * h), 1.0)};
     mask blurred = false, turned = false;
     Vector<n_held> side = s.side;
     Vector<n_events> lead;
