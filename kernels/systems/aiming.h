@@ -248,6 +248,30 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
     return lands;
 }
 
+// Whether it is quick to tell that nothing watched happens in a step: of expressions that are affine, in a motion
+// without modes, in which something stays at zero, and without sides, which are also planned ahead.
+template <int e = 0> constexpr bool tells_quickly() {
+    if constexpr (e < n_watched)
+        return Rule<e>::straight && Rule<e>::side < 0 && Rule<e>::then < 0 &&
+               tells_quickly<e + 1>();
+    else
+        return n_watched > 0;
+}
+
+// Whether anything watched may cross zero or leave it in a trial, or is aimed at. Otherwise the trial is taken as it
+// is, and what is watched keeps its signs.
+template <class State, class Dense>
+HD bool may_happen(State const& s, Window const& window, Ends<System> const& ends,
+                   Dense const& dense, mask here) {
+    mask may = (s.aims > 0.0) | (ends.t1 >= window.end);
+    each<n_watched>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        Along<Watched<e>, Dense> shape(ends, dense, here);
+        may = may | shape.may_change(s.sign[e]) | ~(s.sign[e] * shape.last() > 0.0);
+    });
+    return any(here & may);
+}
+
 // The lanes whose trial may be taken: nothing happens in it, it ends where something does, or it is taken up to
 // the share `taken_to` of it, where a side changes.
 template <class Scheme, class State, class Dense>

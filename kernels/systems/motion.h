@@ -287,7 +287,8 @@ template <class Scheme> struct Motion {
         Waves after;
         Trial trial = step_to(s, system, end, h, shortened, half, after);
         mask taken = active & judge(s, system, p, trial, scales, h, shortened, active);
-        mask cut = false;  // taken up to where a side changes
+        mask cut = false;            // taken up to where a side changes
+        bool stirs = n_watched > 0;  // whether anything watched may happen
         s.tries = select(active, s.tries + 1.0, s.tries);
 
         if constexpr (n_watched > 0 || sums_up) {
@@ -297,7 +298,8 @@ template <class Scheme> struct Motion {
                 auto dense = Scheme::dense(system, trial, s.t, s.y, h);
                 Ends<System> ends{system, s.t,     end,     s.y,
                                   s.f,    trial.y, trial.f, is_precise<Scheme>(p)};
-                if constexpr (n_watched > 0) {
+                if constexpr (tells_quickly()) stirs = may_happen(s, window, ends, dense, taken);
+                if (n_watched > 0 && stirs) {
                     real taken_to = 2.0;
                     taken = taken & look_for_events<Scheme>(s, system, p, window, ends, dense,
                                                             taken, taken_to);
@@ -317,13 +319,13 @@ template <class Scheme> struct Motion {
                     }
             }
         }
-        pass(s, system, window, trial, end, taken);
+        pass(s, system, trial, end, taken, stirs);
         if constexpr (waves > 0) {
             s.now = choose(taken, after, s.now);
             s.turns = select(taken, select(shortened, 0.0, s.turns + 1.0), s.turns);
             renew(s, system, cut | (taken & (s.turns >= most_turns)));
         }
-        if constexpr (n_watched > 0) take_events(s, system, p, window, taken);
+        if (n_watched > 0 && stirs) take_events(s, system, p, window, taken);
         mask ends = active & (s.ended == going) & (s.t >= window.end);
         s.ended = select(ends, done, s.ended);
         if constexpr (Scheme::controlled)
@@ -382,13 +384,19 @@ template <class Scheme> struct Motion {
         });
     }
 
-    // Moves on to the end of the trial.
-    HD static void pass(State& s, System const& system, Window const& window, Trial const& trial,
-                        real end, mask taken) {
+    // Moves on to the end of the trial, in which signs may change if it `stirs`.
+    HD static void pass(State& s, System const& system, Trial const& trial, real end, mask taken,
+                        bool stirs) {
         if constexpr (n_watched > 0) {
             Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f, false};
-            each<n_watched>(
-                [&](auto index) { sign_at_end<decltype(index)::value>(s, ends, taken); });
+            if (stirs)
+                each<n_watched>(
+                    [&](auto index) { sign_at_end<decltype(index)::value>(s, ends, taken); });
+            else
+                each<n_events>([&](auto index) {
+                    constexpr int e = decltype(index)::value;
+                    widen<e>(s, system.template when<e>(end, trial.y), taken);
+                });
             s.turns_at_once = select(taken & (end > s.t), 0.0, s.turns_at_once);
             s.target = select(taken, -1.0, s.target);
         }
@@ -424,12 +432,17 @@ template <class Scheme> struct Motion {
         }
         s.sign[e] = select(taken, select(happens, 2.0, sign), s.sign[e]);
         if constexpr (e < n_events) {
-            s.excursion[e] = select(taken, greatest(s.excursion[e], abs(after)), s.excursion[e]);
+            widen<e>(s, after, taken);
             if constexpr (!Rule<e>::acts) {
                 mask asked = taken & system.template active<e>();
                 forget_missing<e>(s.sums, ends, asked & (ends.t1 >= system.window().start));
             }
         }
+    }
+
+    // Widens the excursion of an event to a value of its expression.
+    template <int e> HD static void widen(State& s, real value, mask taken) {
+        s.excursion[e] = select(taken, greatest(s.excursion[e], abs(value)), s.excursion[e]);
     }
 
     HD static bool running(State const& s) { return any(s.going()); }
