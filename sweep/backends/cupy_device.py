@@ -10,6 +10,7 @@ import importlib
 import queue
 import threading
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,8 @@ FIRST = -1  # the priority of their streams; 0: that of the others
 MAX_BATCH_BYTES = 1 << 33  # of a queue: no batch needs more
 BLOCK = 64  # threads; smaller blocks fill a multiprocessor of a data-centre GPU no better
 SIZES = "tribosweep_sizes"  # the entry that reports the sizes of a kernel
+COPIERS = 4  # threads that copy values into pinned memory: one alone is slower than the bus
+PIECE = 1 << 18  # values that one of them copies at once
 UNPINNED = ", without pinned memory"  # as its copies are slower, receipts say so
 
 # Fused multiply-adds of doubles per clock and multiprocessor, by compute capability (CUDA C++
@@ -136,6 +139,7 @@ class CupyDevice:
         self._texts = KernelTexts()
         self._compiling = threading.Lock()
         self._queues: queue.SimpleQueue[CupyQueue] = queue.SimpleQueue()
+        self._copiers = ThreadPoolExecutor(COPIERS)
         self.facts = self._facts()
         self.threads = self.facts.threads
         self.description = f"{self.facts.name}, CUDA {self.facts.cuda}, CuPy {self.facts.cupy}"
@@ -143,7 +147,7 @@ class CupyDevice:
             turns = Turns(cupy.cuda.Stream(non_blocking=True))
             for _ in range(QUEUES):
                 stream = cupy.cuda.Stream(non_blocking=True, priority=FIRST)
-                self._queues.put(CupyQueue(cupy, stream, turns, self.host_array))
+                self._queues.put(CupyQueue(cupy, stream, turns, self._joined))
 
     @contextmanager
     def _here(self) -> Generator[None]:
@@ -230,6 +234,21 @@ class CupyDevice:
         except Exception:  # of CUDA: the system allows no more pinned memory
             self.description = self.description.removesuffix(UNPINNED) + UNPINNED
             return np.empty(length, dtype)
+
+    def _joined(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """The parts one after another, in pinned memory if possible."""
+        whole = self.host_array(sum(part.size for part in parts), parts[0].dtype)
+        if whole.size <= PIECE:
+            return np.concatenate(parts, out=whole)
+        copies, end = [], 0
+        for part in parts:
+            place, end = whole[end : end + part.size], end + part.size
+            for first in range(0, part.size, PIECE):
+                piece = slice(first, first + PIECE)
+                copies.append(self._copiers.submit(np.copyto, place[piece], part[piece]))
+        for each in copies:
+            each.result()
+        return whole
 
     def answers(self) -> bool:
         try:
@@ -333,7 +352,7 @@ class CupyQueue:
     library: Any
     stream: Any
     turns: Turns
-    host_array: Callable[[int, Any], NDArray[Any]]
+    joined: Callable[[Sequence[NDArray[Any]]], NDArray[Any]]
 
     def empty(self, n_bytes: int) -> CupyMemory:
         try:
@@ -342,8 +361,7 @@ class CupyQueue:
             raise self._out_of_memory(error) from error
 
     def upload(self, *parts: NDArray[Any]) -> CupyMemory:
-        whole = self.host_array(sum(part.size for part in parts), parts[0].dtype)
-        np.concatenate(parts, out=whole)
+        whole = self.joined(parts)
         memory = self.empty(whole.nbytes)
         address = ctypes.c_void_p(whole.ctypes.data)
         memory.pointer.copy_from_host_async(address, whole.nbytes, self.stream)

@@ -6,6 +6,7 @@ The rest of it is tested on a GPU: test_on_gpu.py.
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.cupy_device import CupyDevice, CupyMemory, CupyQueue, Facts, Turns
+from sweep.backends.cupy_device import PIECE, CupyDevice, CupyMemory, CupyQueue, Facts, Turns
 
 ATTRIBUTES = {13: 1_980_000, 16: 132, 39: 2048}
 
@@ -62,9 +63,10 @@ def test_without_a_clock_the_rate_is_unknown() -> None:
 
 @pytest.fixture
 def device() -> CupyDevice:
-    """All that host_array() needs of one."""
+    """All that memory of the host needs of one."""
     plain = object.__new__(CupyDevice)
     plain.description = "a GPU"
+    plain._copiers = ThreadPoolExecutor(2)
     return plain
 
 
@@ -103,6 +105,16 @@ def test_plain_memory_is_used_if_no_more_can_be_pinned(
         array = device.host_array(5, np.int32)
         assert (array.dtype, array.shape) == (np.int32, (5,))
         assert device.description == "a GPU, without pinned memory"  # which receipts have
+
+
+def test_parts_are_joined_in_their_order(
+    device: CupyDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many of them by several threads."""
+    with_pinned(monkeypatch, np.empty)
+    for sizes in ((3, 1), (5, PIECE, 2 * PIECE + 7, 0, 11)):
+        parts = [np.random.default_rng(size).random(size) for size in sizes]
+        np.testing.assert_array_equal(device._joined(parts), np.concatenate(parts))
 
 
 # Memory of the device.
