@@ -98,8 +98,6 @@ def _model(point: EntryPoint, *, alone: bool) -> Model:
     model, package = getattr(module, "MODEL", None), module.__spec__ and module.__spec__.parent
     if not isinstance(model, Model) or model.name != name:
         raise SweepError(f"{point.module} has no `MODEL`, a sweep.spec.Model with the name {name}")
-    if any(method.kind != "kernel" for method in model.methods):
-        raise SweepError("only methods of kind 'kernel' can be in a package of their own")
     if not package or not header_folder(package).joinpath(f"{name}.h").is_file():
         raise SweepError(f"kernels/{name}.h is missing in the package of {point.module}")
     return replace(model, package=package)

@@ -6,15 +6,13 @@ inserted once, where it is first included, after a #line that names its file.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
-from sweep.arrays import array_text
 from sweep.equations.tabulated import table_text
 from sweep.errors import SweepError
 from sweep.installed import header_folder
@@ -30,7 +28,7 @@ Target = Literal["cpu", "gpu", "trace"]
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 MISSING = "missing()"  # the initial value of what is computed
 TOKEN_DIGEST = "tokens:"  # how a digest of tokens begins; earlier ones are of the raw text
-CPP_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""(?P<blank>//[^\n]*|/\*.*?\*/|\\\n|[^\S\n]+)
     |\n
     |[A-Za-z_]\w*
@@ -88,12 +86,7 @@ def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
 
 
 def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
-    """The complete text that is compiled for `kernel`; SweepError if a header is missing.
-
-    For a method of kind "array", which is not compiled, it is the Python text.
-    """
-    if kernel.method.kind == "array":
-        return array_text(kernel.model, kernel.method)
+    """The complete text that is compiled for `kernel`; SweepError if a header is missing."""
     seen: set[str] = set()
     parts = [
         "".join(_flatten("portable.h", seen)),
@@ -117,7 +110,7 @@ class KernelTexts:
     def text(self, kernel: Kernel, target: Target = "cpu") -> str:
         """As `kernel_text`; SweepError if the code was edited since the method's first kernel."""
         without = replace(kernel, variants=())
-        digest = _digest(kernel_text(without, target), is_python=False)
+        digest = _digest(kernel_text(without, target))
         if self._digests.setdefault(without, digest) != digest:
             raise SweepError(
                 f"the kernel of method {kernel.method.name} of {kernel.model.name} was edited "
@@ -153,9 +146,7 @@ def kernel_digest(sweep: Sweep) -> str:
     out. Raises SweepError where the text cannot be put together.
     """
     kernel = kernel_of(sweep)
-    if kernel.method.kind == "array":
-        return _digest(kernel_text(kernel), is_python=True)
-    return _digest(kernel_text(kernel) + "\n" + kernel_text(kernel, "gpu"), is_python=False)
+    return _digest(kernel_text(kernel) + "\n" + kernel_text(kernel, "gpu"))
 
 
 def is_token_digest(digest: object) -> bool:
@@ -169,16 +160,14 @@ def flat_text(header: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _digest(text: str, *, is_python: bool) -> str:
-    """Of Python's syntax tree, which its versions agree on where their tokens differ."""
-    tokens = _syntax(ast.parse(text)) if is_python else _cpp_tokens(text)
-    return TOKEN_DIGEST + hashlib.sha256("\0".join(tokens).encode()).hexdigest()
+def _digest(text: str) -> str:
+    return TOKEN_DIGEST + hashlib.sha256("\0".join(_tokens(text)).encode()).hexdigest()
 
 
-def _cpp_tokens(text: str) -> Iterator[str]:
+def _tokens(text: str) -> Iterator[str]:
     """The tokens of C++ code without comments and #line; the end of a directive is a token."""
     line: list[str] = []
-    for match in CPP_TOKEN.finditer(text + "\n"):
+    for match in TOKEN.finditer(text + "\n"):
         if match["blank"]:
             continue
         if match[0] != "\n":
@@ -189,29 +178,6 @@ def _cpp_tokens(text: str) -> Iterator[str]:
             if line[:1] == ["#"]:
                 yield "\n"
         line.clear()
-
-
-def _syntax(node: object) -> Iterator[str]:
-    """The nodes of a syntax tree without docstrings, each with its fields in brackets.
-
-    Empty fields are left out, since newer versions of Python have more of them.
-    """
-    if isinstance(node, list):
-        for each in cast("list[object]", node):
-            yield from _syntax(each)
-    elif not isinstance(node, ast.AST):
-        yield repr(node)
-    elif not (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    ):
-        yield type(node).__name__
-        for name, value in ast.iter_fields(node):
-            if value not in (None, []):
-                yield f"{name}("
-                yield from _syntax(value)
-                yield ")"
 
 
 def _shipped() -> dict[str, Traversable]:

@@ -242,7 +242,6 @@ class Method:
     """One way to compute a model's outputs."""
 
     name: str
-    kind: Literal["kernel", "array"]
     summary: str
     revision: int  # increased when the bits of its results change
     parameters: tuple[Parameter, ...] = ()  # numerical controls
@@ -258,9 +257,7 @@ class Method:
     kinds: tuple[str, ...] = ()
     cost: tuple[str, ...] = ()
     items: str = ""  # the parameter with the number of items (springs) that a point sums over
-    # Its namespace has the functions for entry_trace.h or entry_trace_items.h; with kind "array",
-    # there is a function NAME_motion.
-    traced: bool = False
+    traced: bool = False  # its namespace has the functions for entry_trace.h or entry_trace_items.h
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.backends.tracer import Seen, Span, tracer_of
+from sweep.backends.tracer import Seen, Span, Tracer
 from sweep.config import load
 from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
@@ -109,7 +109,7 @@ def trace_point(
     except TypeError:
         raise SweepError(f"samples={shown(samples)} is not a whole number") from None
     start, end = _moment("start", start), _moment("end", end)
-    tracer = tracer_of(kernel_of(sweep), {**sweep.constants, **sweep.replaced_by_table})
+    tracer = Tracer(kernel_of(sweep), {**sweep.constants, **sweep.replaced_by_table})
     span, unit = tracer.span(), sweep.model.clock.unit
     has_motion = span.begin <= span.first < span.last
     if not has_motion and (status := tracer.look(np.empty(0)).status):

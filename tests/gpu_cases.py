@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +18,11 @@ from sweep.request import Axis, Reduction
 from sweep.source import kernel_of, kernel_text
 from sweep.spec import planes
 from sweep.work import Column, Points
-from tests.points import Bits, Case, array_cases, cases
+from tests.points import Bits, Case, cases
 from tests.points.files import file_cases
 
 FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"
 N_POINTS = 2000
-N_ARRAY_POINTS = 500  # of methods of kind "array", which take longer on a core
 
 REDUCED = ("friction_oscillator-exact", "impact_oscillator-exact")  # cases, to all statistics
 CELLS = 4  # into which their points are reduced
@@ -67,14 +65,12 @@ def file_of(case: Case, folder: Path) -> Path:
     return folder / f"{case.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.npz"
 
 
-def write(
-    folder: Path = FOLDER, n_points: int = N_POINTS, n_array_points: int = N_ARRAY_POINTS
-) -> None:
+def write(folder: Path = FOLDER, n_points: int = N_POINTS) -> None:
     """Write the points and bits of every case."""
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.npz"):
         old.unlink()
-    for case in _all(n_points, n_array_points):
+    for case in (*cases(n_points), *file_cases(n_points)):
         outputs = CpuBackend().compute(case.sweep, case.points).arrays
         inputs = {f"in {name}": column.values for name, column in case.points.columns.items()}
         np.savez_compressed(
@@ -83,12 +79,6 @@ def write(
         counts = dict(zip(*np.unique(outputs["status"], return_counts=True), strict=True))
         statuses = ", ".join(f"status {status}: {count}" for status, count in counts.items())
         print(f"{case.name}: {case.points.n_points} points, {statuses}")
-
-
-def _all(n_points: int, n_array_points: int) -> Iterator[Case]:
-    yield from cases(n_points)
-    yield from file_cases(n_points)
-    yield from array_cases(n_array_points)
 
 
 def _outputs(case: Case) -> tuple[str, ...]:

@@ -25,7 +25,6 @@ import sweep.forecast
 from sweep.api import open_store, run_in_store, with_options
 from sweep.backends import Computed, Stopped
 from sweep.config import Request, load
-from sweep.engine.driver import compile_kernels
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast, forecast_of, probe
@@ -349,13 +348,6 @@ def test_compile_fills_the_cache_with_all_that_a_run_needs(
     result = json.loads(run("compile", *arguments, "--json")[1])
     variants = [set(kernel["variants"]) for kernel in result["kernels"]]
     assert {"no_shaking"} in [extra - variants[0] for extra in variants]
-
-
-def test_an_array_method_has_nothing_to_compile(run: Run) -> None:
-    request = load("backbone")
-    if request.sweep.method.kind != "array":
-        request = load("backbone", ["method=harmonic_balance"])
-    assert compile_kernels(request) == []
 
 
 @pytest.mark.usefixtures("quick")

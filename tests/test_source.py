@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import re
 import subprocess
@@ -26,8 +25,6 @@ from sweep.source import (
     kernel_of,
     kernel_text,
 )
-from tests.points import sweep_of
-from tests.points.impact_oscillator import SDND122
 from tests.test_plan import sweep_over
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +33,6 @@ KERNELS = [
     Kernel(model=model, method=method, parameter_set=parameter_set, outputs=model.outputs)
     for model in models().values()
     for method in model.methods
-    if method.kind == "kernel"
     for parameter_set in model.parameter_sets
 ]
 every_kernel = pytest.mark.parametrize(
@@ -192,42 +188,3 @@ def test_the_kernels_of_a_backend_are_of_one_code(copied: Path, target: Target) 
     with pytest.raises(SweepError, match=r"method exact .* was edited .*accept_revision"):
         texts.text(variant, target)
     assert KernelTexts().text(variant, target) == kernel_text(variant, target)
-
-
-FUNCTION = 'def f(a):\n    """Add."""\n    return a + 1.5\n'
-TREE = """
-    Module body( FunctionDef name( 'f' ) args( arguments args( arg arg( 'a' ) ) ) body(
-        Return value( BinOp left( Name id( 'a' ) ctx( Load ) ) op( Add )
-            right( Constant value( 1.5 ) ) ) ) )
-"""
-
-
-def python_digest(monkeypatch: pytest.MonkeyPatch, text: str) -> str:
-    """The digest of a method of kind "array" whose text this is."""
-    monkeypatch.setattr(source, "array_text", lambda *_: text)
-    return kernel_digest(
-        sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
-    )
-
-
-def test_the_digest_of_python_code_is_of_its_syntax_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Written out by hand, so that every version of Python has to agree on it."""
-    expected = hashlib.sha256("\0".join(TREE.split()).encode()).hexdigest()
-    assert python_digest(monkeypatch, FUNCTION) == f"tokens:{expected}"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "same"),
-    [
-        ('"""Add."""', '"""Add one and a half."""', True),
-        ("1.5\n", "1.5  # and a half\n", True),
-        ("a + 1.5", "(a+1.5)", True),
-        ("1.5", "1.25", False),
-        ("return", "yield", False),
-    ],
-)
-def test_only_python_code_changes_its_digest(
-    monkeypatch: pytest.MonkeyPatch, old: str, new: str, *, same: bool
-) -> None:
-    before = python_digest(monkeypatch, FUNCTION)
-    assert (python_digest(monkeypatch, FUNCTION.replace(old, new)) == before) == same

@@ -7,4 +7,5 @@
 
 #include "elementary.h"
 #include "models/impact_oscillator/exact.h"
+#include "models/impact_oscillator/harmonic_balance.h"
 #include "models/impact_oscillator/newmark.h"

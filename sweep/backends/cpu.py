@@ -13,9 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.arrays import array_method
 from sweep.backends.alike import parts
-from sweep.backends.array_blocks import compute_arrays, empty_arrays
 from sweep.backends.base import Computed, reduced
 from sweep.backends.compiler import (
     Compiler,
@@ -36,7 +34,7 @@ from sweep.backends.library import (
 from sweep.errors import CompileError
 from sweep.request import Sweep
 from sweep.source import Kernel, KernelTexts, kernel_of
-from sweep.spec import planes
+from sweep.spec import array_types, planes
 from sweep.work import Points
 
 
@@ -68,30 +66,26 @@ class CpuBackend:
 
     @functools.cached_property
     def _compiler(self) -> Compiler:
-        """Looked up when the first kernel is compiled: an array method needs no compiler."""
+        """Looked up when the first kernel is loaded."""
         return self._target.compiler or find_compiler()
 
     @property
     def description(self) -> str:
         try:
             return f"{processor_name()}, {self._compiler.version}"
-        except CompileError:  # array methods need none
+        except CompileError:  # cached kernels need none
             return processor_name()
 
     def prepare(self, sweep: Sweep, points: Points) -> None:
-        if sweep.method.kind == "array":
-            array_method(sweep.model, sweep.method)
-        else:
-            self.library(kernel_of(sweep, points.variants))
+        self.library(kernel_of(sweep, points.variants))
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
         return reduced(sweep, points, self._compute(sweep.of_points, points, stop))
 
     def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
-        if sweep.method.kind == "array":
-            return compute_arrays(np, sweep, points, stop)
         library = self.library(kernel_of(sweep, points.variants))
-        arrays = empty_arrays(sweep, points.n_points)
+        types = array_types(sweep.outputs)
+        arrays = {name: np.empty(points.n_points, each) for name, each in types.items()}
         seconds = 0.0
         for place, part, order in parts(sweep.method, points):
             part_arrays = {name: values[place] for name, values in arrays.items()}

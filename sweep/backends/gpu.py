@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from threading import Event
 
 import numpy as np
 
-from sweep.arrays import array_method
 from sweep.backends.alike import sorting
-from sweep.backends.array_blocks import compute_arrays
 from sweep.backends.base import Computed, Stopped, reduced
 from sweep.backends.batches import Pace, Work, item_sizes
 from sweep.backends.device import Device, Sizes, request_type
@@ -23,7 +20,6 @@ from sweep.spec import array_types, planes
 from sweep.work import Points
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
-ARRAY_BLOCK = 4096  # points that an array method computes at once
 ITEMS_OF_A_THREAD = 4  # the items of a thread share the recurrence of the motion
 
 
@@ -45,16 +41,11 @@ class GpuBackend:
         return self._device.description
 
     def prepare(self, sweep: Sweep, points: Points) -> None:
-        if sweep.method.kind == "array":
-            array_method(sweep.model, sweep.method)
-        else:
-            self._device.load(kernel_of(sweep, points.variants))
+        self._device.load(kernel_of(sweep, points.variants))
 
     def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
         """As Backend.compute(); LostDeviceError if this process can no longer use the device."""
         try:
-            if sweep.method.kind == "array":
-                return self._arrays(sweep, points, stop)
             return self._compute(sweep, points, stop)
         except (Stopped, SweepError, MemoryError):
             raise
@@ -66,18 +57,6 @@ class GpuBackend:
                 "chunks are kept: run the same sweep again to resume. Use --backend cpu if the GPU "
                 "does not recover; `sweep doctor` tests it"
             ) from error
-
-    def _arrays(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
-        """The results of a method of kind "array"."""
-        library, to_host = self._device.library, self._device.to_host
-        compute = partial(compute_arrays, library, sweep.of_points, points, stop, block=ARRAY_BLOCK)
-        with self._device.queue():
-            if sweep.reduction is not None and self._has_room:
-                try:
-                    return reduced(sweep, points, compute(), library, to_host)
-                except MemoryError:
-                    self._has_room = False  # from now on, points are reduced on the host
-            return reduced(sweep, points, compute(to_host=to_host))
 
     def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
         outputs = planes(sweep.of_points.outputs)

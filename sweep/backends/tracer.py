@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.arrays import array_motion
 from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.cpu import Target
 from sweep.backends.library import (
@@ -66,35 +65,6 @@ class Seen:
     items: NDArray[np.float64] | None = None  # (n_times, n_items, n_item_observables)
     places: NDArray[np.float64] | None = None  # (n_items,): where the items are
     events: NDArray[np.float64] | None = None  # (n_events, 2): time, number; the first MAX_EVENTS
-
-
-def tracer_of(kernel: Kernel, values: Mapping[str, float]) -> Tracer | ArrayTracer:
-    """The tracer of a method of either kind; `values` are those of its parameters, in SI units."""
-    return (ArrayTracer if kernel.method.kind == "array" else Tracer)(kernel, values)
-
-
-class ArrayTracer:
-    """The motion of one point by a method of kind "array", with the functions of a Tracer."""
-
-    def __init__(self, kernel: Kernel, values: Mapping[str, float]) -> None:
-        """Compute the motion; `values` are those of the kernel's parameters, in SI units."""
-        self._names = [each.name for each in kernel.model.observables]
-        parameters = {p.name: np.array([values[p.name]], np.float64) for p in kernel.parameters}
-        with np.errstate(all="ignore"):  # such points get a status that is not ok
-            self._motion = array_motion(kernel.model, kernel.method)(np, parameters)
-
-    def span(self) -> Span:
-        """As of a Tracer; the last moment is NaN if the point is not ok."""
-        return Span(0.0, 0.0, self._motion.last)
-
-    def look(self, times: Values) -> Seen:
-        """What is seen of the point at `times`, in s, and its status."""
-        rows = np.full((times.size, 1 + len(self._names)), np.nan)
-        if self._motion.look is None:
-            return Seen(rows, 0, self._motion.status)
-        observables = self._motion.look(times)
-        rows.T[:] = [times, *(observables[name] for name in self._names)]
-        return Seen(rows, times.size, self._motion.status)
 
 
 class Tracer:

@@ -118,9 +118,9 @@ def modules_of(kernel: Kernel) -> Iterator[Module]:
 
 
 def shipped_modules() -> Iterator[Module]:
-    """The modules of every kernel method of every shipped model, which a release contains."""
+    """The modules of every method of every shipped model, which a release contains."""
     for model in models().values():
-        for method in (each for each in model.methods if each.kind == "kernel"):
+        for method in model.methods:
             for chosen in model.parameter_sets:
                 yield from modules_of(
                     Kernel(model=model, method=method, parameter_set=chosen, outputs=())

@@ -140,7 +140,7 @@ def _print_model(model: Model) -> None:
         print(f"a table over time is possible with {listed(model.excitation.methods)}:")
         print(f"    {model.excitation.parameter} = {EXAMPLE}\n")
     for method in model.methods:
-        print(f"method {method.name} ({method.kind}): {method.summary}\n")
+        print(f"method {method.name}: {method.summary}\n")
         if method.parameters:
             _print_parameters(f"parameters of {method.name}", method.parameters)
     for kind, quantities in {"output": model.outputs, "traced": model.observables}.items():

@@ -105,11 +105,9 @@ def points_left_of_shard(store: Store, left: Remaining, shard: tuple[int, int]) 
 def compile_kernels(request: Request) -> list[tuple[str, ...]]:
     """Compile every kernel that the chunks of a sweep need; the variants of each.
 
-    Empty for a method without a compiled kernel. SweepError as of `sweep.run`.
+    SweepError as of `sweep.run`.
     """
     sweep = request.sweep
-    if sweep.method.kind != "kernel":
-        return []
     variants = variant_sets(sweep, chunk_shape(sweep, request.options.chunk_points))
     if request.refinement is not None:  # later passes have points from everywhere
         variants = sorted({*variants, *variant_sets(sweep, sweep.shape)})

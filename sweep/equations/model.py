@@ -142,7 +142,6 @@ def _method(name: str, system: System) -> Method:
     controls = (STEP,) if name == "rk4" else CONTROLS
     return Method(
         name=name,
-        kind="kernel",
         revision=REVISION,
         summary=SUMMARIES[name],
         parameters=_in_unit((*controls, MAXIMUM_EVENTS), system.time_unit),

@@ -140,7 +140,7 @@ def _outputs(subject: Subject) -> list[dict[str, Any]]:
     grid, sweep = subject.grid, subject.sweep
     known = [] if grid is None else [grid[name] for name in subject.outputs if name in grid]
     stored = [_stored_output(each, subject.dimensions) for each in known]
-    if sweep is None or sweep.method.kind != "kernel":
+    if sweep is None:
         return stored
     first = subject.outputs or tuple(output.name for output in sweep.outputs)
     names = [each["name"] for each in stored]
@@ -221,8 +221,6 @@ def _obstacle(subject: Subject) -> str:
         return "this version of the program does not have their model"
     if sweep is None:
         return "they follow from the results of another store"
-    if sweep.method.kind != "kernel":
-        return f"{sweep.method.name!r} is an array method, which runs in Python"
     if converted := _converted(sweep):
         return f"{listed(converted)} follows from a function that runs in Python"
     return "" if sweep.table is None else "the excitation is a table over time"

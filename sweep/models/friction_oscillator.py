@@ -128,7 +128,7 @@ EXACT_COST = tuple(
 )
 
 EXACT = Method(
-    name="exact", kind="kernel", revision=3,
+    name="exact", revision=3,
     summary="event-driven closed form, exact to rounding; no step size",
     variants=(NO_SPRING, NO_DAMPING, NO_SHAKING),
     pack=3, registers=88,
@@ -190,7 +190,7 @@ def _scheme(
     """A scheme with the penalised law."""
     controlled = () if tolerance is CONSTANT else (CONSTANT_STEP,)
     return Method(
-        name=name, kind="kernel", summary=summary, revision=1,
+        name=name, summary=summary, revision=1,
         parameters=(*CONTACT, tolerance, *LIMITS),
         variants=(*STEPPING_VARIANTS, *controlled),
         pack=pack, registers=registers,
@@ -213,7 +213,7 @@ SCHEMES = (
     _scheme("rk32", "penalised law, Bogacki-Shampine 3(2) (order 3)", RELATIVE, 2),
 )
 MOREAU = Method(
-    name="moreau", kind="kernel", revision=1,
+    name="moreau", revision=1,
     summary="Moreau-Jean time stepping: friction as an implicit impulse; no penalty, no stability "
     "limit",
     parameters=(STEP,),

@@ -60,13 +60,13 @@ OBSERVABLES = (
 )
 
 EXACT = Method(
-    name="exact", kind="kernel", revision=1,
+    name="exact", revision=1,
     summary="closed form: two sinusoids that join at the stop, exact to rounding", pack=1,
     traced=True,
 )  # fmt: skip
 
 NEWMARK = Method(
-    name="newmark", kind="kernel", revision=1,
+    name="newmark", revision=1,
     summary="Newmark, average acceleration; period by shooting; second order in the step", pack=3,
     cost=("steps_per_period",),
     traced=True,
@@ -77,8 +77,11 @@ NEWMARK = Method(
 )  # fmt: skip
 
 HARMONIC_BALANCE = Method(
-    name="harmonic_balance", kind="array", revision=1, least_chunk=2**12,
-    summary="harmonic balance with cosines (Code_Aster MODE_NON_LINE)", traced=True,
+    name="harmonic_balance", revision=2, least_chunk=2**14,
+    summary="harmonic balance with cosines (Code_Aster MODE_NON_LINE)", pack=1,
+    # Where the stop is too stiff for so few cosines, points are continued in dozens of steps.
+    cost=("harmonics + 64*min(1, 0.1*wall_stiffness/(stiffness*harmonics**2))", "harmonics"),
+    traced=True,
     parameters=(
         Parameter(name="harmonics", symbol="H", unit="1", minimum=1, maximum=60, whole=True,
                   default=40.0, meaning="number of cosines of the displacement, in addition to its "

@@ -203,21 +203,21 @@ CONTROLS = (
 
 METHODS = (
     Method(
-        name="exact", kind="kernel", revision=3, registers=96,
+        name="exact", revision=3, registers=96,
         kinds=("profile_exponent == 1", "profile_exponent == 2", "delta > 1",
                "normal_amplitude > indentation"),
         cost=("beta", "friction*normal_amplitude/tangential_amplitude"),
         summary="quadrature over the moving edge of the stick area; no step size",
     ),
     Method(
-        name="time_stepping", kind="kernel", revision=1, parameters=CONTROLS, items="springs",
+        name="time_stepping", revision=1, parameters=CONTROLS, items="springs",
         least_chunk=2**12,
         traced=True,
         summary="algorithm of the paper: predict, clamp, trapezoid of F du; first order in the "
         "step; nearly in phase the error can exceed the energy and make it negative",
     ),
     Method(
-        name="time_stepping_2", kind="kernel", revision=1, parameters=CONTROLS, items="springs",
+        name="time_stepping_2", revision=1, parameters=CONTROLS, items="springs",
         least_chunk=2**12, registers=96,
         traced=True,
         summary="splits steps where springs enter or leave contact or reach their bound; second "

@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 CORE_TYPES = ("Nehalem", "Haswell", "SkylakeX")  # SSE, AVX2, AVX-512
@@ -25,7 +24,6 @@ PROGRAM = """
 import dataclasses, json, sys
 import numpy as np
 from sweep.analysis.master_curve import Choices, Degrees, Points, as_json, fit
-from sweep.arrays.impact_oscillator import harmonic_balance
 from sweep.theory import stability
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 
@@ -38,7 +36,7 @@ def read(curve):
     result = as_json(curve)
     return {**result, "curve": curve(np.linspace(*curve.limits, 30)).tolist()}
 
-out = {"fits": {}, "limits": {}, "balance": {}}
+out = {"fits": {}, "limits": {}}
 xi = np.concatenate([np.linspace(0.02, 1, 50), np.linspace(1, 4, 60)[1:]])
 for n in (1.0, 2.0, 4.0):
     for method in ("least_squares", "minimax", "aaa"):
@@ -55,12 +53,6 @@ for scheme in stability.SCHEMES:
         stability.stability_limit(scheme, zeta, apart)
         for zeta in (0, 0.01, 0.3, 0.7, 1, 1.5) for apart in (0, 0.2)
     ]
-energies = np.geomspace(0.6, 50, 20)
-names = ("mass", "stiffness", "wall_stiffness", "gap", "regularization", "harmonics")
-values = (1.0, 1.0, 10.0, 1.0, 1e-3, 20.0)
-parameters = {name: np.full(20, value) for name, value in zip(names, values)}
-parameters |= {"energy": energies, "energy_instant": np.full(20, np.inf)}
-out["balance"] = {k: v.tolist() for k, v in harmonic_balance(np, parameters).items()}
 json.dump(out, sys.stdout)
 """
 
@@ -115,7 +107,6 @@ def test_a_cone_has_the_degrees_of_its_closed_form() -> None:
         assert above["denominator"] == [1.0]
 
 
-def test_the_program_prints_many_finite_numbers() -> None:
+def test_the_program_prints_many_numbers() -> None:
     numbers = leaves(outputs(CORE_TYPES[0]))
     assert sum(isinstance(value, float) for value in numbers.values()) > 1000
-    assert np.isfinite(outputs(CORE_TYPES[0])["balance"]["frequency"]).all()

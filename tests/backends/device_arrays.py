@@ -1,16 +1,14 @@
 """Arrays of the stand-in device: NumPy's, kept apart from those of the host.
 
 As on a GPU, get() is the only way to an array of NumPy, which cannot be an operand or an index;
-scalars must be exactly of a type of Python or NumPy (no IntEnum); results are arrays even where
-NumPy returns a scalar; and solving a singular matrix is no error. Rejected although a GPU accepts
-them: float() and int() of an array, which make it wait, and two values for one element, of which
-either may remain.
+scalars must be exactly of a type of Python or NumPy (no IntEnum); and results are arrays even where
+NumPy returns a scalar. Rejected although a GPU accepts them: float() and int() of an array, which
+make it wait, and two values for one element, of which either may remain.
 """
 
 from __future__ import annotations
 
 import functools
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -84,17 +82,10 @@ for _name in IN_PLACE.split():
 class Library:
     """The functions of NumPy, of arrays of the device."""
 
-    def __init__(self, module: Any = np) -> None:
-        self._module = module
-
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._module, name)
-        if isinstance(value, ModuleType):
-            return Library(value)
+        value = getattr(np, name)
         if not callable(value) or isinstance(value, type):
             return value
-        if value is np.linalg.solve:
-            value = _solve
 
         def call(*arguments: Any, **named: Any) -> Any:
             if name in FROM_NUMPY and isinstance(arguments[0], np.ndarray):
@@ -102,19 +93,6 @@ class Library:
             return _call(value, *arguments, **named)
 
         return call
-
-
-def _solve(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    """The matrices solved one by one, like cuBLAS' batched solver: NaN where one is singular."""
-    if right.ndim != 1 and matrix.shape[:-1] != right.shape[:-1]:
-        raise ValueError("a must have (..., M, M) shape and b must have (..., M, K)")
-    try:
-        return np.linalg.solve(matrix, right)
-    except np.linalg.LinAlgError:
-        if matrix.ndim == 2:
-            return np.full(right.shape, np.nan)
-        each = [_solve(m, r) for m, r in zip(matrix, right, strict=True)]
-        return np.stack(each)
 
 
 def _call(function: Any, *arguments: Any, **named: Any) -> Any:

@@ -17,10 +17,8 @@ from sweep.spec import Method
 from sweep.work import Chunk, Column, Points
 from tests.points import case_of, methods
 
-SORTED = [(model, method) for model, method in methods("kernel") if method.kinds or method.cost]
-TWO_KINDS = Method(
-    name="m", kind="kernel", summary="", revision=1, kinds=("k > 0", "a > b"), cost=("b/a", "b")
-)
+SORTED = [(model, method) for model, method in methods() if method.kinds or method.cost]
+TWO_KINDS = Method(name="m", summary="", revision=1, kinds=("k > 0", "a > b"), cost=("b/a", "b"))
 
 
 def order_of(method: Method, point_set: Points) -> Any:
@@ -73,7 +71,7 @@ def test_kinds_are_apart_and_each_is_sorted_by_cost() -> None:
 
 STEPPING = [
     (method, name)
-    for _, method in methods("kernel")
+    for _, method in methods()
     for name in ("step", "steps_per_period")
     if name in [each.name for each in method.parameters]
 ]

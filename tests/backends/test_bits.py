@@ -14,28 +14,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep.backends.array_blocks import compute_arrays
 from sweep.backends.compiler import zig
 from sweep.backends.cpu import Target
 from sweep.spec import Output, Status
 from sweep.work import Column, Points
 from tests.backends.same_bits import (
-    N_FEW,
-    at,
     chunk_faults,
     compiler_of_users,
     output_faults,
     target_faults,
 )
-from tests.points import Case, array_cases, bits_of, case_of, differing, methods, part, sweep_of
+from tests.points import Case, bits_of, case_of, differing, methods, sweep_of
 
 N = 600
-KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods("kernel")}
+KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods()}
 VARIANTS = [name for name, (_, method) in KERNELS.items() if method.variants]
 LAST_OF_ITS_VARIANTS = {KERNELS[name][1].variants: name for name in VARIANTS}.values()
-ARRAYS = {case.name: case for case in array_cases(N_FEW)}
 
-every_method = pytest.mark.parametrize("name", [*KERNELS, *ARRAYS])
+every_method = pytest.mark.parametrize("name", KERNELS)
 
 # Doubles in a vector, vectors in flight.
 SHAPES = [(1, 1), (1, 4), (2, 1), (2, 4), (4, 1), (4, 3), (4, 4), (8, 1), (8, 2), (8, 3), (8, 4)]
@@ -60,7 +56,7 @@ def _targets() -> Iterator[Any]:
 
 @functools.cache
 def case_named(name: str) -> Case:
-    return ARRAYS[name] if name in ARRAYS else case_of(*KERNELS[name], N, edges=True)
+    return case_of(*KERNELS[name], N, edges=True)
 
 
 @functools.cache
@@ -92,17 +88,6 @@ def test_bits_depend_on_no_target_budget_or_neighbour(
     chosen = {None: lambda: None, "found": compiler_of_users, "zig": zig}[compiler]()
     target = Target(chosen, width, pack) if compiler else None
     assert target_faults(case_named(name), expected(name), target) == []
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_bits_of_an_array_method_depend_on_no_block_or_neighbour(name: str) -> None:
-    case, bits = ARRAYS[name], expected(name)
-    for block, n in ((1, 8), (7, N_FEW), (N_FEW, N_FEW)):
-        points = part(case.points, np.arange(n))
-        computed_arrays = compute_arrays(np, case.sweep, points, block=block).arrays
-        assert differing(at(bits, slice(n)), dict(computed_arrays)) == []
-    order = np.random.default_rng(0).permutation(N_FEW)
-    assert differing(at(bits, order), computed(case, part(case.points, order))) == []
 
 
 @pytest.mark.parametrize(("chunk_points", "workers"), [(14, 1), (20, 2), (100, 2)])

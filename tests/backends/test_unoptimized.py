@@ -71,9 +71,7 @@ def _banner() -> str:
 
 
 def cases() -> dict[str, Any]:
-    kernels = {
-        f"{model.name}-{method.name}": (model, method) for model, method in methods("kernel")
-    }
+    kernels = {f"{model.name}-{method.name}": (model, method) for model, method in methods()}
     files = {f"{name}-{method}": (name, method) for name in ("belt", "lugre") for method in METHODS}
     return {**kernels, **files}
 

@@ -30,7 +30,7 @@ from tests.points import Case, bits_of, case_of, methods
 
 QUICK = ("impact_oscillator-exact",)
 N = 300
-KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods("kernel")}
+KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods()}
 
 
 def _modules() -> Iterator[Any]:
@@ -172,7 +172,7 @@ def test_without_zig_the_message_says_what_to_install(
 def test_a_release_has_the_modules_of_every_kernel() -> None:
     modules = list(shipped_modules())
     named = {(each.kernel.model.name, each.kernel.method.name, each.entry) for each in modules}
-    for model, method in methods("kernel"):
+    for model, method in methods():
         assert (model.name, method.name, "cpu") in named
         assert ((model.name, method.name, "trace") in named) == method.traced
     assert all(each.kernel == whole_kernel(each.kernel) for each in modules)

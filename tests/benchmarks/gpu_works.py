@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.request import Sweep
 from sweep.work import Column, Points
-from tests.points import array_cases, case_at, cases, sweep_of
+from tests.points import case_at, cases, sweep_of
 from tests.points.files import file_case, readable
 
 Values = NDArray[np.float64]
@@ -44,8 +44,8 @@ class Work:
     steps: float = 0.0
 
 
-def works(n_random: int = 2**18, n_random_of_arrays: int = 2**12) -> Iterator[Work]:
-    """All work that is measured, of random points that many for each kernel and array method.
+def works(n_random: int = 2**18) -> Iterator[Work]:
+    """All work that is measured, of random points that many for each method.
 
     The first MAIN tell most.
     """
@@ -63,7 +63,7 @@ def works(n_random: int = 2**18, n_random_of_arrays: int = 2**12) -> Iterator[Wo
     for method, evaluations in (("moreau", 1), ("devogelaere", 2), ("rk54", 6)):
         yield stepping(method, n, steps // evaluations)
     yield springs("time_stepping_2", 2**16)
-    for case in (*cases(n_random), *array_cases(n_random_of_arrays)):
+    for case in cases(n_random):
         if not case.points.variants:
             yield Work(f"{case.name.replace('-', ' ')}, random points", case.sweep, case.points)
 

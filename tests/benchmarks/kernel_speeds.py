@@ -20,6 +20,7 @@ from tests.benchmarks.speeds import Speed, case_of, numba, scalar_build, values_
 from tests.points import Case
 from tests.points.files import file_case
 from tests.points.friction_oscillator import random_parameters
+from tests.points.impact_oscillator import random_points
 
 WEAR = ("wear_power", "regime")
 RK4_BOUNDS = {8: 5e8, 4: 2.5e8}  # steps of Lorenz a second, by doubles in a vector
@@ -116,6 +117,8 @@ def impact_speed(quick: bool) -> Iterator[Speed]:
     """Impact oscillators per second: exact, Newmark and harmonic balance.
 
     Exact: the grid of the backbone sweep. Newmark: 1000 steps per period at SDND122's energies.
+    Harmonic balance: energies from below SDND122's grazing to 200 times that; and random points,
+    a quarter of which have to be continued.
     """
     sides = (40, 20, 20) if quick else (200, 100, 50)
     three = _loaded(
@@ -134,11 +137,15 @@ def impact_speed(quick: bool) -> Iterator[Speed]:
     chosen = ("method = 'newmark'", "steps_per_period = 1000", energies)
     case = _loaded("newmark", "sdnd122", *chosen)
     yield Speed(case, count, at_least=1.2e5, peer=scalar_build(case))  # of about 2500 steps
-    count = 64 if quick else 512
     energies = f"axes.energy = {{ geomspace = [4e-4, 0.1, {count}] }}"
     for harmonics in (5, 20, 40):
         chosen = ("method = 'harmonic_balance'", f"harmonics = {harmonics}", energies)
-        yield Speed(_loaded(f"harmonic balance: {harmonics} harmonics", "sdnd122", *chosen), count)
+        case = _loaded(f"harmonic balance: {harmonics} harmonics", "sdnd122", *chosen)
+        yield Speed(case, count, at_least=1e4, peer=scalar_build(case))
+    values = random_points("harmonic_balance", count)
+    name, outputs = "harmonic balance: random points", [each.name for each in every.outputs]
+    case = case_of(name, "impact_oscillator", "harmonic_balance", values, count, outputs)
+    yield Speed(case, count, at_least=2e3, peer=scalar_build(case))
 
 
 def systems_speed(quick: bool) -> Iterator[Speed]:

@@ -349,7 +349,7 @@ def test_models_as_json(run: Run) -> None:
     assert mass["maximum"] is None  # there is none
     assert mass["default"] is None
     exact, euler, *_ = entry["methods"]
-    assert {"name", "kind", "parameters"} <= set(exact)
+    assert {"name", "summary", "parameters"} <= set(exact)
     derived = next(p for p in euler["parameters"] if p["name"] == "tangential_damping")
     assert derived["default"] is None
     assert derived["derived"].startswith("critical")

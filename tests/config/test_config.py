@@ -222,8 +222,8 @@ TOY = Model(
     ),
     outputs=(Output(name="loss", unit="J", long_name="energy lost"),),
     methods=(
-        Method(name="closed", kind="array", summary="", revision=1),
-        Method(name="stepped", kind="kernel", summary="", revision=1, parameters=(SPRINGS, SECOND)),
+        Method(name="closed", summary="", revision=1),
+        Method(name="stepped", summary="", revision=1, parameters=(SPRINGS, SECOND)),
     ),
     sentences=dict.fromkeys(Status, "a sentence"),
 )

@@ -13,6 +13,7 @@ import pytest
 import sweep
 from sweep.explore import explore
 from sweep.shipped import configs_folder, shipped_configs
+from tests.config.test_substitutes import SPHERE
 from tests.explore.sweeps import BORDERS, REDUCED, SWEEP
 from tests.explore.tab import FEW, MARKS, Tab, bits
 
@@ -50,20 +51,21 @@ def test_the_points_of_a_sample_are_dots_that_can_be_computed(
     assert longest <= len("0.0123")  # not more than is known
 
 
-def test_a_method_without_a_kernel_says_so_and_shows_what_is_stored(
+def test_points_that_the_page_cannot_compute_are_shown_as_stored(
     opened: Opened, tmp_path: Path
 ) -> None:
-    table = {**SWEEP, "method": "harmonic_balance", "outputs": ["frequency"]}
-    table["parameters"] = {**SWEEP["parameters"], "wall_stiffness": 7.0}
-    table["axes"] = {"energy": {"linspace": [1, 4, 4]}, "stiffness": {"linspace": [1, 2, 3]}}
-    ds = sweep.run(table, store=tmp_path / "balance.zarr")
-    tab = opened(explore(tmp_path / "balance.zarr", tmp_path / "balance.html"))
+    forces, phases = {"linspace": [100, 400, 4]}, {"linspace": [0, 1, 3]}
+    table = {**SPHERE, "axes": {"normal_force": forces, "phase": phases}}
+    table["outputs"] = ["dissipated_energy"]
+    table["parameters"] = {k: v for k, v in SPHERE["parameters"].items() if k != "phase"}
+    ds = sweep.run(table, store=tmp_path / "sphere.zarr")
+    tab = opened(explore(tmp_path / "sphere.zarr", tmp_path / "sphere.html"))
     tab.click(0.9, 0.1, "stored")
-    assert "array method" in tab.text("#sentence")
+    assert "a function that runs in Python" in tab.text("#sentence")
     assert tab.text("#trace").startswith("sweep trace ")
-    assert tab.rows("point")["energy"][0] == "4.0"
-    shown = float(tab.rows("stored")["frequency"][0].removeprefix("≈\u00a0"))
-    assert shown == pytest.approx(float(ds.frequency[-1, -1]), rel=6e-3)
+    assert tab.rows("point")["normal_force"][0] == "400.0"
+    shown = float(tab.rows("stored")["dissipated_energy"][0].removeprefix("≈\u00a0"))
+    assert shown == pytest.approx(float(ds.dissipated_energy[-1, -1]), rel=6e-3)
 
 
 def test_statistics_are_a_map_and_points_behind_them_are_computed(

@@ -1,6 +1,6 @@
 """Registers and memory of the GPU's kernels: `python -m tests.gpu.kernels` writes the record.
 
-NVRTC compiles every kernel method, with every further parameter set and all variants too, and of
+NVRTC compiles every method, with every further parameter set and all variants too, and of
 each shipped model file the first method. ptxas reports registers, local memory and spills of each
 entry. No figure is measured on a GPU.
 """
@@ -56,15 +56,14 @@ NO_CODE = re.compile(r"//.*|^#line.*$", re.MULTILINE)
 
 
 def kernels() -> Iterator[tuple[str, Kernel]]:
-    """Every kernel method with all outputs, and the first of each model file, by name.
+    """Every method with all outputs, and the first of each model file, by name.
 
     Each has the model's first parameter set and no variants. A second kernel per further parameter
     set, or one with the first set if there is no other, has all variants of the method.
     """
     for model in models().values():
         for method in model.methods:
-            if method.kind == "kernel":
-                yield from _kernels(model, method)
+            yield from _kernels(model, method)
     for name in shipped_models():
         model = read_model(name, Path())
         yield next(_kernels(model, model.methods[0]))

@@ -1,4 +1,4 @@
-"""Tests on a GPU: kernel methods give the bits of the CPU, array methods its values to 1e-10.
+"""Tests on a GPU: methods give the bits of the CPU.
 
 They need NumPy, CuPy and pytest, for models from files pydantic, and either a C++ compiler or the
 files of tests.gpu_cases. Without a GPU they are skipped; with --require-gpu they fail.
@@ -28,19 +28,14 @@ from sweep.errors import MachineError
 from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.benchmarks.gpu_maps import map_document
-from tests.gpu_cases import N_ARRAY_POINTS, N_POINTS, REDUCED, expected, reduced_case
-from tests.points import array_cases, cases, differing, part, sweep_of
+from tests.gpu_cases import N_POINTS, REDUCED, expected, reduced_case
+from tests.points import cases, differing, part, sweep_of
 from tests.points.drawn import FORMS, WHOLE, column_of
 from tests.points.files import file_cases
 
 pytestmark = pytest.mark.gpu
 
 CASES = {case.name: case for case in (*cases(N_POINTS), *file_cases(N_POINTS))}
-ARRAYS = {case.name: case for case in array_cases(N_ARRAY_POINTS)}
-# For a matrix of determinant 1, modulus + 1/modulus is the absolute value of the trace, or 2 if
-# that is less. It is 2 for a conserved motion, where the modulus is a square root at its branch
-# point.
-WELL_CONDITIONED = {"floquet_modulus": lambda modulus: modulus + 1 / modulus}
 GARBAGE = 0xA5  # a byte of memory that nothing has been written to
 
 
@@ -112,18 +107,6 @@ def test_float32_is_rounded_as_by_the_cpu(gpu: CupyDevice) -> None:
     assert differing(expected_bits, rounded) == []
     power = np.abs(rounded["wear_power"])
     assert np.count_nonzero((power > 0) & (power < 2.0**-126)) > points.n_points / 20
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_method_gives_the_values_of_the_cpu(name: str, gpu: CupyDevice) -> None:
-    points, expectation = expected(ARRAYS[name])
-    outputs = GpuBackend(gpu).compute(ARRAYS[name].sweep, points).arrays
-    np.testing.assert_array_equal(outputs["status"], expectation["status"])
-    for output, values in expectation.items():
-        compared = WELL_CONDITIONED.get(output, lambda values: values)
-        np.testing.assert_allclose(
-            compared(outputs[output]), compared(values), rtol=1e-10, atol=0, err_msg=output
-        )
 
 
 @pytest.mark.parametrize("whole", [False, True])

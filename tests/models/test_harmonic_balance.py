@@ -1,39 +1,32 @@
-"""Harmonic balance of the impact oscillator, and array methods in the spine."""
+"""Harmonic balance of the impact oscillator: frequencies, Newton's method, multipliers, traces."""
 
 from __future__ import annotations
 
-import dataclasses
-import shutil
-import subprocess
-import sys
-from math import cos, sin
+from math import cos, pi, sin
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
+from mpmath import cospi, mpf, workdps
 from numpy.typing import NDArray
 
 import sweep
-import sweep.arrays
-from sweep.arrays import array_method, array_motion, array_text
-from sweep.arrays.impact_oscillator import balance, continuation
-from sweep.arrays.impact_oscillator.balance import Oscillator, equations
-from sweep.backends import Stopped
-from sweep.backends.array_blocks import compute_arrays
 from sweep.errors import SweepError
 from sweep.models import models
-from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL
-from sweep.source import kernel_digest, kernel_of, kernel_text
+from sweep.models.impact_oscillator import HARMONIC_BALANCE
 from sweep.spec import MISSING_FLAG, Status
-from sweep.work import Points
-from tests.command import CHECKOUT, environment
+from tests.backends.kernel_probe import Entry, Probe, compile_probe
 from tests.oracles import harmonic_balance as balanced
 from tests.oracles import impact_oscillator as oracle
-from tests.points import sweep_of
-from tests.points.impact_oscillator import ENERGIES, RIGHT, SDND122, found_by
+from tests.points.impact_oscillator import ENERGIES, RIGHT, SDND122, found_by, random_points
+
+SAMPLES = 1024  # of a period
+MOST = 12  # harmonics in newton_step.h
+# The parameters of the oracle's system, in their order, and their names in sweeps.
+NAMES = {"m": "mass", "k": "stiffness", "K": "wall_stiffness", "e": "gap", "E": "energy",
+         "eta": "regularization"}  # fmt: skip
 
 
 def outputs_of(**parameters: Any) -> dict[str, NDArray[Any]]:
@@ -81,42 +74,134 @@ def test_exact_frequencies_over_all_energies(ratio: float, harmonics: int, bound
 
 def test_the_motion_is_that_of_the_equation() -> None:
     """The cosines summed up, against the integrated motion."""
-    amplitude = np.sqrt(2 * ENERGIES[0] / 10)
-    point = Oscillator(*(np.array([each]) for each in (5.0, 0.01 / amplitude, 0.0, np.inf)))
-    unknowns, converged = continuation.balanced(np, point, 60)
-    assert converged.all()
-    u = amplitude * balance.cosines_to_time(np, unknowns[:, :-1])[0]
-    times = np.linspace(0, 1 / float(RIGHT[0]), balance.SAMPLES + 1)
+    times = np.linspace(0, 1 / float(RIGHT[0]), 1000)
+    traced = trace_of(energy=ENERGIES[0], harmonics=60, times=times)
     exact = found_by("exact", {**SDND122, "energy": ENERGIES[0]})["maximum"][0]
     expected, _ = oracle.motion(1.0, 10.0, 50.0, 0.01, float(exact), times)
-    np.testing.assert_allclose(u, expected[:-1], rtol=0, atol=2e-6 * amplitude)
+    amplitude = np.sqrt(2 * ENERGIES[0] / 10)
+    np.testing.assert_allclose(traced["displacement"], expected, rtol=0, atol=2e-6 * amplitude)
 
 
 # Newton's method.
 
 
-@pytest.mark.parametrize("instant", [np.inf, 0.0, 0.25, 0.4])
-@pytest.mark.parametrize("regularization", [0.0, 1e-3])
-def test_the_jacobian_is_that_of_the_equations(instant: float, regularization: float) -> None:
-    """Against central differences; those of the true law where no sample changes sides."""
+def test_the_table_of_cosines_is_that_of_the_samples(tmp_path: Path) -> None:
+    """The compiler computes it."""
+    entry = Entry(1, 1, "out[0] = impact_oscillator::cosine_at((int)lane(in[0], 0));")
+    header = "models/impact_oscillator/cosines.h"
+    probe = compile_probe(tmp_path, header, {"cosine": entry}, width=1, pack=1)
+    (table,) = probe("cosine", np.arange(SAMPLES))
+    with workdps(30):
+        for i, cosine in enumerate(table):
+            assert abs(mpf(float(cosine)) - cospi(mpf(i) / (SAMPLES // 2))) < 1.3e-16
+
+
+@pytest.fixture(scope="module")
+def step(tmp_path_factory: pytest.TempPathFactory) -> Probe:
+    header = str(Path(__file__).with_name("newton_step.h"))
+    entry = Entry(MOST + 7, 2 * MOST + 4, "stepped::step(in, out);")
+    return compile_probe(tmp_path_factory.mktemp("newton"), header, {"step": entry})
+
+
+def scaled_points(n: int) -> dict[str, NDArray[np.float64]]:
+    """Stops of every stiffness, in units of spring, mass and amplitude, and numbers of cosines."""
     rng = np.random.default_rng(3)
-    values = (rng.uniform(0.5, 9, 8), rng.uniform(0.2, 0.8, 8), regularization, instant)
-    points = Oscillator(*(np.broadcast_to(each, 8).copy() for each in values))
-    unknowns = rng.normal(size=(8, 9)) * 0.9 ** np.arange(9)
-    unknowns[:, -1] = rng.uniform(1, 3, 8)
-    matrix = equations(np, points, unknowns)[1]
-    for i in range(9):
-        step = np.zeros(9)
-        step[i] = 1e-6
-        rise = [equations(np, points, unknowns + sign * step)[0] for sign in (1, -1)]
-        slope = (rise[0] - rise[1]) / 2e-6
-        np.testing.assert_allclose(matrix[:, :, i], slope, rtol=0, atol=2e-4)
+    return {
+        "wall": 10 ** rng.uniform(-2, 6, n),
+        "gap": rng.uniform(0.01, 0.99, n),
+        "harmonics": rng.integers(1, MOST + 1, n).astype(np.float64),
+        "regularization": rng.choice([0.0, 5e-5, 1e-2], n),
+        "instant": rng.choice([np.inf, 0.0, 0.25, 0.4], n),
+    }
 
 
-def test_a_singular_matrix_costs_its_own_point_only() -> None:
-    matrix = np.array([np.eye(3), np.zeros((3, 3)), 2 * np.eye(3)])
-    solved = continuation._solved(np, np.ones((3, 3)), matrix)
-    np.testing.assert_array_equal(solved, [[1, 1, 1], [np.nan] * 3, [0.5, 0.5, 0.5]])
+def unknowns_near(points: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Cosines and λ that Newton's method might meet, (MOST + 2, n)."""
+    rng, n = np.random.default_rng(4), len(points["wall"])
+    orders = np.arange(MOST + 1)[:, None]
+    cosines = rng.normal(size=(MOST + 1, n)) * 0.3 / (1 + orders) ** 2
+    cosines[1] += 1.0
+    cosines[orders > points["harmonics"]] = 0.0
+    return np.vstack([cosines, rng.uniform(1, 4, n)])
+
+
+def equations_of(
+    points: dict[str, NDArray[np.float64]], i: int, unknowns: NDArray[Any]
+) -> NDArray[Any]:
+    """The equations of the oracle in the kernel's units, from the cosines and λ."""
+    wall, gap, eta = (float(points[name][i]) for name in ("wall", "gap", "regularization"))
+    system = balanced.System(1.0, 1.0, wall, gap, 0.5, eta)
+    instant = float(points["instant"][i])
+    left = balanced.residuals(system, unknowns[:-1], np.sqrt(unknowns[-1]), instant)
+    return np.array([*(2 * left[:-1]), left[-1] / 2])
+
+
+def derivatives_of(
+    points: dict[str, NDArray[np.float64]], i: int, unknowns: NDArray[Any]
+) -> NDArray[np.float64]:
+    """The derivatives of these equations by complex steps, which have no error."""
+    size = 1e-30
+    steps = 1j * size * np.eye(len(unknowns))
+    return np.array([equations_of(points, i, unknowns + each).imag / size for each in steps]).T
+
+
+def test_the_equations_are_those_of_the_oracle(step: Probe) -> None:
+    """And those of cosines above a point's own are 0 at its neighbours in a vector."""
+    points = scaled_points(60)
+    unknowns = unknowns_near(points)
+    left = step("step", *points.values(), *unknowns)[: MOST + 2]
+    for i, harmonics in enumerate(points["harmonics"].astype(int)):
+        own = [*range(harmonics + 1), MOST + 1]
+        expected = equations_of(points, i, unknowns[own, i])
+        size = 1 + points["wall"][i]
+        np.testing.assert_allclose(left[own, i], expected, rtol=0, atol=1e-13 * size)
+        assert not left[harmonics + 1 : MOST + 1, i].any()
+
+
+def test_a_step_solves_the_linearized_equations(step: Probe) -> None:
+    """The elimination has no pivoting: to rounding at nearly all points, to 1e-9 at all.
+
+    Newton's method then loses nothing: an error of the step is one of the next guess.
+    """
+    points = scaled_points(600)
+    unknowns = unknowns_near(points)
+    change = step("step", *points.values(), *unknowns)[MOST + 2 :]
+    errors: list[float] = []
+    for i, harmonics in enumerate(points["harmonics"].astype(int)):
+        own = [*range(harmonics + 1), MOST + 1]
+        matrix = derivatives_of(points, i, unknowns[own, i])
+        left = equations_of(points, i, unknowns[own, i])
+        size = np.abs(matrix) @ np.abs(change[own, i]) + np.abs(left)
+        errors.append(float(np.abs(matrix @ change[own, i] + left).max() / size.max()))
+    assert np.quantile(errors, 0.98) < 1e-12
+    assert max(errors) < 1e-9
+
+
+@pytest.mark.parametrize("regularizations", [(0.0, 5e-5), (1e-3, 0.1, 1.0)], ids=str)
+def test_motions_balance_the_equations(regularizations: tuple[float, ...]) -> None:
+    """Those of every point that is ok, with the cosines read off the trace."""
+    given = random_points("harmonic_balance", 100)
+    given["regularization"] = np.resize(regularizations, 100)
+    outputs = found_by("harmonic_balance", given)
+    (ok,) = np.nonzero(outputs["status"] == Status.ok)
+    assert len(ok) > 70
+    for i in ok:
+        at = {name: float(values[i]) for name, values in given.items()}
+        system = balanced.System(*(at[name] for name in NAMES.values()))
+        frequency, own = float(outputs["frequency"][i]), int(at["harmonics"]) + 1
+        cosines = cosines_of(at, frequency)
+        assert np.abs(cosines[own:]).max() < 1e-14 * np.abs(cosines).max()
+        instant, stiffest = at["energy_instant"], 1 + system.K / system.k
+        left = balanced.residuals(system, cosines[:own], 2 * pi * frequency, instant)
+        assert np.abs(left).max() < 1e-12 * stiffest
+
+
+def cosines_of(at: dict[str, float], frequency: float) -> NDArray[np.float64]:
+    """The cosines of a traced motion, from samples of half its period."""
+    times = np.arange(SAMPLES // 2 + 1) / (SAMPLES * frequency)
+    half = trace_of(**at, times=times)["displacement"].values
+    spectrum = np.fft.rfft(np.concatenate([half, half[-2:0:-1]])).real / SAMPLES
+    return spectrum * np.where(np.arange(len(spectrum)) == 0, 1, 2)
 
 
 def test_points_that_do_not_converge_are_reported() -> None:
@@ -166,7 +251,7 @@ TRACED = {
 }
 
 
-@pytest.mark.parametrize(("samples", "bound"), [(balance.SAMPLES, 1e-9), (6000, 1e-5)])
+@pytest.mark.parametrize(("samples", "bound"), [(SAMPLES, 1e-9), (6000, 1e-5)])
 @pytest.mark.parametrize("case", TRACED)
 def test_a_trace_is_the_sum_of_its_cosines(case: str, samples: int, bound: float) -> None:
     """Cosines solved for by scipy, summed one by one, and the law of the stop at each moment.
@@ -175,14 +260,11 @@ def test_a_trace_is_the_sum_of_its_cosines(case: str, samples: int, bound: float
     """
     system, harmonics, instant = TRACED[case]
     a, omega = balanced.balanced(system, harmonics, instant, samples)
-    names = {"m": "mass", "k": "stiffness", "K": "wall_stiffness", "e": "gap", "E": "energy",
-             "eta": "regularization"}  # fmt: skip
-    at = {name: getattr(system, short) for short, name in names.items()}
+    at = {name: getattr(system, short) for short, name in NAMES.items()}
     traced = trace_of(harmonics=harmonics, energy_instant=instant, **at)
-    times = np.linspace(0, 2 * np.pi / omega, 512)
+    times = traced["time"].values
     u = np.array([sum(each * cos(j * omega * t) for j, each in enumerate(a)) for t in times])
     v = [-sum(j * omega * each * sin(j * omega * t) for j, each in enumerate(a)) for t in times]
-    np.testing.assert_allclose(traced["time"], times, rtol=bound)
     for name, expected in (("displacement", u), ("velocity", v), ("wall_force", system.force(u))):
         size = np.abs(expected).max()
         np.testing.assert_allclose(traced[name], expected, rtol=0, atol=bound * size)
@@ -210,16 +292,21 @@ def test_a_trace_of_60_cosines_follows_the_exact_motion(ratio: float, bound: flo
 def test_a_trace_is_of_the_motion_whose_outputs_are_computed() -> None:
     parameters = {"mass": 2.0, "energy": ENERGIES[1], "harmonics": 9, "regularization": 1e-4}
     outputs = {name: values[0] for name, values in outputs_of(**parameters).items()}
-    whole = trace_of(**parameters, samples=balance.SAMPLES + 1)
-    assert whole["time"].values[-1] == 1 / outputs["frequency"]
+    times = np.arange(SAMPLES // 2 + 1) / (SAMPLES * outputs["frequency"])
+    half = trace_of(**parameters, times=times)
     for name, extreme in (
-        ("minimum", whole["displacement"].min()),
-        ("maximum", whole["displacement"].max()),
+        ("minimum", half["displacement"].min()),
+        ("maximum", half["displacement"].max()),
     ):
         assert float(extreme) == pytest.approx(outputs[name], rel=1e-13)
-    for name in ("displacement", "velocity", "wall_force"):
-        assert whole[name].values[-1] == whole[name].values[0]
-    assert whole["velocity"].values[0] == 0
+    assert half["velocity"].values[0] == 0
+
+
+def test_a_trace_spans_the_exact_period_by_default() -> None:
+    """As with newmark: the period of the cosines is another one."""
+    whole = trace_of(energy=ENERGIES[0], harmonics=3)
+    assert whole["time"].values[-1] == pytest.approx(1 / float(RIGHT[0]), rel=1e-9)
+    assert outputs_of(harmonics=3)["frequency"][0] != pytest.approx(float(RIGHT[0]), rel=1e-6)
 
 
 def test_a_trace_is_taken_at_the_times_that_are_asked_for() -> None:
@@ -244,70 +331,3 @@ def test_a_trace_without_convergence_has_no_values(options: dict[str, Any]) -> N
     assert int(traced["status"]) == Status.not_converged
     assert np.isnan(traced["displacement"]).all()
     assert np.isnan(traced["wall_force"]).all()
-
-
-# Array methods in the spine.
-
-
-def test_a_stop_request_is_obeyed() -> None:
-    planned = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
-    stop = Event()
-    stop.set()
-    with pytest.raises(Stopped):
-        compute_arrays(np, planned, Points(n_points=1, columns={}), stop)
-
-
-def test_the_source_is_the_python_text_and_the_digest_is_of_it() -> None:
-    planned = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "harmonic_balance")
-    text = kernel_text(kernel_of(planned))
-    assert text == array_text(MODEL, HARMONIC_BALANCE)
-    for line in ("# arrays/impact_oscillator/balance.py", "def harmonic_balance(", "def newton("):
-        assert line in text
-    exact = sweep_of({**SDND122, "energy": 1.0}, "impact_oscillator", "exact")
-    assert kernel_digest(planned) != kernel_digest(exact)
-
-
-def test_the_text_of_a_method_has_nothing_of_its_traces() -> None:
-    """So that stores made before the method could be traced, or its trace was mended, resume."""
-    assert "Motion" not in array_text(MODEL, HARMONIC_BALANCE)
-    assert callable(array_motion(MODEL, HARMONIC_BALANCE))
-
-
-EDIT = """
-from pathlib import Path
-from sweep.arrays import array_text
-from sweep.models.impact_oscillator import HARMONIC_BALANCE, MODEL
-before = array_text(MODEL, HARMONIC_BALANCE)
-path = Path("sweep/arrays/impact_oscillator/orbit.py")
-path.write_text(path.read_text() + "# edited")
-assert array_text(MODEL, HARMONIC_BALANCE) == before
-"""
-
-
-def test_the_text_of_a_method_is_the_one_that_is_imported(tmp_path: Path) -> None:
-    """So that results computed after an edit do not carry the digest of the new text."""
-    shutil.copytree(CHECKOUT / "sweep", tmp_path / "sweep")
-    subprocess.run(
-        [sys.executable, "-c", EDIT],
-        cwd=tmp_path,
-        env=environment(PYTHONPATH=str(tmp_path)),
-        check=True,
-    )
-
-
-def test_an_array_method_without_its_function_is_named() -> None:
-    absent = dataclasses.replace(HARMONIC_BALANCE, name="shooting")
-    with pytest.raises(SweepError, match="add a function shooting to sweep/arrays/impact"):
-        array_method(MODEL, absent)
-    bare = dataclasses.replace(MODEL, name="bare")
-    with pytest.raises(SweepError, match="harmonic_balance of bare is missing"):
-        array_method(bare, HARMONIC_BALANCE)
-
-
-def test_a_fault_in_the_module_of_an_array_method_is_shown_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "faulty.py").write_text("import no_such_module\n", encoding="utf-8")
-    monkeypatch.setattr(sweep.arrays, "__path__", [*sweep.arrays.__path__, str(tmp_path)])
-    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
-        array_method(dataclasses.replace(MODEL, name="faulty"), HARMONIC_BALANCE)

@@ -80,7 +80,7 @@ MODEL = Model(
     parameter_sets=(ParameterSet(name="only", parameters=()),),
     outputs=(Output(name="written", unit="1", long_name="the only one"), *FORGOTTEN),
     methods=tuple(
-        Method(name=name, kind="kernel", summary=name, revision=1) for name in ("some", "none")
+        Method(name=name, summary=name, revision=1) for name in ("some", "none")
     ),
     sentences={},
 )  # fmt: skip

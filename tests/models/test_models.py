@@ -44,11 +44,10 @@ def test_every_model_is_complete(model: Model) -> None:
 def missing_pieces(model: Model) -> Iterator[str]:
     """A sentence for each missing piece of a model."""
     header = kernels_folder() / "models" / f"{model.name}.h"
-    if any(method.kind == "kernel" for method in model.methods):
-        if not header.is_file():
-            yield f"write the equations of {model.name} in kernels/models/{model.name}.h"
-        else:
-            yield from _missing_namespaces(model)
+    if not header.is_file():
+        yield f"write the equations of {model.name} in kernels/models/{model.name}.h"
+    else:
+        yield from _missing_namespaces(model)
     own = [n for n in shipped_configs() if load(n).sweep.model.name == model.name]
     if not own:
         yield f"write a sweep file of {model.name} in configs/"
@@ -69,7 +68,7 @@ def _missing_namespaces(model: Model) -> Iterator[str]:
     text = flat_text(f"models/{model.name}.h")
     for method in model.methods:
         namespace = re.search(rf"^namespace {method.name} \{{$", text, re.MULTILINE)
-        if method.kind == "kernel" and not namespace:
+        if not namespace:
             yield (
                 f"write method {method.name} of {model.name} as namespace {method.name} in a "
                 f"header that kernels/models/{model.name}.h includes"
@@ -191,7 +190,6 @@ def test_methods_and_outputs_have_summaries_and_long_names(model: Model) -> None
     assert model.parameter_sets
     assert model.outputs
     for method in model.methods:
-        assert method.kind in ("kernel", "array")
         assert method.summary
         assert method.revision >= 1
     for output in model.outputs:
@@ -217,7 +215,7 @@ def test_a_model_stands_in_a_module_of_its_name() -> None:
         assert model.name == name
 
 
-# Revisions. Bits of a kernel method are the same on every processor, so a digest tells a change.
+# Revisions. Bits of a method are the same on every processor, so a digest tells a change.
 
 
 def digests_of(model: Model, method: Method) -> dict[str, str]:
@@ -258,10 +256,7 @@ def _write(key: str, revision: int, digests: Mapping[str, str]) -> str:
 
 @pytest.mark.parametrize(
     ("model", "method"),
-    [
-        pytest.param(model, method, id=f"{model.name}.{method.name}")
-        for model, method in methods("kernel")
-    ],
+    [pytest.param(model, method, id=f"{model.name}.{method.name}") for model, method in methods()],
 )
 def test_new_bits_have_a_new_revision(model: Model, method: Method) -> None:
     """The table detects changed bits; other tests judge whether they are correct."""

@@ -10,6 +10,7 @@ that at one instant.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import cos, inf, isinf, pi, sin, sqrt
 
 import numpy as np
@@ -54,25 +55,39 @@ def balanced(
     system: System, harmonics: int, instant: float = inf, samples: int = 1024
 ) -> tuple[list[float], float]:
     """The cosines a_0 ... a_H in m, and ω in rad/s; `instant` is in periods."""
-    phases = 2 * pi * np.arange(samples) / samples
-    orders = np.arange(harmonics + 1)
-    cosines, sines = np.cos(np.outer(orders, phases)), np.sin(np.outer(orders, phases))
     length = sqrt(2 * system.E / system.k)
+    phases, cosines, _ = _waves(harmonics, samples)
 
     def residual(x: Values) -> Values:
-        a, omega = x[:-1] * length, x[-1]
-        u, rate = a @ cosines, -(orders * omega * a) @ sines
-        pull = -system.m * (orders * omega) ** 2 * a @ cosines + system.k * u + system.force(u)
-        if not isinf(instant):
-            u = np.array(sum(a[j] * cos(2 * pi * j * instant) for j in orders))
-            rate = -sum(j * omega * a[j] * sin(2 * pi * j * instant) for j in orders)
-        energy = system.m * rate**2 / 2 + system.k * u**2 / 2 + system.potential(u)
-        balance = cosines @ pull / samples / (system.k * length)
-        return np.array([*balance, np.mean(energy) / system.E - 1])
+        return residuals(system, x[:-1] * length, float(x[-1]), instant, samples)
 
     found = root(residual, _true_motion(system, phases, cosines, length), tol=1e-13)
     assert np.abs(residual(found.x)).max() < 1e-10
     return (found.x[:-1] * length).tolist(), float(found.x[-1])
+
+
+def residuals(
+    system: System, a: Values, omega: float, instant: float = inf, samples: int = 1024
+) -> Values:
+    """The means of the equation times each cosine, over k √(2E/k), and the energy over E less 1."""
+    orders = np.arange(len(a))
+    _, cosines, sines = _waves(len(a) - 1, samples)
+    u, rate = a @ cosines, -(orders * omega * a) @ sines
+    pull = -system.m * (orders * omega) ** 2 * a @ cosines + system.k * u + system.force(u)
+    if not isinf(instant):
+        u = np.array(sum(a[j] * cos(2 * pi * j * instant) for j in orders))
+        rate = -sum(j * omega * a[j] * sin(2 * pi * j * instant) for j in orders)
+    energy = system.m * rate**2 / 2 + system.k * u**2 / 2 + system.potential(u)
+    balance = cosines @ pull / samples / (system.k * sqrt(2 * system.E / system.k))
+    return np.array([*balance, np.mean(energy) / system.E - 1])
+
+
+@cache
+def _waves(harmonics: int, samples: int) -> tuple[Values, Values, Values]:
+    """The phases of the samples, and cosines and sines of every order at them."""
+    phases = 2 * pi * np.arange(samples) / samples
+    angles = np.outer(np.arange(harmonics + 1), phases)
+    return phases, np.cos(angles), np.sin(angles)
 
 
 def _true_motion(system: System, phases: Values, cosines: Values, length: float) -> Values:

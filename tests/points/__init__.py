@@ -34,7 +34,7 @@ Bits = Mapping[str, NDArray[Any]]  # output, or "status" -> (n_points,)
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel or an array method, and points for it."""
+    """A kernel, and points for it."""
 
     name: str
     sweep: Sweep
@@ -42,23 +42,17 @@ class Case:
 
 
 def cases(n: int = 200) -> Iterator[Case]:
-    """A case of every kernel method, and one with all variants of each method that has any."""
-    for model, method in methods("kernel"):
+    """A case of every method, and one with all variants of each method that has any."""
+    for model, method in methods():
         yield case_of(model, method, n)
         if method.variants:
             yield case_of(model, method, n, [variant.name for variant in method.variants])
 
 
-def array_cases(n: int = 200) -> Iterator[Case]:
-    """A case of every array method."""
-    for model, method in methods("array"):
-        yield case_of(model, method, n)
-
-
-def methods(kind: str) -> Iterator[tuple[Model, Method]]:
-    """Every method of that kind, with its model."""
+def methods() -> Iterator[tuple[Model, Method]]:
+    """Every method, with its model."""
     for model in models().values():
-        yield from ((model, method) for method in model.methods if method.kind == kind)
+        yield from ((model, method) for method in model.methods)
 
 
 def case_of(

@@ -19,7 +19,7 @@ NAMES = {"mass": "m", "stiffness": "k", "wall_stiffness": "K", "gap": "e", "ener
 def random_points(method: str, n: int, *, alike: bool = False, edges: bool = False) -> Values:
     """Stops of every stiffness; energies below grazing and up to a thousand times that.
 
-    With `edges`, of a kernel method, some have no stop, an all but rigid one, or no gap.
+    With `edges`, some have no stop, an all but rigid one, or no gap.
     """
     random = np.random.default_rng(13)
     stiffness, gap = 10 ** random.uniform(-2, 4, n), 10 ** random.uniform(-4, 0, n)

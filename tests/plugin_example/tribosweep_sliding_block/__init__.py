@@ -29,7 +29,7 @@ MODEL = Model(
     ),
     observables=(Observable(name="speed", unit="m/s", long_name="speed of the block"),),
     methods=(
-        Method(name="exact", kind="kernel", revision=1, summary="closed form", traced=True),
+        Method(name="exact", revision=1, summary="closed form", traced=True),
     ),
     sentences={
         Status.ok: "computed",
