@@ -31,6 +31,8 @@ OF_KERNELS = {  # by the name of the work, what is computed
     "mdr_contact time_stepping_2, 1024 springs": "`time_stepping_2` of a contact, springs",
     "impact_oscillator exact, random points": "`exact` impact oscillator, all outputs",
     "impact_oscillator newmark, random points": "`newmark`, random points",
+    "impact_oscillator harmonic_balance, 40 harmonics": "`harmonic_balance`, 40 harmonics",
+    "impact_oscillator harmonic_balance, random points": "the same, random points",
     "lorenz rk4, final x": (
         "model file `lorenz`, `rk4` (published, doubles, Titan Black GPU: 1.4e10 for MPGOS, 1.7e10 "
         "for CUDA by hand)"

@@ -13,6 +13,7 @@ from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.points import case_at, cases, sweep_of
 from tests.points.files import file_case, readable
+from tests.points.impact_oscillator import SDND122
 
 Values = NDArray[np.float64]
 
@@ -63,6 +64,7 @@ def works(n_random: int = 2**18) -> Iterator[Work]:
     for method, evaluations in (("moreau", 1), ("devogelaere", 2), ("rk54", 6)):
         yield stepping(method, n, steps // evaluations)
     yield springs("time_stepping_2", 2**16)
+    yield balances(2**17)
     for case in cases(n_random):
         if not case.points.variants:
             yield Work(f"{case.name.replace('-', ' ')}, random points", case.sweep, case.points)
@@ -130,6 +132,15 @@ def springs(method: str, n: int) -> Work:
     points = Points(n_points=n, columns=_columns(sweep, values))
     done = float(n) * steps * count * cycles
     return Work(f"mdr_contact {method}, {count} springs", sweep, points, done)
+
+
+def balances(n: int) -> Work:
+    """Balanced motions of SDND122's oscillator, from grazing to a gap of a twentieth."""
+    values = {name: np.array([value]) for name, value in SDND122.items()}
+    values |= {"energy": 5e-4 / np.linspace(0.05, 0.99, n) ** 2, "harmonics": np.array([40.0])}
+    sweep = sweep_of(values, "impact_oscillator", "harmonic_balance")
+    points = Points(n_points=n, columns=_columns(sweep, values))
+    return Work("impact_oscillator harmonic_balance, 40 harmonics", sweep, points)
 
 
 def lorenz(n: int, steps: int) -> Work:
