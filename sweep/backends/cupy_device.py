@@ -10,7 +10,7 @@ import importlib
 import queue
 import threading
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -240,7 +240,8 @@ class CupyDevice:
         whole = self.host_array(sum(part.size for part in parts), parts[0].dtype)
         if whole.size <= PIECE:
             return np.concatenate(parts, out=whole)
-        copies, end = [], 0
+        copies: list[Future[None]] = []
+        end = 0
         for part in parts:
             place, end = whole[end : end + part.size], end + part.size
             for first in range(0, part.size, PIECE):
