@@ -103,6 +103,7 @@ def resumed(path: Path, document: Mapping[str, Any], **options: Any) -> xr.Datas
     return dataset.load()
 
 
+@pytest.mark.broad
 @settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     chunk_points=st.integers(50, 1100),
@@ -125,6 +126,7 @@ def test_chunks_workers_stops_and_backends_change_no_bit(
         assert_resumed_bits(request, computed, backends, cells)
 
 
+@pytest.mark.broad
 def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     """25 stretches of 40 points in each pass, of which those that were written are kept."""
     document = exact(run={"workers": 2, "chunk_points": 40})
@@ -295,6 +297,7 @@ def test_a_pass_that_ends_between_two_listings_is_not_counted_twice(tmp_path: Pa
     assert not {chunk.index for chunk in pending} & {chunk.index for chunk in later}
 
 
+@pytest.mark.broad
 def test_a_sample_grows_and_its_first_pass_is_kept(tmp_path: Path) -> None:
     """In stretches of 77 points, of which the last one is short, and of all 200 points."""
     longer = exact(sample={**SWEEP["sample"], "points": 260})

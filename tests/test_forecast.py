@@ -318,6 +318,7 @@ def test_variant_sets_are_those_of_the_chunks(name: str, n: int) -> None:
     assert set(variants) == every
 
 
+@pytest.mark.broad
 def test_compile_fills_the_cache_with_all_that_a_run_needs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

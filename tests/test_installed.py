@@ -101,6 +101,7 @@ def command(*arguments: str, folder: Path, site: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.broad
 def test_the_model_of_an_installed_package_is_computed_in_processes_with_the_same_bits(
     site: Path, tmp_path: Path
 ) -> None:

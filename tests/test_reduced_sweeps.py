@@ -195,6 +195,7 @@ def test_statistics_are_those_of_the_stored_points(points: xr.Dataset, over: lis
         np.testing.assert_allclose(own, exact, rtol=2**-8)
 
 
+@pytest.mark.broad
 @settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     chunk_points=st.integers(150, 4000),
@@ -262,6 +263,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     assert tree(path) == tree(whole)
 
 
+@pytest.mark.broad
 def test_cells_that_a_kill_left_complete_are_completed(tmp_path: Path) -> None:
     """Two processes may each find the other's piece missing; no stretch is computed again."""
     document = reduced(run={"chunk_points": 50})
@@ -279,6 +281,7 @@ def test_cells_that_a_kill_left_complete_are_completed(tmp_path: Path) -> None:
     assert not kept.pieces.names()
 
 
+@pytest.mark.broad
 def test_a_damaged_piece_is_computed_again(tmp_path: Path) -> None:
     document, path = reduced(run={"chunk_points": 50, "workers": 1}), tmp_path / "a.zarr"
     stop = Event()
@@ -292,6 +295,7 @@ def test_a_damaged_piece_is_computed_again(tmp_path: Path) -> None:
     xr.testing.assert_equal(statistics.load(), sweep.run(document, store=None))
 
 
+@pytest.mark.broad
 def test_failed_points_are_counted_and_retried(tmp_path: Path) -> None:
     class Failing(WrappedBackend):
         def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
@@ -313,6 +317,7 @@ def test_failed_points_are_counted_and_retried(tmp_path: Path) -> None:
     xr.testing.assert_equal(again.load(), sweep.run(document, store=None))
 
 
+@pytest.mark.broad
 def test_another_reduction_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.zarr"
     sweep.run(reduced(), store=path)
@@ -321,6 +326,7 @@ def test_another_reduction_is_refused(tmp_path: Path) -> None:
             sweep.run(other, store=path)
 
 
+@pytest.mark.broad
 def test_a_store_is_its_own_sweep_file(tmp_path: Path) -> None:
     one, other = tmp_path / "a.zarr", tmp_path / "b.zarr"
     sweep.run(reduced(), store=one)
@@ -328,6 +334,7 @@ def test_a_store_is_its_own_sweep_file(tmp_path: Path) -> None:
     assert tree(one) == tree(other)
 
 
+@pytest.mark.broad
 def test_axes_of_a_reduced_store_grow(tmp_path: Path) -> None:
     path = tmp_path / "a.zarr"
     sweep.run(reduced(), store=path)
@@ -337,6 +344,7 @@ def test_axes_of_a_reduced_store_grow(tmp_path: Path) -> None:
     xr.testing.assert_equal(statistics.load(), sweep.run(reduced(axes=longer), store=None))
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("over", "chunk_points", "again"),
     [
@@ -381,6 +389,7 @@ def test_a_sample_of_sobol_indices_grows(tmp_path: Path) -> None:
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
 
 
+@pytest.mark.broad
 def test_a_stopped_run_can_be_extended(tmp_path: Path) -> None:
     """What is complete is kept, and so are pieces, except those of short stretches."""
     path = tmp_path / "a.zarr"
@@ -417,6 +426,7 @@ def test_what_cannot_grow_is_refused(tmp_path: Path) -> None:
         Store.extend(tmp_path / "b.zarr", load(reduced(two, **longer)).sweep)
 
 
+@pytest.mark.broad
 def test_a_statistic_is_refined(tmp_path: Path) -> None:
     axes = {"base_acceleration": {"linspace": [0.5, 15.0, 5]}}
     refine = {"output": "wear_power_mean", "levels": 2, "tolerance": 0.05}
@@ -518,6 +528,7 @@ def test_sobol_indices_of_ishigami(tmp_path: Path) -> None:
     assert abs(float(indices.f_mean) - 3.5) < 1e-3
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("seeds", [50, pytest.param(200, marks=pytest.mark.broad)])
 @pytest.mark.parametrize("statistic", ["mean", "sobol_indices"])
 def test_stated_intervals_cover(statistic: str, seeds: int) -> None:
@@ -556,6 +567,7 @@ DISTRIBUTIONS = [
 ]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(("distribution", "scipy_distribution"), DISTRIBUTIONS)
 def test_means_are_integrals_over_the_distribution(
     distribution: dict[str, list[float]], scipy_distribution: Any

@@ -107,6 +107,7 @@ print(kernel_text(kernel_of(sweep_over(), ("no_spring", "no_damping"))))
 """
 
 
+@pytest.mark.broad
 def test_the_text_is_the_same_in_every_process(tmp_path: Path) -> None:
     """Whatever the order of its hashes, and wherever it is run."""
     texts = {

@@ -149,6 +149,7 @@ def test_infinite_values_are_counted_explained_and_left_out_of_the_figures(
     assert (span.least, span.mean, span.greatest, span.infinite) == (2.0, 2.0, 2.0, 7)
 
 
+@pytest.mark.broad
 @pytest.mark.usefixtures("block_points")
 @pytest.mark.parametrize("block_points", [2**15], indirect=True)
 def test_memory_is_that_of_a_block(tmp_path: Path) -> None:

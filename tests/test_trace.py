@@ -178,6 +178,7 @@ def test_the_motion_is_that_of_the_oracle(kind: str) -> None:
     check_against_the_oracle(parameters, traced(parameters, start=0.0, samples=300))
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("kind", ["every kind", "stiff"])
 def test_the_motion_of_random_points_is_that_of_the_oracle(kind: str) -> None:
     columns = random_parameters(40, seed=3) if kind == "every kind" else stiff_parameters(8)
@@ -261,6 +262,7 @@ def undisturbed(exact: xr.Dataset) -> NDArray[np.bool_]:
     return far
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("kind", "step", "stiffness"),
     [*((kind, 4e-5, 9e6) for kind in KINDS), ("everything", 1e-5, 16 * 9e6)],
@@ -499,6 +501,7 @@ def test_parameters_at_their_neutral_value_are_not_in_the_title() -> None:
     assert "stiffness" not in title
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("method", "status"), [("euler", Status.diverged), ("rk54", Status.not_converged)]
 )
@@ -537,6 +540,7 @@ def test_a_picture_shows_the_last_cycles(everything: xr.Dataset) -> None:
     assert "cycles" not in draw_trace(trace, 20).get_suptitle().splitlines()[0]
 
 
+@pytest.mark.broad
 def test_the_last_cycles_are_traced(run: Run, tmp_path: Path) -> None:
     trace = traced(point("stick-slip"), samples=11, cycles=2)
     np.testing.assert_allclose(trace["time"], np.linspace(10, 12, 11), rtol=1e-14)

@@ -111,6 +111,7 @@ def test_kernels_and_sweep_files_are_in_the_wheel_and_nothing_else_is(wheel: Pat
     )
 
 
+@pytest.mark.broad
 def test_what_is_imported_is_required_and_the_other_way_round() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = {name for each in project["dependencies"] for name in _names(each)}

@@ -77,6 +77,7 @@ def leaves(node: Any, place: str = "") -> dict[str, Any]:
             leaves(child, f"{place}/{name}").items()}  # fmt: skip
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     "core_type", ["Haswell", pytest.param("SkylakeX", marks=pytest.mark.broad)]
 )

@@ -99,6 +99,7 @@ NEEDLESS = {
 }
 
 
+@pytest.mark.broad
 def test_a_plain_plot_and_run_import_no_more_than_they_need(
     finished: Store, tmp_path: Path
 ) -> None:
@@ -224,6 +225,7 @@ def test_example_lists_and_prints_the_shipped_files(run: Run) -> None:
     assert set(entries[0]) == {"name", "about", "text"}
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("command", "changes"),
     [
@@ -241,6 +243,7 @@ def test_a_command_works_whatever_the_environment_names(
     assert (tmp_path / "a.png").exists() == command.startswith("plot")
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("command", ["show", pytest.param("status", marks=pytest.mark.broad)])
 def test_unreadable_dask_settings_are_reported_as_such(
     finished: Store, tmp_path: Path, command: str

@@ -77,6 +77,7 @@ def rows(folder: Path, status: Status) -> list[int]:
     return [i for i, row in enumerate(statuses) if set(row.tolist()) == {status}]
 
 
+@pytest.mark.broad
 def test_a_chunk_that_always_fails_gives_exit_status_1_until_it_is_retried(
     folder: Path, whole: dict[str, bytes], run: Run
 ) -> None:

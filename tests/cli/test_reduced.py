@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 import xarray as xr
 
 from tests.command import Run
@@ -34,6 +35,7 @@ regime = ["share"]
 """
 
 
+@pytest.mark.broad
 def test_every_command_knows_statistics(run: Run) -> None:
     file, store = "a.toml", "a.zarr"
     Path(file).write_text(FILE)  # `run` works in an empty folder

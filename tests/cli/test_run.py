@@ -123,6 +123,7 @@ def test_options_reach_the_run_and_the_store(run: Run) -> None:
     assert summary["next"] == "sweep plot 'a b.zarr'"
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("command", "written"), [("plot", "a.png"), ("explore", "a.html"), ("fit", "a_fit/fit_xi.py")]
 )
@@ -300,6 +301,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.broad
 @pytest.mark.skipif(sys.platform == "win32", reason="no FIFO")
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_anything_is_computed_ends_at_once(
@@ -368,6 +370,7 @@ def test_where_a_file_is_expected_nothing_waits_for_a_fifo(run: Run, tmp_path: P
     assert all(stat.S_ISFIFO(path.stat().st_mode) for path in tmp_path.glob("special*"))
 
 
+@pytest.mark.broad
 @pytest.mark.skipif(sys.platform == "win32", reason="no shell")
 def test_a_fifo_that_the_shell_has_opened_is_read(tmp_path: Path) -> None:
     """Its writer may have ended, for which opening it again would wait."""
@@ -421,6 +424,7 @@ def unwritable(request: pytest.FixtureRequest) -> Iterator[int]:
     os.close(writing)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -444,6 +448,7 @@ def test_messages_that_cannot_be_written_do_not_change_the_exit_status(
         assert not Store.open(tmp_path / "a.zarr").pending()
 
 
+@pytest.mark.broad
 @pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
 @pytest.mark.parametrize(
     "closed",

@@ -278,6 +278,7 @@ def test_it_does_not_wait_where_a_signal_that_stops_it_would(tmp_path: Path) -> 
     timer.join()
 
 
+@pytest.mark.broad
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM")
 def test_it_follows_a_running_command(run: Run, tmp_path: Path) -> None:
     """Chunks of 0.4 s and 9 points, by two threads: 45 points a second at most."""

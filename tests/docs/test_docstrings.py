@@ -17,6 +17,7 @@ WITH_EXAMPLES = [
 ]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

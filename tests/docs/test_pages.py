@@ -24,6 +24,7 @@ BROAD = (
 )  # fmt: skip
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     "page",
     [

@@ -130,6 +130,7 @@ class Look:
         return open_backend(name)
 
 
+@pytest.mark.broad
 def test_local_processes_answer_no_stranger_keep_freed_memory_and_are_not_profiled(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +147,7 @@ def test_local_processes_answer_no_stranger_keep_freed_memory_and_are_not_profil
     assert own_settings != f"False {KEPT_BYTES}"  # Dask's settings outside the run are unchanged
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("limit", [None, 0.1])
 def test_a_stop_reaches_other_processes(
     address: str, tmp_path: Path, long_results: xr.Dataset, limit: float | None
@@ -265,6 +267,7 @@ def test_a_chunk_that_always_raises_is_abandoned(
     check_resumable()
 
 
+@pytest.mark.broad
 @pytest.mark.usefixtures("short_limits")
 @pytest.mark.parametrize(
     ("by", "row"),
@@ -302,6 +305,7 @@ def test_a_task_that_hangs_is_stopped_and_abandoned(
     check_resumable()
 
 
+@pytest.mark.broad
 @pytest.mark.usefixtures("short_limits")
 @pytest.mark.parametrize("by", ["threads", "processes"])
 def test_when_all_first_chunks_hang_the_others_are_computed_nonetheless(
@@ -378,6 +382,7 @@ def test_without_any_worker_a_stop_does_not_wait(
     assert len(store.pending()) == 12
 
 
+@pytest.mark.broad
 @pytest.mark.usefixtures("short_limits", "little_grace")
 @pytest.mark.parametrize("whose", ["ours", pytest.param("others", marks=pytest.mark.broad)])
 def test_a_task_that_ignores_its_limit_is_killed_with_its_worker(
@@ -416,6 +421,7 @@ def start_jobs(workers: DaskWorkers) -> list[psutil.Process]:
     return [psutil.Process(command.pid) for command in workers.running.values()]
 
 
+@pytest.mark.broad
 def test_workers_of_a_foreign_scheduler_heed_signals_again_after_a_run(
     store: Store, dask_workers: DaskWorkers
 ) -> None:
@@ -463,6 +469,7 @@ def handlers() -> list[str]:
     return [str(signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
 
 
+@pytest.mark.broad
 def test_a_chunk_that_kills_every_worker_is_found_and_its_neighbours_are_not_blamed(
     store: Store, faulty: Callable[..., Faulty], check_resumable: Callable[[], None]
 ) -> None:
@@ -498,6 +505,7 @@ def scheduler_process() -> Iterator[tuple[Forked, str]]:
         process.communicate()
 
 
+@pytest.mark.broad
 def test_a_scheduler_that_is_gone_ends_the_run_and_keeps_what_is_done(
     store: Store, tmp_path: Path, whole: dict[str, bytes]
 ) -> None:
@@ -535,6 +543,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.broad
 def test_an_interrupted_driver_takes_its_workers_along(
     tmp_path: Path, whole_request: dict[str, bytes]
 ) -> None:
@@ -577,6 +586,7 @@ sweep.run(json.loads(sys.argv[2]), store=sys.argv[1], cluster="local", workers=2
 """
 
 
+@pytest.mark.broad
 def test_the_error_of_a_script_without_a_main_guard_says_to_add_it(tmp_path: Path) -> None:
     """In the error of the script itself, and in that of each worker that imports it."""
     done = run_script(tmp_path, UNGUARDED)
@@ -589,6 +599,7 @@ def test_the_error_of_a_script_without_a_main_guard_says_to_add_it(tmp_path: Pat
     assert "worker processes did not start" in by_workers[-1]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("limit", [20, pytest.param(24, marks=pytest.mark.broad)])
 def test_too_low_a_limit_of_open_files_is_named(tmp_path: Path, limit: int) -> None:
     limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))}
@@ -597,6 +608,7 @@ def test_too_low_a_limit_of_open_files_is_named(tmp_path: Path, limit: int) -> N
     assert f"the limit is {limit}: raise it (`ulimit -n 80`)" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.broad
 def test_within_a_dask_worker_threads_compute_and_processes_are_refused(
     address: str, tmp_path: Path
 ) -> None:
@@ -612,6 +624,7 @@ def compute_within(store: str, cluster: str | None) -> int:
     return sweep.run(REQUEST, store=store, workers=1, cluster=cluster)["status"].size
 
 
+@pytest.mark.broad
 def test_a_folder_that_dask_cannot_make_is_a_machine_error(store: Store) -> None:
     with (
         dask.config.set({"temporary-directory": f"{store.path}/zarr.json"}),

@@ -95,6 +95,7 @@ def test_gpus_are_those_that_cuda_would_see(
     assert list(visible_gpus()) == gpus
 
 
+@pytest.mark.broad
 def test_without_nvidia_smi_the_variable_counts_and_then_cupy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,6 +342,7 @@ def start(store: Store, tmp_path: Path, nvidia_smi: List) -> Iterator[Callable[.
     assert "cupy" not in sys.modules
 
 
+@pytest.mark.broad
 def test_each_gpu_has_a_process_that_sees_it_alone_and_answers_no_stranger(
     nvidia_smi: List, tmp_path: Path, expected: dict[str, bytes]
 ) -> None:
@@ -376,6 +378,7 @@ def abandonment_notes(ran: Ran) -> list[str]:
     return [line for line in ran.notes if "given up" in line]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("fault", ["killed", "spoilt"])
 def test_a_gpu_that_fails_costs_no_chunk(
     start: Callable[..., Ran], expected: dict[str, bytes], fault: str
@@ -390,6 +393,7 @@ def test_a_gpu_that_fails_costs_no_chunk(
     assert line.startswith(f"GPU {A} is given up, 1 left: 2 tasks in a row failed there")
 
 
+@pytest.mark.broad
 def test_a_gpu_whose_process_cannot_compute_is_given_up_at_once(
     start: Callable[..., Ran], expected: dict[str, bytes]
 ) -> None:
@@ -399,6 +403,7 @@ def test_a_gpu_whose_process_cannot_compute_is_given_up_at_once(
     assert abandonment_notes(ran) == [f"GPU {A} is given up, 1 left: the disk is full"]
 
 
+@pytest.mark.broad
 def test_a_full_disk_under_the_store_is_blamed_on_no_gpu(nvidia_smi: List, store: Store) -> None:
     nvidia_smi(TWO)
     notes: list[str] = []
@@ -408,6 +413,7 @@ def test_a_full_disk_under_the_store_is_blamed_on_no_gpu(nvidia_smi: List, store
     assert not any("given up" in line for line in notes)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("deadly", [False, True])
 def test_a_chunk_that_fails_everywhere_is_abandoned_and_the_gpu_is_not(
     start: Callable[..., Ran],
@@ -431,6 +437,7 @@ def test_a_chunk_that_fails_everywhere_is_abandoned_and_the_gpu_is_not(
         ]
 
 
+@pytest.mark.broad
 @pytest.mark.usefixtures("short_limits")
 def test_a_chunk_that_hangs_before_any_is_done_is_abandoned_and_the_gpu_is_not(
     start: Callable[..., Ran],

@@ -113,6 +113,7 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.broad
 def test_a_sweep_runs_in_jobs_to_the_bytes_of_threads(
     jobs: Jobs, config: Path, tmp_path: Path
 ) -> None:
@@ -191,6 +192,7 @@ def test_the_command_overrides_the_table_and_the_table_overrides_workers(
     assert jobs_and_cores(request.options) == (jobs, 1)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     "by", [pytest.param(signal.SIGTERM, marks=pytest.mark.broad), signal.SIGKILL]
 )
@@ -230,6 +232,7 @@ def test_a_job_that_ends_before_the_run_is_submitted_again(
     assert tree(store.path) == whole
 
 
+@pytest.mark.broad
 def test_a_job_that_cannot_compute_is_cancelled_and_others_answer_no_stranger(
     jobs: Jobs, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,6 +76,7 @@ def slow(tmp_path: Path) -> Slow:
     return Slow(tmp_path / "notes", 5.0)
 
 
+@pytest.mark.broad
 def test_workers_that_cannot_compute_are_given_up_and_the_others_go_on(
     workers: Mixed, store: Store, slow: Slow, expected: dict[str, bytes]
 ) -> None:

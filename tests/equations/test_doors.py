@@ -111,6 +111,7 @@ def test_another_text_of_the_model_is_refused_with_the_lines_that_differ(
     assert (folder / "a.zarr" / "zarr.json").read_bytes() == before
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("kind", "place", "more"),
     [

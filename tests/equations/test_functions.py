@@ -239,6 +239,7 @@ y_end = { final = "y" }
 """
 
 
+@pytest.mark.broad
 @first_methods
 def test_an_argument_outside_its_range_or_an_overflow_gives_a_status(method: str) -> None:
     """In the branch that is taken, and in no other; what a relation guards may leave its range."""
@@ -304,6 +305,7 @@ LACKING = {
 }  # fmt: skip
 
 
+@pytest.mark.broad
 @first_methods
 def test_no_event_or_output_is_decided_by_an_argument_outside_its_range(method: str) -> None:
     """An event whose expression is NaN never crosses zero."""

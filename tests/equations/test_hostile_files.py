@@ -25,6 +25,7 @@ class Exploding:
         raise AssertionError("a value was called")
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     "value", [Exploding(), [], {}, None, b"x", 10**5000, float("nan"), {1: 2}, [[[]]], object()],
     ids=lambda value: type(value).__name__,

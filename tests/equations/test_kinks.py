@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from tests.equations.examples import first_method, points
 
@@ -76,6 +77,7 @@ def mean(function: Function) -> float:
     return total / END
 
 
+@pytest.mark.broad
 @first_method
 def test_integrals_are_split_at_kinks_and_jumps(method: str) -> None:
     names = {f"mean_{i}": text for i, text in enumerate(EXPRESSIONS)}

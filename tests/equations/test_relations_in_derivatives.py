@@ -128,6 +128,7 @@ def several() -> str:
     ])  # fmt: skip
 
 
+@pytest.mark.broad
 @controlled
 def test_every_relation_ends_a_step_where_its_side_changes(method: str) -> None:
     """The integral of a rate is the state: both see the same sides."""

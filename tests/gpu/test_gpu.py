@@ -561,6 +561,7 @@ def test_the_cpu_is_opened_without_importing_cupy(cupy_folder: Path) -> None:
     assert done.stdout.split()[0] == "cpu"
 
 
+@pytest.mark.broad
 def test_commands_work_with_a_cupy_that_cannot_be_used(cupy_folder: Path, tmp_path: Path) -> None:
     """`auto` computes on the CPU; `gpu` fails with reason and cure; the doctor reports both."""
     paths = os.pathsep.join([str(cupy_folder), str(ROOT)])

@@ -122,6 +122,7 @@ def test_killed_in_its_passes_and_run_again_it_is_the_same_store(
     assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
 
 
+@pytest.mark.broad
 @pytest.mark.usefixtures("s3")
 def test_one_cluster_computes_all_passes_and_leaves_nothing_of_them(tmp_path: Path) -> None:
     """SLURM jobs would queue again for every pass. At a URL processes hold receipts back."""

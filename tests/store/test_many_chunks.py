@@ -93,6 +93,7 @@ def results(
     return computed
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     "computed_store",
     ["long sample", *(pytest.param(k, marks=pytest.mark.broad) for k in ("refined", "sample"))],
@@ -118,6 +119,7 @@ def test_every_command_takes_it(results: xr.Dataset, run: Run) -> None:
             np.testing.assert_array_equal(column, values.values)
 
 
+@pytest.mark.broad
 def test_its_figures_are_those_of_all_points(results: xr.Dataset, run: Run) -> None:
     shown = json.loads(run("show", STORE, "--json")[1])
     summary = json_lines(run("run", "many.toml", "-o", STORE, "--json")[1])[-1]
@@ -132,6 +134,7 @@ def test_its_figures_are_those_of_all_points(results: xr.Dataset, run: Run) -> N
         assert statistics["status"]["ok"]["points"] == results.sizes["point"]
 
 
+@pytest.mark.broad
 def test_its_chunks_are_those_of_the_results(results: xr.Dataset) -> None:
     """As xarray needs them for work chunk by chunk."""
     lazy = open_results(STORE)

@@ -154,6 +154,7 @@ def test_what_cannot_be_reached_is_the_machines_fault(s3: None) -> None:
         create("nowhere://map.zarr")
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
 def test_a_run_goes_to_a_url_and_on_from_there(root: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_text(SHORT)

@@ -130,6 +130,7 @@ Store.extend(sys.argv[1], AFTER)
 """
 
 
+@pytest.mark.broad
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.parametrize("root", ["s3://sweeps/"], indirect=True)
 def test_killed_under_way_it_is_done_when_done_again(root: str, whole: dict[str, bytes]) -> None:

@@ -144,6 +144,7 @@ def _change_recipe(metadata: Path) -> None:
     metadata.write_text(json.dumps(document))
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("place", "device"),
     [
@@ -213,6 +214,7 @@ LACKS_VALUE = "the coordinate {parameter} "
 HARMS_OF_VALUE = (Path.unlink, _empty, flip_a_bit, _replace_by_a_pipe)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("file", "harms", "sentence", "source"),
     [
@@ -275,6 +277,7 @@ def test_of_stores_that_may_not_be_written_only_complete_ones_are_returned(
     assert (done.returncode, said in done.stdout + done.stderr) == (status, True), done.stderr
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("megabytes", [400, pytest.param(700, marks=pytest.mark.broad)])
 def test_a_limit_of_memory_is_named_and_no_store_called_damaged(
     folder: Path, megabytes: int

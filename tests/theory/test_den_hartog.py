@@ -29,6 +29,7 @@ def scaled(ratio: float, loss: float) -> dict[str, float]:
     }  # fmt: skip
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_amplitude_and_phase_are_those_of_the_shooting_oracle(ratio: float) -> None:
     for share in (0.4, 0.99):
@@ -40,6 +41,7 @@ def test_amplitude_and_phase_are_those_of_the_shooting_oracle(ratio: float) -> N
         assert not motion.stops
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_the_oracles_motion_stops_beyond_the_limit_only(ratio: float) -> None:
     limit = float(theory.continuous_limit(ratio))

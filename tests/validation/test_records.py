@@ -27,6 +27,7 @@ def committed(name: str, suffix: str) -> str:
     return (RESULTS / f"{name}.{suffix}").read_text(encoding="utf-8")
 
 
+@pytest.mark.broad
 @documents
 def test_the_committed_record_is_that_of_a_fresh_run(name: str) -> None:
     record = record_of(name, computed(name))
