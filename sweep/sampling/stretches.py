@@ -5,18 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sweep.request import LongValues
 from sweep.sampling.distributions import Margin
+from sweep.sampling.unit_cube import BLOCK, Sequence
 from sweep.work import Values
-
-if TYPE_CHECKING:
-    from sweep.sampling.sequences import Sequence
-
-BLOCK = 2**18  # points drawn at a time
 
 
 class Drawing:
