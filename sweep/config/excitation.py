@@ -136,7 +136,7 @@ def check_signals(model: Model, constants: Mapping[str, float]) -> Check[None]:
     """
     if not model.text:
         return
-    from sweep.equations.windows import early_signals, system_of
+    from sweep.equations.motion_end import early_signals, system_of
 
     unit = "" if model.clock.unit == "1" else f" {model.clock.unit}"
     name = "window_end" if "window_end" in constants else "end_cycle"

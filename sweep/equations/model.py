@@ -18,28 +18,27 @@ from sweep.spec import (
     Observable,
     Output,
     Parameter,
-    ParameterSet,
-    Relation,
     sentences,
 )
+from sweep.windows import IN_CYCLES, IN_TIME, RELATIONS
 
-WINDOW = ParameterSet(name="by_time", parameters=(
-    Parameter(name="window_start", symbol="t_0", unit="s", minimum=0, default=0.0,
-              meaning="start of the time over which outputs are taken"),
-    Parameter(name="window_end", symbol="t_1", unit="s", minimum=0, open_minimum=True,
-              meaning="end of the motion, and of the time over which outputs are taken"),
-))  # fmt: skip
-
-CYCLES = ParameterSet(name="by_cycles", parameters=(
-    Parameter(name="start_cycle", symbol="n_0", unit="1", minimum=0, default=0.0,
-              meaning="periods before the time over which outputs are taken"),
-    Parameter(name="end_cycle", symbol="n_1", unit="1", minimum=0, open_minimum=True,
-              meaning="periods until the end of the motion"),
-))  # fmt: skip
-
-RELATIONS = (
-    Relation(lesser="window_start", greater="window_end", reason="the window is empty"),
-    Relation(lesser="start_cycle", greater="end_cycle", reason="the window is empty"),
+WINDOW = IN_TIME.parameter_set(
+    "by_time",
+    symbols=("t_0", "t_1"),
+    meanings=(
+        "start of the time over which outputs are taken",
+        "end of the motion, and of the time over which outputs are taken",
+    ),
+    default_start=0.0,
+)
+CYCLES = IN_CYCLES.parameter_set(
+    "by_cycles",
+    symbols=("n_0", "n_1"),
+    meanings=(
+        "periods before the time over which outputs are taken",
+        "periods until the end of the motion",
+    ),
+    default_start=0.0,
 )
 
 PACKED_STATES = 4  # at most: with more, several vectors of points do not fit the registers

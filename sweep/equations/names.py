@@ -9,14 +9,14 @@ from itertools import chain
 
 from sweep.equations.expressions import FUNCTIONS
 from sweep.equations.schemes import SCHEMES
+from sweep.windows import IN_CYCLES, IN_TIME
 from sweep.wording import listed, shown
 
 MAX_NAME_LENGTH = 64
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 # Parameters of every model from a file, and by method its numerical controls.
-WINDOW = ("window_start", "window_end")
-CYCLES = ("start_cycle", "end_cycle")
+WINDOW, CYCLES = IN_TIME.names, IN_CYCLES.names
 # Constant steps come first: an unknown method of a test is checked as if it were the first.
 CONTROLS = {
     scheme.name: tuple(control.name for control in scheme.controls)
