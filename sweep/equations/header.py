@@ -25,7 +25,7 @@ from sweep.equations.output_members import (
     sampled,
     window,
 )
-from sweep.equations.schemes import BY_NAME
+from sweep.equations.schemes import SCHEMES
 from sweep.equations.system import PERIOD, System
 from sweep.equations.tabulated import table_text
 
@@ -37,7 +37,7 @@ def header_of(
 
     With `traced`, the kernel also writes a log of the events.
     """
-    scheme = BY_NAME[method]
+    scheme = SCHEMES[method]
     rules = [rule for rule in system.outputs if rule.name in outputs]
     writer = Writer(system, rules, traced=traced, turns=scheme.has_constant_steps)
     outputs_member = results(writer)  # first: it fills the sums

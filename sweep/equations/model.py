@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from sweep.equations.code import REVISION
 from sweep.equations.members import PREFIX
-from sweep.equations.schemes import BY_NAME, SCHEMES, Scheme
+from sweep.equations.schemes import SCHEMES, Scheme
 from sweep.equations.sides import Sides
 from sweep.equations.system import Rule, System
 from sweep.equations.system_file import system_of_text
@@ -77,7 +77,9 @@ def model_of(system: System) -> Model:
         ),
         outputs=tuple(map(_output, system.outputs)),
         methods=tuple(
-            _method(scheme, system) for scheme in SCHEMES if len(system.states) <= scheme.max_states
+            _method(scheme, system)
+            for scheme in SCHEMES.values()
+            if len(system.states) <= scheme.max_states
         ),
         relations=RELATIONS,
         sentences=SENTENCES,
@@ -121,7 +123,7 @@ def pack_of(method: str, system: System, outputs: Collection[str]) -> int:
     if len(system.states) > PACKED_STATES or system.values_kept > PACKED_VALUES:
         return 1
     named = any(rule.event for rule in system.outputs if rule.name in outputs)
-    return BY_NAME[method].packs[system.acting or named or len(Sides(system)) > 0]
+    return SCHEMES[method].packs[system.acting or named or len(Sides(system)) > 0]
 
 
 def _observables(system: System) -> tuple[Observable, ...]:

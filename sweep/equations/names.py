@@ -20,7 +20,7 @@ WINDOW, CYCLES = IN_TIME.names, IN_CYCLES.names
 # Constant steps come first: an unknown method of a test is checked as if it were the first.
 CONTROLS = {
     scheme.name: tuple(control.name for control in scheme.controls)
-    for scheme in sorted(SCHEMES, key=lambda scheme: not scheme.has_constant_steps)
+    for scheme in sorted(SCHEMES.values(), key=lambda scheme: not scheme.has_constant_steps)
 }
 
 RESERVED = {

@@ -6,6 +6,7 @@ The header `kernels/systems/NAME.h` of a scheme has the struct; its head describ
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sweep.spec import Parameter
@@ -59,7 +60,7 @@ class Scheme:
 
 
 # In the order of a model's methods, of which the first is the default.
-SCHEMES = (
+ROWS = (
     Scheme(
         name="rk54",
         struct="Rk54",
@@ -92,4 +93,4 @@ SCHEMES = (
         jacobian=True,
     ),
 )
-BY_NAME = {scheme.name: scheme for scheme in SCHEMES}
+SCHEMES: Mapping[str, Scheme] = {row.name: row for row in ROWS}
