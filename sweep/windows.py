@@ -1,6 +1,6 @@
 """The window over which outputs are taken: its ends in time, or counted in periods.
 
-A motion starts at time 0 and ends with its window.
+A motion starts at time 0 and ends with its window, if no event ends it before.
 """
 
 from __future__ import annotations
@@ -55,7 +55,11 @@ RELATIONS = tuple(window.relation for window in WINDOWS)
 
 
 def end_in_time(values: Mapping[str, Any], period: Any | None) -> Any | None:
-    """The end in time, or a little before it if it is computed; None if it is unknown."""
+    """The end in time; None if it is unknown.
+
+    One that is computed from a period is lowered by more than its rounding, so that it is not after
+    a time that it equals.
+    """
     if IN_TIME.end in values:
         return values[IN_TIME.end]
     if period is None or IN_CYCLES.end not in values:
