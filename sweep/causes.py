@@ -36,7 +36,7 @@ def causes(model: Model, method: Method, parameters: Mapping[str, Values]) -> di
         return {}
     masks = _of_tables(model, method, parameters)
     if model.text:
-        from sweep.equations.windows import causes_in_window, system_of
+        from sweep.equations.motion_end import causes_in_window, system_of
 
         masks |= causes_in_window(system_of(model.text), parameters)
     causes_in_theory: Callable[[Mapping[str, Values]], Causes]

@@ -37,7 +37,7 @@ Interpolation = Literal["linear", "cubic"]
 
 
 @dataclass(frozen=True)
-class Table:
+class TimeSeries:
     """A quantity over time: samples, between which it is linear or a natural cubic spline."""
 
     times: tuple[float, ...]  # s, ascending
@@ -108,7 +108,7 @@ class Sweep:
     dtype: Literal["float64", "float32"] = "float64"  # of stored real outputs
     # Parameters that are neither constants nor on axes: name -> expression of others.
     derived: Mapping[str, str] = field(default_factory=dict[str, str])
-    table: Table | None = None  # of the model's excitation
+    table: TimeSeries | None = None  # of the model's excitation
     reduction: Reduction | None = None  # the axes are then those of cells, outputs are statistics
 
     @property

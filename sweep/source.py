@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from sweep.equations.tabulated import table_text
 from sweep.errors import SweepError
 from sweep.installed import header_folder
-from sweep.request import Sweep, Table
+from sweep.request import Sweep, TimeSeries
 from sweep.shipped import kernels_folder
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status, parameters_of
 
@@ -49,7 +49,7 @@ class Kernel:
     parameter_set: ParameterSet
     outputs: tuple[Output, ...]
     variants: tuple[str, ...] = ()
-    table: Table | None = None
+    table: TimeSeries | None = None
 
     def __hash__(self) -> int:
         outputs = tuple(output.name for output in self.outputs)

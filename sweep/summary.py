@@ -79,7 +79,7 @@ class Contents:
 
 
 @dataclass(frozen=True)
-class State:
+class StoreState:
     """The progress of a store; the rate is that of all processes when it was last written to."""
 
     points_done: int
@@ -237,7 +237,7 @@ def coded(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.assign(codes) if codes else dataset
 
 
-def state(store: Store, *, damaged: bool = False) -> State:
+def state(store: Store, *, damaged: bool = False) -> StoreState:
     """The progress of a store, from a listing of its files, its status and its receipts.
 
     Raises StoreError if the status cannot be read. With `damaged`, points are then not counted by
@@ -254,7 +254,7 @@ def state(store: Store, *, damaged: bool = False) -> State:
     notes = [receipt for receipt in receipts if "kernel_digest" in receipt]
     done = store.done_receipts(receipts) if notes or counts.get(Status.failed) else []
     notes = [receipt for receipt in notes if "chunk" not in receipt]
-    return State(
+    return StoreState(
         points_done=total - left,
         points_total=total,
         chunks_done=remainder.chunks_total - remainder.chunks_left,

@@ -24,6 +24,7 @@ from sweep.request import STRETCH, Axis, Sweep
 from sweep.source import kernel_of
 from sweep.spec import DTYPES, MISSING, Observable
 from sweep.store import layout
+from sweep.windows import period_of
 from sweep.wording import listed, shown
 from sweep.work import Values
 
@@ -132,8 +133,8 @@ def _cycle(sweep: Sweep, span: Span) -> float | None:
     constants = sweep.constants
     if sweep.model.clock.unit == "rad":
         return 2 * np.pi
-    if "start_cycle" in constants and "end_cycle" in constants:
-        return (span.last - span.first) / (constants["end_cycle"] - constants["start_cycle"])
+    if (cycle := period_of(constants, span.first, span.last)) is not None:
+        return cycle
     if constants.get("angular_frequency"):
         return 2 * np.pi / constants["angular_frequency"]
     return None

@@ -12,6 +12,7 @@ import xarray as xr
 from sweep.analysis.scales import spans_decades
 from sweep.plan.recipes import model_in
 from sweep.spec import every_parameter
+from sweep.units import printed, with_prefix
 from sweep.work import Values
 
 LABEL_WIDTH = 60  # characters that fit along the shortest axis
@@ -25,9 +26,6 @@ GREEK = {
     "Omega": "Ω",
 }  # fmt: skip
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-PREFIXES = ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9)
-PREFIXED = re.compile(r"(m|s|g|N|J|W|Pa|Hz)(?=$|[ /])")  # the first unit of a product
-READABLE = 1e-2, 1e4  # the largest number of a label or an axis lies between these
 
 
 def axis_label(variable: xr.DataArray) -> str:
@@ -85,7 +83,7 @@ def in_symbols(prose: str) -> str:
     symbols = re.sub(
         rf"\b(?:(?:{names})(?:_\w)?|[a-z]0)\b", lambda match: symbol_text(match[0]), prose
     )
-    return unit_text(symbols)
+    return printed(symbols)
 
 
 def readable(values: Values, unit: str) -> tuple[str, float]:
@@ -94,16 +92,9 @@ def readable(values: Values, unit: str) -> tuple[str, float]:
     A prefix is chosen if the largest value is far from 1, unless the values span decades.
     """
     finite = np.abs(values[np.isfinite(values)])
-    largest = float(finite.max(initial=0.0))
-    base, weight = ("g" + unit[2:], 1e3) if unit.startswith("kg") else (unit, 1.0)
-    low, high = READABLE
-    if not PREFIXED.match(base) or not largest or low <= largest < high:
+    if spans_decades(finite[finite > 0]):
         return unit, 1.0
-    if spans_decades(finite[finite > 0]) or (base[0] in "sg" and largest >= high):
-        return unit, 1.0
-    fitting = (p for p in PREFIXES if p[1] <= largest * weight * (1 + 1e-9))
-    prefix, size = next(fitting, PREFIXES[-1])
-    return f"{prefix}{base}", weight / size
+    return with_prefix(unit, float(finite.max(initial=0.0)))
 
 
 def point_text(dataset: xr.Dataset, without: Iterable[str] = (), always: Iterable[str] = ()) -> str:
@@ -131,12 +122,7 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = (), always: Iterabl
 
 def unit(variable: xr.DataArray) -> str:
     """The unit as printed, "" if dimensionless: "m/s^2" becomes "m/s²"."""
-    return unit_text(str(variable.attrs.get("units", "1")))
-
-
-def unit_text(text: str) -> str:
-    """A unit as printed, "" for "1"."""
-    return "" if text == "1" else text.replace("^2", "²").replace("^3", "³")
+    return printed(str(variable.attrs.get("units", "1")))
 
 
 def with_unit(text: str, variable: xr.DataArray) -> str:
@@ -157,7 +143,7 @@ def quantities(variable: xr.DataArray) -> list[str]:
     if names := label_names(variable):
         return [names[int(value)] for value in values]
     shown, factor = readable(values.astype(np.float64), str(variable.attrs.get("units", "1")))
-    return [f"{float(value) * factor:.6g} {unit_text(shown)}".rstrip() for value in values]
+    return [f"{float(value) * factor:.6g} {printed(shown)}".rstrip() for value in values]
 
 
 def values_of(dataset: xr.Dataset, names: Iterable[str]) -> str:

@@ -26,7 +26,6 @@ from sweep.analysis.labels import (
     point_text,
     quantities,
     readable,
-    unit_text,
     values_of,
     with_codes,
     with_symbols,
@@ -39,6 +38,7 @@ from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.store import open_results
 from sweep.summary import coded
+from sweep.units import printed
 
 if TYPE_CHECKING:
     from sweep.engine.loop import Report
@@ -208,7 +208,7 @@ def panels_of(
     texts = quantities(some)
     if unit := view.unit.get(axis):
         share = factor(str(some.attrs.get("units", "1")), unit, axis)
-        texts = [f"{share * value:.6g} {unit_text(unit)}" for value in some.values.tolist()]
+        texts = [f"{share * value:.6g} {printed(unit)}" for value in some.values.tolist()]
     return {
         f"{words} = {text}": {**at, axis: float(value)}
         for text, value in zip(texts, some.values, strict=True)

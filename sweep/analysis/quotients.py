@@ -40,16 +40,16 @@ Ends = tuple[float, float]  # of a range
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class SampledCurve:
     """Values g > 0 at t ≥ 0, and the unit in which the error at each point is measured."""
 
     t: Values
     g: Values
     unit: Values
 
-    def where(self, kept: Mask | NDArray[np.intp]) -> Target:
+    def where(self, kept: Mask | NDArray[np.intp]) -> SampledCurve:
         """Some of the points."""
-        return Target(self.t[kept], self.g[kept], self.unit[kept])
+        return SampledCurve(self.t[kept], self.g[kept], self.unit[kept])
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,14 @@ class Quotient:
 Rational = Quotient | Barycentric
 
 
-def met(rational: Rational, target: Target) -> bool:
+def met(rational: Rational, target: SampledCurve) -> bool:
     """Whether the points lie on the curve but for rounding."""
     with np.errstate(all="ignore"):
         residuals = rational(target.t) / target.g - 1
     return float(np.sqrt(np.mean(residuals * residuals))) <= MET
 
 
-def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
+def least_squares(target: SampledCurve, degrees: Degrees, *, bounded: bool = False) -> Quotient:
     """Minimise the sum of squared errors: Levenberg–Marquardt from a linearised start.
 
     Where the result has a pole among the points, start again from a minimax fit. If `bounded`, no
@@ -154,7 +154,7 @@ def least_squares(target: Target, degrees: Degrees, *, bounded: bool = False) ->
     return quotient
 
 
-def minimax(target: Target, degrees: Degrees, *, bounded: bool = False) -> Quotient:
+def minimax(target: SampledCurve, degrees: Degrees, *, bounded: bool = False) -> Quotient:
     """Minimise the largest error, without a pole at the points; `bounded` as for least squares.
 
     Differential correction, a linear program per round (Barrodale, Powell, Roberts 1972), converges
@@ -173,7 +173,7 @@ FITTERS: dict[str, Callable[..., Quotient]] = {"least_squares": least_squares, "
 class _Problem:
     """A target and the basis functions of both polynomials at its points: g = A a / B b, b₀ = 1."""
 
-    target: Target  # of values about 1
+    target: SampledCurve  # of values about 1
     above: Values  # (numerator + 1, n_points)
     below: Values  # (denominator + 1, n_points)
     scale: float  # c
@@ -240,14 +240,14 @@ def _powers(base: float, length: int) -> Values:
     return np.multiply.accumulate(np.array([1.0, *[base] * (length - 1)]))
 
 
-def _problem(target: Target, degrees: Degrees) -> _Problem:
+def _problem(target: SampledCurve, degrees: Degrees) -> _Problem:
     size = 2.0 ** round(math.log2(float(np.median(target.g))))
     scale = float(np.median(target.t[target.t > 0])) if np.any(target.t > 0) else 1.0
     u = target.t / scale
     above, below = (_basis(u, degree) for degree in (degrees.numerator, degrees.denominator))
     for _ in range(abs(degrees.numerator - degrees.denominator)):
         above = above * (1 + u) if degrees.numerator > degrees.denominator else above / (1 + u)
-    scaled = Target(target.t, target.g / size, target.unit / size)
+    scaled = SampledCurve(target.t, target.g / size, target.unit / size)
     return _Problem(scaled, above, below, scale, size)
 
 

@@ -27,16 +27,12 @@ from sweep.request import POINT
 from sweep.spec import MISSING_FLAG, Status, status_counts
 from sweep.store.derived_stores import wear_of
 from sweep.theory.wear import YEAR
+from sweep.units import fine_unit
 from sweep.wording import nearest
 from sweep.work import Values
 
 MAX_BANDS = 3  # values of an axis that are drawn with bands in one picture, without MAX_LINES
 CURVE_POINTS = 200
-SCALES = {  # by unit, from the finest: what the axis shows, and how many of them make one
-    "m": (("µm", 1e6), ("mm", 1e3)),
-    "m^3": (("mm³", 1e9), ("cm³", 1e6)),
-}
-READABLE = 1e3  # largest number on an axis
 THROUGH = STATES.index("worn_through")
 SAMPLE_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEVELS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # years that may have contours
@@ -280,9 +276,7 @@ def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float | str]) 
 def _scale(lines: list[xr.DataArray]) -> tuple[str, float]:
     """The finest unit in which the largest number drawn is readable, and its factor."""
     drawn = np.concatenate([line.values.ravel() for line in lines])
-    largest = float(np.nanmax(drawn, initial=0.0))
-    units = SCALES[str(lines[0].attrs["units"])]
-    return next((each for each in units if largest * each[1] <= READABLE), units[-1])
+    return fine_unit(str(lines[0].attrs["units"]), float(np.nanmax(drawn, initial=0.0)))
 
 
 def _label(dataset: xr.Dataset, names: list[str]) -> str:

@@ -73,7 +73,7 @@ def drawing_text() -> str:
 def random_columns(columns: Mapping[str, Column]) -> dict[str, Drawn]:
     """The columns that a device can draw."""
     sources = {name: column.source for name, column in columns.items()}
-    return {n: s for n, s in sources.items() if isinstance(s, Drawn) and s.drawing.unit.generator}
+    return {n: s for n, s in sources.items() if isinstance(s, Drawn) and s.sample.unit.generator}
 
 
 def draw(
@@ -89,11 +89,11 @@ def draw(
 
 def drawing(drawn: Drawn, start: int, count: int, address: int) -> Drawing:
     """The argument of a launch that writes `count` values from `start` on to an address."""
-    unit, margin = drawn.drawing.unit, drawn.drawing.margins[drawn.name]
+    unit, margin = drawn.sample.unit, drawn.sample.margins[drawn.name]
     generator = unit.generator
     assert generator is not None
     bits = generator.at(drawn.first + start)
-    bits.advance(list(drawn.drawing.margins).index(drawn.name) + 1)
+    bits.advance(list(drawn.sample.margins).index(drawn.name) + 1)
     state = bits.state["state"]
     request = Drawing(values=address, count=count, threads=min(count, MOST_THREADS))
     request.form = FORMS.index(margin.form)

@@ -15,8 +15,8 @@ from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
 
 if TYPE_CHECKING:
-    from sweep.analysis.master_curve import Choices, Degrees, MasterCurve, Piece, Points
-    from sweep.analysis.master_curve.points import Variable
+    from sweep.analysis.master_curve import Choices, ContactEnergies, Degrees, MasterCurve, Piece
+    from sweep.analysis.master_curve.points import ScalingVariable
 
 
 @command(
@@ -144,7 +144,7 @@ def _beside(source: str) -> Path:
 
 
 def _fitted(
-    points: Points, variable: str | None, choices: Choices
+    points: ContactEnergies, variable: str | None, choices: Choices
 ) -> tuple[list[MasterCurve], dict[str, str]]:
     """The curves and, if no variable is named, why one has none."""
     from sweep.analysis.master_curve import VARIABLES
@@ -195,7 +195,7 @@ def _print_curve(curve: MasterCurve) -> None:
         print_section(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
 
 
-def _formula(piece: Piece, variable: Variable) -> str:
+def _formula(piece: Piece, variable: ScalingVariable) -> str:
     """What the coefficients of a piece are those of."""
     x = variable.symbol.partition(" ")[0]  # of "ξ = β/δ"
     prefactor = {1: f"{x} · ", 0: "", -1: f"1/{x} · "}[piece.power]

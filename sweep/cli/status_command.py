@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sweep.spec import Status
     from sweep.store import Remaining, Store
     from sweep.store.receipts import Flow
-    from sweep.summary import State
+    from sweep.summary import StoreState
 
 SECONDS_BETWEEN_LOOKS = 2.0  # with --watch
 SLICE_SECONDS = 0.05  # between two looks whether to stop
@@ -119,7 +119,9 @@ def _verified(store: Store) -> Iterator[Damage]:
             yield Damage(file, chunk.n_points, slices, Path(file).is_dir())
 
 
-def _state_json(store: Store, store_state: State, damaged: list[Damage] | None) -> dict[str, Any]:
+def _state_json(
+    store: Store, store_state: StoreState, damaged: list[Damage] | None
+) -> dict[str, Any]:
     statuses = counts_json(store_state.counts, store.sweep.model.sentences, store_state.causes)
     figures = {
         key: value for key, value in vars(store_state).items() if key not in ("counts", "causes")
@@ -128,7 +130,7 @@ def _state_json(store: Store, store_state: State, damaged: list[Damage] | None) 
     return {"store": store.location, **figures, "status": statuses, "damaged": files}
 
 
-def _print_state(store_state: State) -> None:
+def _print_state(store_state: StoreState) -> None:
     done, total = store_state.points_done, store_state.points_total
     print(
         f"{done:,} of {counted(total, 'point')} done ({share(done / total)}), "
@@ -169,7 +171,7 @@ def _print_damage(damaged: list[Damage]) -> None:
         print(f"  {each}")
 
 
-def _after(name: str, store: Store, store_state: State, damaged: list[Damage]) -> str:
+def _after(name: str, store: Store, store_state: StoreState, damaged: list[Damage]) -> str:
     from sweep.store import PassFolder
 
     if not damaged and store_state.points_done == store_state.points_total:

@@ -15,7 +15,7 @@ from sweep.config.schema import ExcitationTable, TopLevel, correct, only_form
 from sweep.config.sweep_file import Document, is_table
 from sweep.equations.tabulated import table_fault
 from sweep.errors import Fault
-from sweep.request import STRETCH, Axis, Table
+from sweep.request import STRETCH, Axis, TimeSeries
 from sweep.spec import Excitation, Method, Model, Parameter, ParameterSet
 from sweep.wording import listed
 
@@ -31,7 +31,7 @@ def has_table(top: TopLevel, model: Model) -> bool:
 
 def excitation_of(
     document: Document, top: TopLevel, model: Model, method: Method | None
-) -> Check[Table | None]:
+) -> Check[TimeSeries | None]:
     """The table of the excitation; None if there is none or it has problems."""
     if (excitation := model.excitation) is None:
         return None
@@ -50,7 +50,7 @@ def excitation_of(
     return (yield from readable("parameters", name, _table, table, unbounded, document.folder))
 
 
-def _table(raw: ExcitationTable, parameter: Parameter, folder: Path) -> Table:
+def _table(raw: ExcitationTable, parameter: Parameter, folder: Path) -> TimeSeries:
     only_form(raw, ("file", "times"), f"for example {EXAMPLE}")
     if raw.file is not None:
         if raw.time is None or raw.column is None or raw.values is not None:
@@ -64,7 +64,7 @@ def _table(raw: ExcitationTable, parameter: Parameter, folder: Path) -> Table:
         values = in_range(_entries("value", raw.values), parameter)
     if fault := table_fault(times.tolist(), values.tolist()):
         raise UnreadableError(fault)
-    return Table(tuple(times.tolist()), tuple(values.tolist()), raw.interpolation)
+    return TimeSeries(tuple(times.tolist()), tuple(values.tolist()), raw.interpolation)
 
 
 def with_samples(
@@ -118,7 +118,7 @@ def check_excitation(
 
 
 def check_length(
-    excitation: Excitation, table: Table, constants: Mapping[str, float], axes: Sequence[Axis]
+    excitation: Excitation, table: TimeSeries, constants: Mapping[str, float], axes: Sequence[Axis]
 ) -> Check[None]:
     """A problem if the table ends before the motion, as far as its end is known."""
     name = excitation.end
@@ -136,7 +136,7 @@ def check_signals(model: Model, constants: Mapping[str, float]) -> Check[None]:
     """
     if not model.text:
         return
-    from sweep.equations.windows import early_signals, system_of
+    from sweep.equations.motion_end import early_signals, system_of
 
     unit = "" if model.clock.unit == "1" else f" {model.clock.unit}"
     name = "window_end" if "window_end" in constants else "end_cycle"

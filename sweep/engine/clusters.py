@@ -25,7 +25,7 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.scheduler import KilledWorker
 
 from sweep.engine.crews import (
-    CrewBase,
+    Crew,
     LostError,
     Notify,
     OpenBackend,
@@ -79,7 +79,7 @@ class Sent:
     workers: frozenset[str] | None = None
 
 
-class Processes(CrewBase):
+class Processes(Crew):
     """Worker processes behind a Dask scheduler, ours or another's.
 
     One that cannot compute, whatever the chunk, is given up: it gets no more tasks, and others take

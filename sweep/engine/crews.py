@@ -1,24 +1,22 @@
-"""Who computes tasks: threads of this process, or a crew of processes behind the same interface."""
+"""Who computes tasks: the interface of a crew of workers, and threads of this process."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import Self
 
 from sweep.backends import Backend
 from sweep.engine.ledger import Receipt, Results
 from sweep.engine.worker import RunState, Worker
 from sweep.errors import SweepError
-from sweep.options import LOCAL, RunOptions, consistent
+from sweep.options import LOCAL, RunOptions
 from sweep.plan.point_columns import points
 from sweep.work import Chunk, Task
-
-if TYPE_CHECKING:
-    from sweep.engine.clusters import Processes
 
 # For a GPU, one thread computes while another copies; more of them write. The driver and the
 # process itself need processors too.
@@ -30,7 +28,6 @@ GUARD = (
     'below `if __name__ == "__main__":`, as in any script that uses multiprocessing'
 )
 
-Crew: TypeAlias = "Threads | Processes"  # Threads says what each method of a crew does
 OpenBackend = Callable[[str], Backend]  # from the name that `[run] backend` takes
 Notify = Callable[[str], None]  # is given a line about workers, for the user
 
@@ -39,7 +36,7 @@ class LostError(Exception):
     """The worker of a task died, for whatever reason; the message says what is known."""
 
 
-class CrewBase:
+class Crew(ABC):
     """Workers behind an executor, for one run after another; a context manager.
 
     Entering it starts nothing: that happens in `begin`, for the first run with work to do.
@@ -47,6 +44,7 @@ class CrewBase:
 
     description = ""  # of the backend, or of who computes
     points_of_a_task = 0  # at least, if there are enough for all workers
+    stop_seconds: float  # how long to wait for tasks after a stop
 
     def __init__(self, options: RunOptions, open_backend: OpenBackend, notify: Notify) -> None:
         self.notify = notify
@@ -60,6 +58,41 @@ class CrewBase:
     def __exit__(self, *_: object) -> None:
         self._ends.close()
 
+    @abstractmethod
+    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
+        """Get workers ready for these chunks; SweepError if that is impossible."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """The run is over: workers keep nothing of it, and write the receipts they hold back.
+
+        After an error, leaving the crew does that.
+        """
+
+    @abstractmethod
+    def workers(self) -> int:
+        """How many workers there are now. MachineError if there can be none any more."""
+
+    @abstractmethod
+    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+        """Have a task computed into the results; a chunk may take `patience` times the limit."""
+
+    @abstractmethod
+    def set_limit(self, seconds: float) -> None:
+        """Change how long a chunk may take, chunks in progress included."""
+
+    @abstractmethod
+    def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
+        """The receipts of a finished task; LostError if its worker died."""
+
+    @abstractmethod
+    def halt(self) -> None:
+        """Make all workers stop soon; to be called again until they have."""
+
+    @abstractmethod
+    def kill(self, future: Future[list[Receipt]]) -> bool:
+        """Kill a hanging task together with its worker; whether there was one to kill."""
+
     def _prepared(self, results: Results, pending: Sequence[Chunk]) -> Backend:
         """A backend in this process, its kernel compiled for the first of the chunks."""
         backend = self._open_backend(self._options.backend)
@@ -69,29 +102,12 @@ class CrewBase:
         return backend
 
 
-def crew_for(options: RunOptions, open_backend: OpenBackend, notify: Notify | None = None) -> Crew:
-    """The crew that the options ask for; SweepError if they contradict one another."""
-    options = consistent(options)
-    refuse_in_worker_process(options)
-    notify = notify or (lambda _line: None)
-    if options.gpus is not None:
-        from sweep.engine.gpus import GpuProcesses
-
-        return GpuProcesses(options, open_backend, notify)
-    if options.cluster is not None:
-        from sweep.engine.clusters import Processes
-
-        return Processes(options, open_backend, notify)
-    return Threads(options, open_backend, notify)
-
-
-class Threads(CrewBase):
+class Threads(Crew):
     """Threads of this process, which compiled kernels keep busy: ctypes releases the GIL."""
 
-    stop_seconds = float("inf")  # how long to wait for tasks after a stop
+    stop_seconds = float("inf")
 
     def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
-        """Get workers ready for these chunks; SweepError if that is impossible."""
         self._backend = self._prepared(results, pending)
         self._n = min(threads_for(self._backend, self._options), len(pending))
         self._state = RunState()
@@ -99,38 +115,26 @@ class Threads(CrewBase):
         self._ends.enter_context(self._executor)
 
     def end(self) -> None:
-        """The run is over: workers keep nothing of it, and write the receipts they hold back.
-
-        After an error, leaving the crew does that.
-        """
         self._ends.close()
 
     def workers(self) -> int:
-        """How many workers there are now. MachineError if there can be none any more."""
         return self._n
 
     def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
-        """Have a task computed into the results; a chunk may take `patience` times the limit."""
         worker = Worker(results, self._backend, self._state)
         return self._executor.submit(worker, task, patience)
 
     def set_limit(self, seconds: float) -> None:
-        """Change how long a chunk may take, chunks in progress included."""
         self._state.limit = seconds
 
     def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:
-        """The receipts of a finished task; LostError if its worker died."""
         return future.result()
 
     def halt(self) -> None:
-        """Make all workers stop soon; to be called again until they have."""
         self._state.stop.set()
 
     def kill(self, future: Future[list[Receipt]]) -> bool:  # noqa: ARG002 (the interface of crews)
-        """Kill a hanging task together with its worker; whether there was one to kill.
-
-        Never here: a thread ends by itself, or with its process.
-        """
+        """False: a thread ends by itself, or with its process."""
         return False
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from sweep.backends import open_backend as open_backend_by_name
-from sweep.engine.crews import Crew, LostError, Notify, OpenBackend, crew_for
+from sweep.engine.crew_choice import crew_for
+from sweep.engine.crews import Crew, LostError, Notify, OpenBackend
 from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
 from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_counts, chunks

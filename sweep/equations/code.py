@@ -27,7 +27,7 @@ SIGNAL = "functions::signal"  # how the C++ of a signal begins
 RANGES = ("sin", "cos", "tan", "asin", "acos", "log", "sqrt")
 
 
-class Code:
+class Statements:
     """Statements that compute expressions, in order.
 
     `spell` gives the C++ of a name, `definitions` the expressions of others. Parts that have only
@@ -41,7 +41,7 @@ class Code:
         spell: Mapping[str, str],
         definitions: Mapping[str, Expression],
         prefix: str,
-        outer: Code | None = None,
+        outer: Statements | None = None,
         constants: frozenset[str] = frozenset(),
         phases: list[Expression] | None = None,
     ) -> None:

@@ -13,8 +13,7 @@ from sweep.equations.names import name_fault
 from sweep.equations.system import PERIOD, Definition, Direction, Event, Mode, Signal, State
 from sweep.equations.tables import Table, finite_numbers, near
 from sweep.equations.tabulated import table_fault
-from sweep.request import Interpolation
-from sweep.request import Table as TimeTable
+from sweep.request import Interpolation, TimeSeries
 from sweep.spec import Parameter
 from sweep.wording import shown
 
@@ -91,7 +90,7 @@ def signal(name: str, table: Table) -> Signal:
     times, values = _samples(table, "times"), _samples(table, "values")
     signal = Signal(
         name=name,
-        table=TimeTable(times, values, table.choice("interpolation", INTERPOLATIONS, "linear")),
+        table=TimeSeries(times, values, table.choice("interpolation", INTERPOLATIONS, "linear")),
         unit=unit_of(table),
         meaning=meaning_of(table, name),
     )

@@ -25,10 +25,9 @@ from sweep.equations.output_members import (
     sampled,
     window,
 )
+from sweep.equations.schemes import SCHEMES
 from sweep.equations.system import PERIOD, System
 from sweep.equations.tabulated import table_text
-
-SCHEMES = {"rk4": "Rk4", "rk54": "Rk54", "dop853": "Dop853", "rodas4": "Rodas4"}
 
 
 def header_of(
@@ -38,14 +37,15 @@ def header_of(
 
     With `traced`, the kernel also writes a log of the events.
     """
+    scheme = SCHEMES[method]
     rules = [rule for rule in system.outputs if rule.name in outputs]
-    writer = Writer(system, rules, traced=traced, turns=method == "rk4")
+    writer = Writer(system, rules, traced=traced, turns=scheme.has_constant_steps)
     outputs_member = results(writer)  # first: it fills the sums
     members = [
         writer.vector("initial", [state.initial for state in system.states]),
         writer.vector("scales", [state.scale for state in system.states]),
         *rates(writer),
-        *(jacobian(writer) if method == "rodas4" else ()),
+        *(jacobian(writer) if scheme.jacobian else ()),
         *event_members(writer),
         outside(writer),
         next_sample(writer),
@@ -87,7 +87,7 @@ def header_of(
             '#include "systems/motion.h"',
             '#include "method.h"',
             f"namespace {method} {{",
-            f"METHOD(systems::Motion<systems::{SCHEMES[method]}>)",
+            f"METHOD(systems::Motion<systems::{scheme.struct}>)",
             "}",
             "",
         ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
-from sweep.equations.code import SIGNAL, Code, is_ranged
+from sweep.equations.code import SIGNAL, Statements, is_ranged
 from sweep.equations.derivatives import ONE, ZERO, derivative, negative
 from sweep.equations.expressions import Call, Expression, Name, names_in, walk
 from sweep.equations.sides import Side, Sides, side_name
@@ -55,7 +55,7 @@ class Writer:
         self.states = [state.name for state in system.states]
         self.modes = [mode.name for mode in system.modes]
         constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
-        self.once = Code({**constants, "pi": "pi"}, self.definitions, "c")
+        self.once = Statements({**constants, "pi": "pi"}, self.definitions, "c")
         unvarying = {*constants, "pi"}
         for name, value in self.definitions.items():  # each follows those that it uses
             if names_in(value).keys() <= unvarying:
@@ -75,9 +75,9 @@ class Writer:
             **{name: f"(mode == {k}.0)" for k, name in enumerate(self.modes)},
         }
 
-    def code(self, phases: list[Expression] | None = None) -> Code:
+    def code(self, phases: list[Expression] | None = None) -> Statements:
         """Statements inside a member of System; it adds the phases of waves that turn evenly."""
-        return Code(self._spelling, self.definitions, "x", self.once, self._constants, phases)
+        return Statements(self._spelling, self.definitions, "x", self.once, self._constants, phases)
 
     def vector(
         self,
@@ -86,7 +86,7 @@ class Writer:
         arguments: str = "",
         *,
         size: str = "states",
-        code: Code | None = None,
+        code: Statements | None = None,
     ) -> str:
         """A member that returns one value for each state, or as many as `size` says."""
         code = code or self.code()
@@ -158,7 +158,7 @@ class Writer:
     def _integrands_of_all_outputs(self) -> list[Expression]:
         """Those of any output of the model, so that nothing depends on which are computed."""
         sums = Sums(self.sides)
-        code = Code({}, {}, "")
+        code = Statements({}, {}, "")
         for rule in self.system.outputs:
             if rule.kind not in ("values", "final"):
                 sums.result(rule, code)
@@ -184,7 +184,7 @@ class Sums:
     counts: list[str] = field(default_factory=list[str])  # events
     of_events: list[EventSum] = field(default_factory=list[EventSum])
 
-    def result(self, rule: Rule, code: Code) -> str:
+    def result(self, rule: Rule, code: Statements) -> str:
         """The C++ of an output, after the statements that `code` has."""
         expression = rule.expression or ZERO
         event = rule.event or ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 
 from sweep.equations.code import REVISION
 from sweep.equations.members import PREFIX
+from sweep.equations.schemes import SCHEMES, Scheme
 from sweep.equations.sides import Sides
 from sweep.equations.system import Rule, System
 from sweep.equations.system_file import system_of_text
@@ -18,63 +18,31 @@ from sweep.spec import (
     Observable,
     Output,
     Parameter,
-    ParameterSet,
-    Relation,
     sentences,
 )
+from sweep.windows import IN_CYCLES, IN_TIME, RELATIONS
 
-WINDOW = ParameterSet(name="by_time", parameters=(
-    Parameter(name="window_start", symbol="t_0", unit="s", minimum=0, default=0.0,
-              meaning="start of the time over which outputs are taken"),
-    Parameter(name="window_end", symbol="t_1", unit="s", minimum=0, open_minimum=True,
-              meaning="end of the motion, and of the time over which outputs are taken"),
-))  # fmt: skip
-
-CYCLES = ParameterSet(name="by_cycles", parameters=(
-    Parameter(name="start_cycle", symbol="n_0", unit="1", minimum=0, default=0.0,
-              meaning="periods before the time over which outputs are taken"),
-    Parameter(name="end_cycle", symbol="n_1", unit="1", minimum=0, open_minimum=True,
-              meaning="periods until the end of the motion"),
-))  # fmt: skip
-
-RELATIONS = (
-    Relation(lesser="window_start", greater="window_end", reason="the window is empty"),
-    Relation(lesser="start_cycle", greater="end_cycle", reason="the window is empty"),
+WINDOW = IN_TIME.parameter_set(
+    "by_time",
+    symbols=("t_0", "t_1"),
+    meanings=(
+        "start of the time over which outputs are taken",
+        "end of the motion, and of the time over which outputs are taken",
+    ),
+    default_start=0.0,
+)
+CYCLES = IN_CYCLES.parameter_set(
+    "by_cycles",
+    symbols=("n_0", "n_1"),
+    meanings=(
+        "periods before the time over which outputs are taken",
+        "periods until the end of the motion",
+    ),
+    default_start=0.0,
 )
 
-MAXIMUM_EVENTS = Parameter(
-    name="maximum_events", symbol="E", unit="1", minimum=1, maximum=1e15, whole=True, default=1e6,
-    meaning="events that change the motion after which a point counts as chattering",
-)  # fmt: skip
-
-STEP = Parameter(name="step", symbol="h", unit="s", minimum=0, open_minimum=True,
-                 meaning="length of the steps")  # fmt: skip
-
-CONTROLS = (
-    Parameter(name="relative_tolerance", symbol="rtol", unit="1", minimum=1e-15, maximum=0.1,
-              default=1e-6, meaning="tolerated error of a step in each state, as a share of its "
-              "scale plus its magnitude"),
-    Parameter(name="maximum_step", symbol="h_max", unit="s", minimum=0, open_minimum=True,
-              infinite=True, default=math.inf, meaning="longest step"),
-    Parameter(name="maximum_steps", symbol="N_max", unit="1", minimum=1, maximum=1e15, whole=True,
-              default=1e9, meaning="steps after which a point counts as not converged"),
-)  # fmt: skip
-
-SUMMARIES = {
-    "rk54": "Dormand-Prince, order 5, with chosen steps and events located on the dense motion",
-    "rk4": "classical Runge-Kutta, order 4, with constant steps",
-    "dop853": "Dormand-Prince, order 8, with chosen steps: for tight tolerances",
-    "rodas4": "Rosenbrock, order 4, with chosen steps: for stiff systems",
-}
-MAX_STIFF_STATES = 16  # rodas4 keeps a matrix of their number squared
 PACKED_STATES = 4  # at most: with more, several vectors of points do not fit the registers
-# Most registers of a GPU's thread. On a full H200, 128 are 1.2 to 1.3 times as fast as 255 with
-# relations in derivatives; without, 168 are up to 1.2 times as fast and slow no small sweep down.
-# dop853, which needs the most, was not measured with fewer.
-REGISTERS, HELD_REGISTERS = 168, 128
 PACKED_VALUES = 1024  # kept at most: with more, they would not fit a thread's stack
-# If nothing is watched for inside steps, and if something is: the fastest for most models.
-PACKS = {"rk4": (3, 2), "rk54": (3, 2), "dop853": (2, 2), "rodas4": (2, 2)}
 
 SENTENCES = sentences(
     not_converged="more steps than maximum_steps or more events than maximum_events (raise these); "
@@ -109,9 +77,9 @@ def model_of(system: System) -> Model:
         ),
         outputs=tuple(map(_output, system.outputs)),
         methods=tuple(
-            _method(name, system)
-            for name in SUMMARIES
-            if name != "rodas4" or len(system.states) <= MAX_STIFF_STATES
+            _method(scheme, system)
+            for scheme in SCHEMES.values()
+            if len(system.states) <= scheme.max_states
         ),
         relations=RELATIONS,
         sentences=SENTENCES,
@@ -138,23 +106,16 @@ def _output(rule: Rule) -> Output:
     )
 
 
-def _method(name: str, system: System) -> Method:
-    controls = (STEP,) if name == "rk4" else CONTROLS
+def _method(scheme: Scheme, system: System) -> Method:
     return Method(
-        name=name,
+        name=scheme.name,
         revision=REVISION,
-        summary=SUMMARIES[name],
-        parameters=_in_unit((*controls, MAXIMUM_EVENTS), system.time_unit),
-        registers=_registers(name, system),
-        least_chunk=2**10,
+        summary=scheme.summary,
+        parameters=_in_unit(scheme.controls, system.time_unit),
+        registers=scheme.registers[len(Sides(system)) > 0] if scheme.registers else None,
+        least_chunk=scheme.least_chunk,
         traced=True,
     )
-
-
-def _registers(method: str, system: System) -> int | None:
-    if method == "dop853":
-        return None
-    return HELD_REGISTERS if len(Sides(system)) > 0 else REGISTERS
 
 
 def pack_of(method: str, system: System, outputs: Collection[str]) -> int:
@@ -162,7 +123,7 @@ def pack_of(method: str, system: System, outputs: Collection[str]) -> int:
     if len(system.states) > PACKED_STATES or system.values_kept > PACKED_VALUES:
         return 1
     named = any(rule.event for rule in system.outputs if rule.name in outputs)
-    return PACKS[method][system.acting or named or len(Sides(system)) > 0]
+    return SCHEMES[method].packs[system.acting or named or len(Sides(system)) > 0]
 
 
 def _observables(system: System) -> tuple[Observable, ...]:

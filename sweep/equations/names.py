@@ -5,22 +5,22 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from sweep.equations.expressions import FUNCTIONS
+from sweep.equations.schemes import SCHEMES
+from sweep.windows import IN_CYCLES, IN_TIME
 from sweep.wording import listed, shown
 
 MAX_NAME_LENGTH = 64
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 # Parameters of every model from a file, and by method its numerical controls.
-WINDOW = ("window_start", "window_end")
-CYCLES = ("start_cycle", "end_cycle")
-CONTROLLED = ("relative_tolerance", "maximum_step", "maximum_steps", "maximum_events")
+WINDOW, CYCLES = IN_TIME.names, IN_CYCLES.names
+# Constant steps come first: an unknown method of a test is checked as if it were the first.
 CONTROLS = {
-    "rk4": ("step", "maximum_events"),
-    "rk54": CONTROLLED,
-    "dop853": CONTROLLED,
-    "rodas4": CONTROLLED,
+    scheme.name: tuple(control.name for control in scheme.controls)
+    for scheme in sorted(SCHEMES.values(), key=lambda scheme: not scheme.has_constant_steps)
 }
 
 RESERVED = {
@@ -32,7 +32,7 @@ RESERVED = {
     "event": "the events in traces",
     "status": "the status of a point",
     **dict.fromkeys((*WINDOW, *CYCLES), "a parameter of every model"),
-    **dict.fromkeys(dict.fromkeys((*CONTROLS["rk4"], *CONTROLLED)), "a parameter of methods"),
+    **dict.fromkeys(chain.from_iterable(CONTROLS.values()), "a parameter of methods"),
 }
 # In sweep files and results: keys of tables that also have parameters, and dimensions.
 RESERVED_IN_SWEEPS = (

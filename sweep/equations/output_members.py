@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from sweep.equations.code import Code
+from sweep.equations.code import Statements
 from sweep.equations.derivatives import ONE, ZERO, derivative
 from sweep.equations.expressions import COMPARISONS, Call, Expression, walk, whole_power
 from sweep.equations.members import MOTION, PREFIX, Writer, flag, function, level_name
@@ -150,13 +150,13 @@ def sampled(writer: Writer, every: str) -> list[Rule]:
     return [rule for rule in writer.rules if rule.kind == "values" and rule.every == every]
 
 
-def samples(writer: Writer, every: str, code: Code) -> list[str]:
+def samples(writer: Writer, every: str, code: Statements) -> list[str]:
     """Statements that keep a value of each such output."""
     values = {r.name: code.value(r.expression or ZERO) for r in sampled(writer, every)}
     return [f"sums.samples.{PREFIX}{name}.add({v}, here);" for name, v in values.items()]
 
 
-def _output(writer: Writer, rule: Rule, code: Code) -> str:
+def _output(writer: Writer, rule: Rule, code: Statements) -> str:
     name = f"{PREFIX}{rule.name}"
     if rule.kind == "values":
         return f"sums.samples.{name}.write(out.{name});"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sweep.equations.expressions import Expression, Kind
-from sweep.request import Table
+from sweep.request import TimeSeries
 from sweep.spec import Parameter
 
 FORMAT = 1  # of the files that this version reads
@@ -59,7 +59,7 @@ class Signal:
     """A name whose value at the time `t` is that of a table."""
 
     name: str
-    table: Table
+    table: TimeSeries
     unit: str
     meaning: str
 

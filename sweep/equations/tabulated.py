@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sweep.request import Table
+from sweep.request import TimeSeries
 
 MAX_SAMPLES = 10**5
 
@@ -24,7 +24,7 @@ def table_fault(times: Sequence[float], values: Sequence[float]) -> str | None:
     return None
 
 
-def table_text(name: str, table: Table) -> str:
+def table_text(name: str, table: TimeSeries) -> str:
     """The struct of a table for kernels/tables.h.
 
     It is in an unnamed namespace: otherwise a static array of an inline function would be one
@@ -49,7 +49,7 @@ def table_text(name: str, table: Table) -> str:
     return "\n".join([*lines, "};", "}"]) + "\n"
 
 
-def bends(table: Table) -> list[float]:
+def bends(table: TimeSeries) -> list[float]:
     """The second derivatives of the natural cubic spline at its samples: Thomas' algorithm."""
     t, y = table.times, table.values
     steps = [b - a for a, b in pairwise(t)]

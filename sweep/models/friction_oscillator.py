@@ -33,12 +33,12 @@ from sweep.spec import (
     Observable,
     Output,
     Parameter,
-    ParameterSet,
     Relation,
     Substitute,
     Variant,
     sentences,
 )
+from sweep.windows import IN_CYCLES, IN_TIME, RELATIONS
 
 COMMON = (
     Parameter(name="mass", symbol="m", unit="kg", minimum=0, open_minimum=True,
@@ -69,19 +69,22 @@ NORMAL_FORCE = Substitute(
     derived={"gravity": "normal_force/mass"},
 )  # fmt: skip
 
-WINDOW = ParameterSet(name="seconds", parameters=(
-    Parameter(name="window_start", symbol="t0", unit="s", minimum=0,
-              meaning="start of the window over which outputs are computed"),
-    Parameter(name="window_end", symbol="t1", unit="s", minimum=0, open_minimum=True,
-              meaning="end of the window; must be after its start"),
-))  # fmt: skip
-
-CYCLES = ParameterSet(name="cycles", parameters=(
-    Parameter(name="start_cycle", symbol="n0", unit="1", minimum=0,
-              meaning="start of the window, in periods of the shaking"),
-    Parameter(name="end_cycle", symbol="n1", unit="1", minimum=0, open_minimum=True,
-              meaning="end of the window, in periods of the shaking; must be after its start"),
-))  # fmt: skip
+WINDOW = IN_TIME.parameter_set(
+    "seconds",
+    symbols=("t0", "t1"),
+    meanings=(
+        "start of the window over which outputs are computed",
+        "end of the window; must be after its start",
+    ),
+)
+CYCLES = IN_CYCLES.parameter_set(
+    "cycles",
+    symbols=("n0", "n1"),
+    meanings=(
+        "start of the window, in periods of the shaking",
+        "end of the window, in periods of the shaking; must be after its start",
+    ),
+)
 
 OUTPUTS = (
     Output(name="wear_power", unit="W", long_name="mean of N|v| over the window"),
@@ -238,7 +241,7 @@ MODEL = Model(
         parameter="base_acceleration",
         methods=(*(each.name for each in SCHEMES), MOREAU.name),
         parameter_set=WINDOW.name,
-        end="window_end",
+        end=IN_TIME.end,
         kernel={
             "base_acceleration": 1.0,
             "angular_frequency": 0.0,
@@ -248,8 +251,7 @@ MODEL = Model(
         header="models/friction_oscillator/tabulated.h",
     ),
     relations=(
-        Relation(lesser="window_start", greater="window_end", reason="the window is empty"),
-        Relation(lesser="start_cycle", greater="end_cycle", reason="the window is empty"),
+        *RELATIONS,
         Relation(lesser="vertical_acceleration", greater="gravity", reason="the mass lifts off"),
     ),
     sentences=sentences(

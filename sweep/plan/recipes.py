@@ -16,7 +16,7 @@ import numpy as np
 from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
-from sweep.request import LEVEL, Axis, LongValues, Reduction, Sweep, Table
+from sweep.request import LEVEL, Axis, LongValues, Reduction, Sweep, TimeSeries
 from sweep.spec import Model, Output
 from sweep.statistics.outputs import statistic_outputs
 
@@ -149,12 +149,14 @@ def along_axes(recipe: Mapping[str, Any]) -> list[str]:
     return [*names, *(LEVEL for axis in recipe["axes"] if _is_refined(axis))]
 
 
-def table_of(recipe: Mapping[str, Any]) -> Table | None:
+def table_of(recipe: Mapping[str, Any]) -> TimeSeries | None:
     """The table of the excitation of a recipe's sweep, if it has one."""
     if "table" not in recipe:
         return None
     stored = recipe["table"]
-    return Table(_unpacked(stored["times"]), _unpacked(stored["values"]), stored["interpolation"])
+    return TimeSeries(
+        _unpacked(stored["times"]), _unpacked(stored["values"]), stored["interpolation"]
+    )
 
 
 def canonical(value: object) -> Any:

@@ -8,7 +8,8 @@ from pathlib import Path
 from threading import Event
 
 from sweep.backends import open_backend as open_backend_by_name
-from sweep.engine.crews import Crew, Notify, OpenBackend, crew_for
+from sweep.engine.crew_choice import crew_for
+from sweep.engine.crews import Crew, Notify, OpenBackend
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.engine.ledger import Progress, Results, Summary
 from sweep.engine.loop import Report

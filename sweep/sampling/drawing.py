@@ -12,7 +12,7 @@ from typing import Any, cast
 from sweep.request import FOR_INDICES, STRETCH, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
 from sweep.sampling.sequences import saltelli, sequence
-from sweep.sampling.stretches import Drawing, Drawn
+from sweep.sampling.stretches import Drawn, SampleColumns
 
 
 def columns_of(
@@ -35,8 +35,8 @@ def columns_of(
     n_points = n_base * (k + 2) if for_indices else n_base
     n_dimensions = 2 * k if for_indices else k
     unit = sequence(method, n_base, n_dimensions, seed, int(entries.get("scramblings", 1)))
-    drawing = Drawing(saltelli(unit, k) if for_indices else unit, margins)
-    columns = {name: Drawn(drawing, name, n_points) for name in margins}
+    sample = SampleColumns(saltelli(unit, k) if for_indices else unit, margins)
+    columns = {name: Drawn(sample, name, n_points) for name in margins}
     if n_points <= STRETCH or method == "latin_hypercube":
         return {name: column[:] for name, column in columns.items()}
     return columns

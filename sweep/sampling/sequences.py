@@ -1,20 +1,14 @@
-"""Sequences of points in the unit cube, of which any stretch can be drawn.
-
-A point depends only on its index, not on how many points are drawn or in which stretches.
-"""
+"""Sequences of points in the unit cube: Sobol's, random, Latin hypercubes, and Saltelli's."""
 
 from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sweep.sampling.stretches import BLOCK
+from sweep.sampling.unit_cube import BLOCK, Generator, Rows, Sequence
 
 METHODS = ("sobol", "random", "latin_hypercube")
 # A point of a Latin hypercube depends on all others, of which scipy keeps several copies.
@@ -22,31 +16,6 @@ MAX_LATIN_HYPERCUBE_POINTS = 10**7
 MAX_DIMENSIONS = 21_201  # for which scipy has direction numbers of Sobol's sequence
 BITS, MORE_BITS = 30, 64  # of Sobol's sequence: scipy's default, and for more than 2**30 points
 MAX_SKIPPING_BITS = 32  # up to which scipy can skip points without drawing them
-
-Rows = NDArray[np.float64]  # (n_points, n_dimensions), in [0, 1]
-
-
-@dataclass(frozen=True)
-class Sequence:
-    """A sequence that can be drawn from any index; safe to use from several threads."""
-
-    resolution: float  # the numbers are multiples of this, or finer
-    rows: Callable[[int, int], Rows]  # the points from an index up to, but not including, another
-    generator: Generator | None = None  # of random points, whose numbers a device can make, too
-
-
-@dataclass(frozen=True)
-class Generator:
-    """numpy.random.PCG64, of which each number of a point takes one step."""
-
-    n_dimensions: int
-    seed: int | None
-
-    def at(self, index: int) -> np.random.PCG64:
-        """The generator before the numbers of a point."""
-        bits = np.random.PCG64(self.seed)  # not default_rng, which may change
-        bits.advance(index * self.n_dimensions)
-        return bits
 
 
 def sequence(

@@ -5,21 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sweep.request import LongValues
 from sweep.sampling.distributions import Margin
+from sweep.sampling.unit_cube import BLOCK, Sequence
 from sweep.work import Values
 
-if TYPE_CHECKING:
-    from sweep.sampling.sequences import Sequence
 
-BLOCK = 2**18  # points drawn at a time
-
-
-class Drawing:
+class SampleColumns:
     """The columns of a sample, drawn stretch by stretch; the last one stays for other columns."""
 
     def __init__(self, unit: Sequence, margins: Mapping[str, Margin]) -> None:
@@ -47,9 +42,9 @@ class Drawing:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A stretch of one column of a drawing, from the point `first` on."""
+    """A stretch of one column of a sample, from the point `first` on."""
 
-    drawing: Drawing
+    sample: SampleColumns
     name: str
     n_points: int
     first: int = 0
@@ -59,17 +54,17 @@ class Drawn:
 
     def ends(self) -> Values:
         """The least and the greatest value that a point may have."""
-        resolution = self.drawing.unit.resolution
-        return self.drawing.margins[self.name].values(np.array([0.0, 1.0 - resolution]), resolution)
+        resolution = self.sample.unit.resolution
+        return self.sample.margins[self.name].values(np.array([0.0, 1.0 - resolution]), resolution)
 
     def __getitem__(self, part: slice, /) -> Values:
         start, stop, _ = part.indices(self.n_points)
-        return self.drawing.column(self.name, self.first + start, self.first + max(start, stop))
+        return self.sample.column(self.name, self.first + start, self.first + max(start, stop))
 
 
 def stretch(values: LongValues, part: slice) -> LongValues:
     """A stretch of the values; of random points it is drawn when it is read, or by a device."""
-    if isinstance(values, Drawn) and values.drawing.unit.generator is not None:
+    if isinstance(values, Drawn) and values.sample.unit.generator is not None:
         start, stop, _ = part.indices(len(values))
         return replace(values, n_points=max(stop - start, 0), first=values.first + start)
     return np.ascontiguousarray(values[part], np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.recipes import canonical
-from sweep.request import STRETCH, Axis, LongValues, Sweep, Table, is_array
+from sweep.request import STRETCH, Axis, LongValues, Sweep, TimeSeries, is_array
 from sweep.wording import listed
 from sweep.work import Values
 
@@ -90,7 +90,7 @@ def _head(sweep: Sweep) -> dict[str, str]:
     }
 
 
-def _samples(table: Table | None) -> str:
+def _samples(table: TimeSeries | None) -> str:
     """A table over time in words; two with one name differ in a sample."""
     if table is None:
         return "none"

@@ -121,7 +121,7 @@ def _is_valid(receipt: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Writer:
+class WritingProcess:
     """A process that has recently written to the store, all of its threads together."""
 
     host: str
@@ -135,7 +135,7 @@ class Flow:
     """The state of a run at one moment, from its receipts."""
 
     points_per_second: float | None  # None: nothing was written recently
-    writers: Sequence[Writer]  # the processes that have written recently
+    writers: Sequence[WritingProcess]  # the processes that have written recently
     counts: Mapping[Status, int]  # points by status, of the chunks that have a receipt
     errors: Mapping[str, int]  # failed points by error message
 
@@ -182,7 +182,8 @@ def flow(
     return Flow(
         points_per_second=_rate([each for _, own in living for each in own], now),
         writers=[
-            Writer(*name, _rate(own, now), max(now - _time(own[-1]), 0.0)) for name, own in living
+            WritingProcess(*name, _rate(own, now), max(now - _time(own[-1]), 0.0))
+            for name, own in living
         ],
         counts=_counts(done_receipts),
         errors=errors(done_receipts),

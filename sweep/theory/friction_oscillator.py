@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from sweep.sampling.elementary import product_error
 from sweep.spec import MISSING_FLAG
 from sweep.theory import Values, all_zero, den_hartog, values
+from sweep.windows import end_in_cycles
 
 STICK, STICK_SLIP, SLIP_SLIP = 0, 1, 2  # the flags of the model's output `regime`
 
@@ -167,7 +168,7 @@ def causes_outside_validity(parameters: Mapping[str, Values]) -> dict[str, NDArr
     get = parameters.get
     omega, mass = parameters["angular_frequency"], parameters["mass"]
     step = get("step", none)
-    end = get("end_cycle", omega * get("window_end", none) / (2 * np.pi))
+    end = end_in_cycles(parameters, omega)
     with np.errstate(all="ignore"):
         spring = get("stiffness", none) / mass / omega**2
         damper = get("damping", none) / mass / omega

@@ -23,14 +23,15 @@ TOLERANCE = 1e-12
 PROGRAM = """
 import dataclasses, json, sys
 import numpy as np
-from sweep.analysis.master_curve import Choices, Degrees, Points, as_json, fit
+from sweep.analysis.master_curve import Choices, ContactEnergies, Degrees, as_json, fit
 from sweep.theory import stability
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 
 def points(x, energy, n=2.0):
     unknown, delta = np.full(x.size, np.nan), np.full(x.size, 1e-6)
     exponent = np.full(x.size, n)
-    return Points("s", x * 1e-6, delta, unknown, exponent, energy * 1e6, x, energy, unknown)
+    columns = (x * 1e-6, delta, unknown, exponent, energy * 1e6, x, energy, unknown)
+    return ContactEnergies("s", *columns)
 
 def read(curve):
     result = as_json(curve)

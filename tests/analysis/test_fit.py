@@ -20,9 +20,9 @@ import sweep
 from sweep.analysis.barycentric import adaptive, has_real
 from sweep.analysis.master_curve import (
     Choices,
+    ContactEnergies,
     Degrees,
     MasterCurve,
-    Points,
     Quotient,
     Reading,
     as_json,
@@ -33,7 +33,7 @@ from sweep.analysis.master_curve import (
     write,
 )
 from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
-from sweep.analysis.quotients import Target, least_squares, minimax
+from sweep.analysis.quotients import SampledCurve, least_squares, minimax
 from sweep.analysis.scales import merged
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -58,7 +58,7 @@ def closed_over_beta(beta: Values) -> Values:
     return (1 + 2 * beta**2) ** 2 / (4 * beta * (1 + beta**2) ** 1.5)
 
 
-def run_in_memory(parameters: dict[str, Any], axes: dict[str, Any], **more: Any) -> Points:
+def run_in_memory(parameters: dict[str, Any], axes: dict[str, Any], **more: Any) -> ContactEnergies:
     source = {
         "model": "mdr_contact",
         "method": "exact",
@@ -70,7 +70,7 @@ def run_in_memory(parameters: dict[str, Any], axes: dict[str, Any], **more: Any)
 
 
 @pytest.fixture(scope="module")
-def points() -> Points:
+def points() -> ContactEnergies:
     """Energies for vanishing δ at φ = 90° over both of the paper's ranges, from the kernel."""
     xi = np.concatenate([np.geomspace(1e-3, 1, 120), np.linspace(1, 4, 150)[1:]])
     beta = np.concatenate([xi * DELTA, np.geomspace(0.1, 1e6, 300)])
@@ -93,7 +93,7 @@ def written_function(curve: MasterCurve, folder: Path) -> Any:
 
 @pytest.mark.parametrize("method", ["least_squares", "minimax"])
 def test_better_than_a_tenth_per_cent_with_fewer_coefficients_than_the_paper(
-    points: Points, method: str
+    points: ContactEnergies, method: str
 ) -> None:
     """Eq. 25 has 5 + 5 free coefficients and eq. 27 has 4 + 3, without the leading ones."""
     over_xi = fit(points, "xi", Choices(method=method, limits=(0.0, 4.0)))
@@ -105,7 +105,7 @@ def test_better_than_a_tenth_per_cent_with_fewer_coefficients_than_the_paper(
     assert over_xi.n_coefficients + over_beta.n_coefficients == 14 < 10 + 7
 
 
-def test_the_closed_form_is_recovered_with_its_degrees(points: Points) -> None:
+def test_the_closed_form_is_recovered_with_its_degrees(points: ContactEnergies) -> None:
     """Above ξ = 1 it is W̄δ = (1/ξ)(2/5)(1 + 3w + w²)/(1 + w)³ with w = √(1 − 1/ξ)."""
     curve = fit(points, "xi", Choices(degrees=(Degrees(1, 0), Degrees(2, 3))))
     below, above = (piece.rational for piece in curve.pieces)
@@ -116,7 +116,7 @@ def test_the_closed_form_is_recovered_with_its_degrees(points: Points) -> None:
     assert above.denominator == pytest.approx((1.0, 3.0, 3.0, 1.0), rel=1e-6)
 
 
-def test_distance_from_theory_is_that_of_the_closed_form(points: Points) -> None:
+def test_distance_from_theory_is_that_of_the_closed_form(points: ContactEnergies) -> None:
     curve = fit(points, "xi")
     assert curve.from_theory is not None
     assert curve.points_from_theory is not None
@@ -155,7 +155,7 @@ def test_a_note_on_curves_that_miss_points_nearly_in_phase(phase: float) -> None
         assert (side.notes, side.error.rms < 0.01) == ((), True)
 
 
-def test_a_note_on_curves_of_too_low_degrees(points: Points) -> None:
+def test_a_note_on_curves_of_too_low_degrees(points: ContactEnergies) -> None:
     curve = fit(points, "beta", Choices(degrees=(Degrees(0, 0),)))
     (note,) = curve.notes
     assert "the curve misses the points by" in note
@@ -188,12 +188,12 @@ def test_no_distance_from_a_closed_form_of_zero(tmp_path: Path) -> None:
         (lambda _: from_dataset("a.zarr"), "'sweep' is a sweep of no model"),
     ],
 )
-def test_invalid_arguments_are_refused(points: Points, call: Any, message: str) -> None:
+def test_invalid_arguments_are_refused(points: ContactEnergies, call: Any, message: str) -> None:
     with pytest.raises(SweepError, match=message):
         call(points)
 
 
-def test_aaa_meets_its_tolerance_over_beta(points: Points) -> None:
+def test_aaa_meets_its_tolerance_over_beta(points: ContactEnergies) -> None:
     curve = fit(points, "beta", Choices(method="aaa", tolerance=1e-8))
     beta = np.clip(np.geomspace(0.1, 1e6, 5001), 0.1, 1e6)
     greatest = closed_over_beta(np.array([0.1]))[0]
@@ -203,7 +203,7 @@ def test_aaa_meets_its_tolerance_over_beta(points: Points) -> None:
     assert 10 < curve.n_coefficients < 30
 
 
-def test_one_piece_over_xi_is_far_worse(points: Points) -> None:
+def test_one_piece_over_xi_is_far_worse(points: ContactEnergies) -> None:
     """The curvature is infinite at ξ = 1; with eq. 25's degrees the minimum error is 0.94 %."""
     whole = fit(points, "xi", Choices(method="minimax", whole=True))
     assert whole.n_coefficients == 10
@@ -217,8 +217,8 @@ def rational(t: Values) -> Values:
     return (1 + 2 * t + 0.3 * t**2) / (1 + 0.5 * t + 3 * t**2)
 
 
-def target(t: Values, g: Values, unit: Values | None = None) -> Target:
-    return Target(t, g, g if unit is None else unit)
+def target(t: Values, g: Values, unit: Values | None = None) -> SampledCurve:
+    return SampledCurve(t, g, g if unit is None else unit)
 
 
 @pytest.mark.parametrize("fitter", [least_squares, minimax])
@@ -268,7 +268,7 @@ def test_the_minimax_error_alternates() -> None:
     assert min(extremes) > 0.999 * max(extremes)
 
 
-def test_least_squares_has_the_smaller_rms(points: Points) -> None:
+def test_least_squares_has_the_smaller_rms(points: ContactEnergies) -> None:
     squares, greatest = (
         fit(points, "beta", Choices(method=method)).error for method in ("least_squares", "minimax")
     )
@@ -337,11 +337,11 @@ def test_fits_do_not_depend_on_units(method: str, size: float, unit: float) -> N
     json.dumps(as_json(curve), allow_nan=False)
 
 
-def measured(beta: Values, energy: Values, **columns: Any) -> Points:
+def measured(beta: Values, energy: Values, **columns: Any) -> ContactEnergies:
     unknown = np.full(beta.size, np.nan)
     names: dict[str, Any] = {"delta": unknown, "phase": unknown, "sigma": unknown} | columns
     names |= {"xi": beta / names["delta"], "xi_energy": energy * names["delta"]}
-    return Points(
+    return ContactEnergies(
         source="measured", beta=beta, energy=energy, profile_exponent=np.full(beta.size, 2.0),
         **names,
     )  # fmt: skip
@@ -425,7 +425,7 @@ def test_notes_on_lowered_degrees_and_replaced_methods() -> None:
     assert len(notes) == 2
 
 
-def test_the_range_is_that_of_the_points(points: Points) -> None:
+def test_the_range_is_that_of_the_points(points: ContactEnergies) -> None:
     some = points.where((points.beta > 0.3) & (points.beta < 20))
     curve = fit(some, "beta")
     assert curve.limits == (some.beta.min(), some.beta.max())
@@ -798,7 +798,7 @@ def test_the_phases_of_figure_4_are_evenly_spaced(several: int, drawn: int) -> N
 @pytest.mark.parametrize(
     "name", ['a"""+str(1-1)+""".csv', "b\\", 'c"', "new\nline", "π\\N{x}", "\\x4"]
 )
-def test_file_names_are_escaped(points: Points, tmp_path: Path, name: str) -> None:
+def test_file_names_are_escaped(points: ContactEnergies, tmp_path: Path, name: str) -> None:
     curve = fit(dataclasses.replace(points, source=name), "beta")
     module = written_function(curve, tmp_path)
     assert f"points of {name} (" in module.__doc__
@@ -808,7 +808,7 @@ def test_file_names_are_escaped(points: Points, tmp_path: Path, name: str) -> No
 @pytest.mark.parametrize("method", ["least_squares", "aaa"])
 @pytest.mark.parametrize("variable", ["xi", "beta"])
 def test_the_written_function_is_the_fit(
-    points: Points, tmp_path: Path, method: str, variable: str
+    points: ContactEnergies, tmp_path: Path, method: str, variable: str
 ) -> None:
     curve = fit(points, variable, Choices(method=method))
     module = written_function(curve, tmp_path)
@@ -821,7 +821,7 @@ def test_the_written_function_is_the_fit(
     assert f"at most {curve.error.greatest:.2e}" in module.__doc__
 
 
-def test_json_has_coefficients_with_errors(points: Points, tmp_path: Path) -> None:
+def test_json_has_coefficients_with_errors(points: ContactEnergies, tmp_path: Path) -> None:
     curve = fit(points, "beta")
     written = json.loads(write(curve, tmp_path)[0].read_text(encoding="utf-8"))
     (piece,) = written["pieces"]

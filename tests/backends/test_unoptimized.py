@@ -15,11 +15,10 @@ from sweep.config.model_file import read_model
 from sweep.source import Kernel, kernel_text
 from tests.backends.same_bits import compiler_of_users, target_faults
 from tests.points import bits_of, case_of, differing, methods
-from tests.points.files import case_of_file
+from tests.points.files import METHODS, case_of_file
 
 MOST_BYTES = 2**18  # of a frame; threads have 1 MiB or more, and frames of callers are nested
 N = 60
-METHODS = ("rk54", "dop853", "rodas4", "rk4")
 STATES = [f"s{i}" for i in range(5)]
 FIVE_STATES = "\n".join([
     'format = 1', 'name = "five_states"', 'time_unit = "1"',

@@ -123,7 +123,7 @@ def test_describing_a_long_sample_draws_nothing(monkeypatch: pytest.MonkeyPatch)
     def refuse(*_: object) -> None:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(stretches.Drawing, "column", refuse)
+    monkeypatch.setattr(stretches.SampleColumns, "column", refuse)
     planned = long_sweep(points=10**11)
     assert planned.n_points == 10**11
     assert fingerprint(recipe(planned)) != fingerprint(recipe(long_sweep(points=10**11 - 1)))

@@ -24,7 +24,8 @@ from sweep.backends import Backend, Computed, Stopped, open_backend, visible
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
 from sweep.engine import ledger
-from sweep.engine.crews import crew_for, threads_of_gpu
+from sweep.engine.crew_choice import crew_for
+from sweep.engine.crews import threads_of_gpu
 from sweep.engine.gpus import MAX_FAULTS
 from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import run

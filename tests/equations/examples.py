@@ -11,8 +11,9 @@ import pytest
 import xarray as xr
 
 import sweep
+from sweep.equations.schemes import SCHEMES
 
-EVERY = ("rk54", "rk4", "dop853", "rodas4")
+EVERY = tuple(SCHEMES)
 
 
 def with_events(text: str, *events: tuple[str, ...]) -> str:

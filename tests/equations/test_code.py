@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sweep.equations.code import Code
+from sweep.equations.code import Statements
 from sweep.equations.expressions import FUNCTIONS
 from sweep.equations.parsing import parse
 
@@ -20,7 +20,7 @@ def call(function: str, argument: str) -> str:
 
 @pytest.mark.parametrize("function", ALL)
 def test_no_variable_is_declared_twice(function: str) -> None:
-    code = Code({"x": "y[0]", "y": "y[1]"}, {}, "v")
+    code = Statements({"x": "y[0]", "y": "y[1]"}, {}, "v")
     for inner in ALL:
         code.value(parse(call(function, call(inner, call(function, "x")))))
     # "real a = ...;" or "real a, b;"

@@ -14,7 +14,7 @@ from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.plan.point_columns import points, variant_sets
 from sweep.sampling.distributions import DISTRIBUTIONS
-from sweep.sampling.stretches import Drawing, Drawn, stretch
+from sweep.sampling.stretches import Drawn, SampleColumns, stretch
 from sweep.work import Chunk
 from tests.gpu.twin import TwinDevice
 from tests.points import differing
@@ -99,13 +99,13 @@ def test_a_reduced_sample_is_that_of_the_cpu(
 
 def test_variants_are_known_from_a_few_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of a sample would otherwise be drawn before a run, and each chunk on the host."""
-    column, drawn = Drawing.column, list[int]()
+    column, drawn = SampleColumns.column, list[int]()
 
-    def counted(self: Drawing, name: str, start: int, stop: int) -> NDArray[np.float64]:
+    def counted(self: SampleColumns, name: str, start: int, stop: int) -> NDArray[np.float64]:
         drawn.append(stop - start)
         return column(self, name, start, stop)
 
-    monkeypatch.setattr(Drawing, "column", counted)
+    monkeypatch.setattr(SampleColumns, "column", counted)
     sample = {**SAMPLED["sample"], "stiffness": {"uniform": [1, 9]}}
     sweep = load({**SAMPLED, "sample": sample}).sweep
     assert variant_sets(sweep, (1,)) == [("no_damping", "no_shaking")]

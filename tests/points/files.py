@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sweep.equations.schemes import SCHEMES
 from sweep.spec import Model
 from tests.points import Case, Values, case_at
 
-METHODS = ("rk4", "rk54", "dop853", "rodas4")
+METHODS = tuple(SCHEMES)
 NAMES = ("belt", "bouc_wen", "bouncing_ball", "duffing", "forced_impact", "lorenz", "lugre",
          "relief_valve", "van_der_pol")  # fmt: skip
 

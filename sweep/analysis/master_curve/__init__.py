@@ -10,7 +10,7 @@ from sweep.analysis.master_curve.fit import fit
 from sweep.analysis.master_curve.points import (
     UNITS,
     VARIABLES,
-    Points,
+    ContactEnergies,
     Reading,
     from_dataset,
     load,
@@ -21,7 +21,7 @@ from sweep.analysis.master_curve.write import as_json, write
 from sweep.analysis.quotients import Degrees, Quotient
 
 __all__ = [
-    "UNITS", "VARIABLES", "Choices", "Degrees", "Distance", "MasterCurve", "Piece", "Points",
-    "Quotient", "Reading", "as_json", "distance", "fit", "from_dataset", "load", "read_csv",
-    "write",
+    "UNITS", "VARIABLES", "Choices", "ContactEnergies", "Degrees", "Distance", "MasterCurve",
+    "Piece", "Quotient", "Reading", "as_json", "distance", "fit", "from_dataset", "load",
+    "read_csv", "write",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sweep.analysis.figures import new_figure, plain_ticks
-from sweep.analysis.master_curve.points import Points
+from sweep.analysis.master_curve.points import ContactEnergies
 from sweep.analysis.master_curve.rational import MasterCurve
 from sweep.analysis.scales import evenly
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
@@ -28,7 +28,7 @@ NEGLIGIBLE = 1e-12  # sin²φ
 COULOMB = ("Coulomb, of this profile", "Coulomb, eq. 20")
 
 
-def draw_amplitudes(points: Points) -> Figure:
+def draw_amplitudes(points: ContactEnergies) -> Figure:
     """Fig. 3: W̄ over β, and W̄δ over ξ = β/δ, a curve for each normal amplitude.
 
     Lines are the energies of complete and partial slip, eqs. 20 and 19, and of complete stick,
@@ -71,7 +71,7 @@ def draw_amplitudes(points: Points) -> Figure:
     return figure
 
 
-def draw_phases(points: Points) -> Figure:
+def draw_phases(points: ContactEnergies) -> Figure:
     """Fig. 4: W̄ over β, and W̄/sin²φ, a curve for each phase."""
     figure = new_figure(10.4, 4.4, DPI)
     left, right = figure.subplots(1, 2)
@@ -140,7 +140,7 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     lower.set(yscale="log", xlabel=name, ylabel="relative difference")
 
 
-def _branches(points: Points) -> dict[str, NDArray[np.bool_]]:
+def _branches(points: ContactEnergies) -> dict[str, NDArray[np.bool_]]:
     """The points of each value of δ or φ, by "δ = 0.01"; none unless one of the two varies."""
     known = {"δ": points.delta, "φ": points.phase}
     varied = {symbol: np.unique(each) for symbol, each in known.items() if np.ptp(each) > 0}

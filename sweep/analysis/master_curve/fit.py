@@ -14,8 +14,8 @@ from sweep.analysis.barycentric import Barycentric, adaptive, has_real, is_near
 from sweep.analysis.master_curve.points import (
     PERIODS,
     VARIABLES,
-    Points,
-    Variable,
+    ContactEnergies,
+    ScalingVariable,
     from_dataset,
     load,
     positive,
@@ -30,7 +30,7 @@ from sweep.analysis.master_curve.rational import (
     determined,
     raised,
 )
-from sweep.analysis.quotients import Degrees, Ends, Target, met
+from sweep.analysis.quotients import Degrees, Ends, SampledCurve, met
 from sweep.analysis.scales import difference
 from sweep.errors import SweepError
 from sweep.wording import nearest
@@ -56,7 +56,7 @@ STEEP_RANGE = (0.9, 1.2)  # of β
 
 
 def fit(
-    source: str | Path | xr.Dataset | Points,
+    source: str | Path | xr.Dataset | ContactEnergies,
     variable: str = "xi",
     choices: Choices | None = None,
     *,
@@ -64,10 +64,10 @@ def fit(
 ) -> MasterCurve:
     """Fit the curve of W̄ over β ("beta"), or of W̄δ over ξ = β/δ ("xi").
 
-    `source` is a store, a CSV file, a Dataset or Points; of several values of `delta`, `phase` or
-    `profile_exponent`, `at` chooses one (SI). Over β each phase has its own curve, so the points
-    must have one phase; over ξ the phase does not matter for small β. The default range is the
-    paper's, β from 0.1 on and ξ up to 4, as far as there are points.
+    `source` is a store, a CSV file, a Dataset or ContactEnergies; of several values of `delta`,
+    `phase` or `profile_exponent`, `at` chooses one (SI). Over β each phase has its own curve, so
+    the points must have one phase; over ξ the phase does not matter for small β. The default range
+    is the paper's, β from 0.1 on and ξ up to 4, as far as there are points.
     A fit over ξ has two pieces, below and above ξ = 1, where a stick core appears and the curvature
     is infinite; `whole` makes it one. With default degrees and 150 points from ξ = 1 to 4 it is
     within 2e-4 of the closed form between the points too, for any exponent of the profile; for a
@@ -78,7 +78,7 @@ def fit(
     if isinstance(source, str | Path):
         points = load(source)
     else:
-        points = source if isinstance(source, Points) else from_dataset(source)
+        points = source if isinstance(source, ContactEnergies) else from_dataset(source)
     points, choices = points.at(at or {}), choices or Choices()
     if variable not in VARIABLES:
         raise SweepError(f"unknown variable {variable!r}; {nearest(str(variable), VARIABLES)}")
@@ -110,7 +110,7 @@ def fit(
     return replace(curve, notes=(*points.notes, *notes_on(curve)))
 
 
-def _single(points: Points, name: str) -> float:
+def _single(points: ContactEnergies, name: str) -> float:
     values = np.unique(getattr(points, name))
     if values.size == 0:
         raise SweepError(f"{points.source!r} has no points{points.left_out_text()}")
@@ -122,7 +122,7 @@ def _single(points: Points, name: str) -> float:
     return float(values[0])
 
 
-def _collapsed(points: Points, kind: Variable, weights: str) -> Target:
+def _collapsed(points: ContactEnergies, kind: ScalingVariable, weights: str) -> SampledCurve:
     """The energies over x, and the unit in which the error of each is measured."""
     x, energy = kind.collapse(points)
     if weights == "sigma" and not np.all(points.sigma > 0):
@@ -130,10 +130,10 @@ def _collapsed(points: Points, kind: Variable, weights: str) -> Target:
             f"{points.source!r} has no standard errors: name their column with --sigma"
         )
     units = {"relative": energy, "absolute": np.ones(x.size), "sigma": points.sigma * energy}
-    return Target(x, energy, units[weights])
+    return SampledCurve(x, energy, units[weights])
 
 
-def _refuse_extremes(source: str, kind: Variable, energies: Target) -> None:
+def _refuse_extremes(source: str, kind: ScalingVariable, energies: SampledCurve) -> None:
     for name, column, option, most in (
         (kind.name, energies.t, "--scale-beta", MAX_X),
         (kind.energy, energies.g, "--scale-energy", MAX_ENERGY),
@@ -145,7 +145,7 @@ def _refuse_extremes(source: str, kind: Variable, energies: Target) -> None:
             )
 
 
-def _limits(kind: Variable, choices: Choices, x: Values) -> tuple[float, float]:
+def _limits(kind: ScalingVariable, choices: Choices, x: Values) -> tuple[float, float]:
     low, high = choices.limits or kind.limits
     inside = x[(x >= low) & (x <= high)]
     if choices.limits is not None or np.unique(inside).size < 2:
@@ -154,7 +154,7 @@ def _limits(kind: Variable, choices: Choices, x: Values) -> tuple[float, float]:
 
 
 def _plans(
-    kind: Variable, choices: Choices, low: float, high: float, exponent: float
+    kind: ScalingVariable, choices: Choices, low: float, high: float, exponent: float
 ) -> list[Stretch]:
     """The stretches to fit, with the degrees chosen."""
     if choices.whole or kind.name == "beta":
@@ -177,7 +177,7 @@ def _plans(
 
 
 def _piece(
-    plan: Stretch, variable: str, choices: Choices, energies: Target, before: Sequence[Piece]
+    plan: Stretch, variable: str, choices: Choices, energies: SampledCurve, before: Sequence[Piece]
 ) -> Piece:
     """The fitted piece; where its points begin late, the end of the piece before is added."""
     energies = energies.where((energies.t >= plan.low) & (energies.t <= plan.high))
@@ -194,7 +194,9 @@ def _piece(
         share = float(energies.unit[first] / energies.g[first])
         columns = (energies.t, energies.g, energies.unit)
         ends = (plan.low, join, join * share)
-        energies = Target(*(np.append(each, end) for each, end in zip(columns, ends, strict=True)))
+        energies = SampledCurve(
+            *(np.append(each, end) for each, end in zip(columns, ends, strict=True))
+        )
     low, high = plan.argument(np.array([plan.low, plan.high])).tolist()
     piece = _fitted(plan, (low, high), variable, choices, energies)
     if has_real(piece.rational.poles(), low, high):
@@ -202,7 +204,9 @@ def _piece(
     return piece
 
 
-def _fitted(plan: Stretch, ends: Ends, variable: str, choices: Choices, energies: Target) -> Piece:
+def _fitted(
+    plan: Stretch, ends: Ends, variable: str, choices: Choices, energies: SampledCurve
+) -> Piece:
     """Fit by the chosen method; by least squares where AAA does not predict half of the points."""
     target = plan.target(energies)
     if choices.method != "aaa":
@@ -309,7 +313,7 @@ def _mismatch(curve: MasterCurve) -> str:
     return f"{mismatch}: narrow --range, raise --degrees, or use --method aaa"
 
 
-def _spread(points: Points, x: Values, share: Values) -> float:
+def _spread(points: ContactEnergies, x: Values, share: Values) -> float:
     """How far curves of one amplitude and phase each are apart; 0 if their scatter explains it.
 
     `share` is the energy over the fitted one.

@@ -36,7 +36,7 @@ ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class ContactEnergies:
     """Contacts and their energies; arrays of shape (n_points,).
 
     W̄ over β, or W̄δ over ξ, or both are positive and finite; under constant load (δ = 0) only ξ and
@@ -52,7 +52,7 @@ class Points:
     xi: Values  # β/δ
     xi_energy: Values  # W̄δ
     sigma: Values  # standard error of the energy over the energy; NaN if unknown
-    dropped: Points | None = None  # points left out, which cannot be fitted
+    dropped: ContactEnergies | None = None  # points left out, which cannot be fitted
     notes: tuple[str, ...] = ()  # on how the points were chosen
 
     @property
@@ -87,12 +87,12 @@ class Points:
         cause_text = ", ".join(f"{n:,} with {cause}" for cause, n in numbers.items() if n)
         return f": {self.left_out:,} of {self.left_out + self.beta.size:,} left out ({cause_text})"
 
-    def where(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> Points:
+    def where(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> ContactEnergies:
         """Some of the points, by a mask or by their indices; those left out stay left out."""
         columns = {name: getattr(self, name)[kept] for name in COLUMNS}
         return replace(self, **columns)
 
-    def parted(self, usable: NDArray[np.bool_]) -> Points:
+    def parted(self, usable: NDArray[np.bool_]) -> ContactEnergies:
         """The usable points; the others join those left out."""
         dropped = self.where(~usable)
         if self.dropped is not None:
@@ -100,7 +100,7 @@ class Points:
             dropped = replace(dropped, **columns)
         return replace(self.where(usable), dropped=replace(dropped, dropped=None))
 
-    def at(self, cuts: Mapping[str, float | str]) -> Points:
+    def at(self, cuts: Mapping[str, float | str]) -> ContactEnergies:
         """The points whose `delta`, `phase` ... is nearest to each value of `cuts`, or text of it.
 
         Phases are compared modulo π. A note says where the nearest is off by more than half the gap
@@ -130,14 +130,14 @@ class Points:
             chosen = replace(chosen.where(column == best), dropped=rest, notes=notes)
         return chosen
 
-    def with_profile(self) -> Points:
+    def with_profile(self) -> ContactEnergies:
         """The points, with a sphere's exponent where the profile is unknown."""
         n = self.profile_exponent
         return replace(self, profile_exponent=np.where(np.isnan(n), SPHERE, n))
 
 
 @dataclass(frozen=True)
-class Variable:
+class ScalingVariable:
     """One of the paper's two ways to collapse the energies on one curve."""
 
     name: str  # "beta" or "xi"
@@ -147,7 +147,7 @@ class Variable:
     power: int  # W grows as x to this power at the lower end
     degrees: Degrees  # of a single piece
 
-    def collapse(self, points: Points) -> tuple[Values, Values]:
+    def collapse(self, points: ContactEnergies) -> tuple[Values, Values]:
         """x and the energy; SweepError for ξ without δ."""
         if self.name == "beta":
             return points.beta, points.energy
@@ -159,12 +159,14 @@ class Variable:
 
 
 VARIABLES = {
-    "xi": Variable("xi", "ξ = β/δ", "W̄δ", (0.0, 4.0), 1, Degrees(4, 5)),
-    "beta": Variable("beta", "β", "W̄", (0.1, math.inf), -1, Degrees(4, 3)),
+    "xi": ScalingVariable("xi", "ξ = β/δ", "W̄δ", (0.0, 4.0), 1, Degrees(4, 5)),
+    "beta": ScalingVariable("beta", "β", "W̄", (0.1, math.inf), -1, Degrees(4, 3)),
 }
 KNOWN = ("delta", "phase", "profile_exponent")  # of a contact; NaN where unknown
 OPTIONAL = (*KNOWN, "sigma")  # columns that may be unknown
-COLUMNS = tuple(f.name for f in fields(Points) if f.name not in ("source", "dropped", "notes"))
+COLUMNS = tuple(
+    f.name for f in fields(ContactEnergies) if f.name not in ("source", "dropped", "notes")
+)
 
 
 def nearest_value(column: Values, name: str, value: float) -> tuple[float, tuple[str, ...]]:
@@ -212,7 +214,7 @@ class Reading:
     scale_energy: float | None = None
 
 
-def load(path: str | Path, reading: Reading | None = None) -> Points:
+def load(path: str | Path, reading: Reading | None = None) -> ContactEnergies:
     """Load the points of a store of this model or of a CSV file; SweepError if it is neither."""
     is_file = os.path.isfile(path)  # noqa: PTH113 (False in a folder that may not be entered)
     if str(path).endswith(".csv") or is_file:
@@ -224,7 +226,7 @@ def load(path: str | Path, reading: Reading | None = None) -> Points:
     return from_dataset(open_results(path), str(path))
 
 
-def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
+def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> ContactEnergies:
     """The points of a sweep of this model, of any parameter set; β and δ are derived.
 
     SweepError for another model, without an energy among the outputs, or if no point is ok.
@@ -251,7 +253,7 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> Points:
     return _points(_Table(source, columns), Reading())
 
 
-def read_csv(path: Path, reading: Reading) -> Points:
+def read_csv(path: Path, reading: Reading) -> ContactEnergies:
     """Read points from a CSV file, which commas, semicolons or tabs separate.
 
     It has a line of names, then one row per point. Constants that `sweep export` writes are columns
@@ -321,7 +323,7 @@ class _Table(Mapping[str, Values]):
             raise SweepError(f"{self.place!r}{line}: {name} = {self[name][k]:g} {why}")
 
 
-def _points(columns: _Table, reading: Reading) -> Points:
+def _points(columns: _Table, reading: Reading) -> ContactEnergies:
     """The points, of which those that cannot be used are left out."""
     with np.errstate(divide="ignore", invalid="ignore"):
         raw, energy = _energy(columns, reading)
@@ -340,7 +342,9 @@ def _points(columns: _Table, reading: Reading) -> Points:
     phase = merged(columns.get("phase", unknown), PERIODS["phase"])
     exponent = np.full(raw.size, SPHERE) if "radius" in columns else unknown
     exponent, delta = merged(columns.get("profile_exponent", exponent)), merged(delta)
-    points = Points(columns.place, beta, delta, phase, exponent, energy, xi, xi_energy, sigma)
+    points = ContactEnergies(
+        columns.place, beta, delta, phase, exponent, energy, xi, xi_energy, sigma
+    )
     status = columns.get("status", unknown)
     if "delta" in columns:
         columns.refuse(columns["delta"] < 0, "delta", "is below 0, and it is an amplitude")

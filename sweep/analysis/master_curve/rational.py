@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from sweep.analysis.barycentric import has_real
 from sweep.analysis.least_squares import triangle
-from sweep.analysis.master_curve.points import KNOWN, Points, Variable
-from sweep.analysis.quotients import FITTERS, Degrees, Ends, Quotient, Rational, Target, met
+from sweep.analysis.master_curve.points import KNOWN, ContactEnergies, ScalingVariable
+from sweep.analysis.quotients import FITTERS, Degrees, Ends, Quotient, Rational, SampledCurve, met
 from sweep.errors import SweepError
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 from sweep.wording import nearest
@@ -73,11 +73,11 @@ class Stretch:
         """t at x."""
         return np.sqrt(np.maximum(x - CORE_APPEARS, 0.0) / x) if self.has_core else x
 
-    def target(self, energies: Target) -> Target:
+    def target(self, energies: SampledCurve) -> SampledCurve:
         """The values that R has to have."""
         x = energies.t
         factor = 1 / x if self.power == 1 else x if self.power == -1 else np.ones(x.size)
-        return Target(self.argument(x), energies.g * factor, energies.unit * factor)
+        return SampledCurve(self.argument(x), energies.g * factor, energies.unit * factor)
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,10 @@ def distance(values: Values, expected: Values, x: Values) -> Distance:
 class MasterCurve:
     """A curve through the energies over one variable; NaN outside its range."""
 
-    variable: Variable
+    variable: ScalingVariable
     choices: Choices
     pieces: tuple[Piece, ...]
-    points: Points  # in the range
+    points: ContactEnergies  # in the range
     x: Values  # the variable at the points
     energy: Values  # the ordinate at the points
     notes: tuple[str, ...] = ()  # warnings to read before the curve is used
@@ -198,7 +198,7 @@ class MasterCurve:
         return distance(values[positive], expected[positive], x[positive])
 
 
-def determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Quotient:
+def determined(method: str, target: SampledCurve, degrees: Degrees, ends: Ends) -> Quotient:
     """Fit with these degrees or, where the points do not determine the curve, with lower ones.
 
     The curve is determined if it has no pole between the ends, nor near them within half the
@@ -227,7 +227,7 @@ def determined(method: str, target: Target, degrees: Degrees, ends: Ends) -> Quo
             degrees = replace(degrees, denominator=degrees.denominator - 1)
 
 
-def raised(target: Target, degrees: Degrees, ends: Ends) -> Quotient:
+def raised(target: SampledCurve, degrees: Degrees, ends: Ends) -> Quotient:
     """Fit by least squares with these degrees, or with up to MAX_RAISE higher ones if needed.
 
     Higher ones are needed if the points determine them and scatter less about the curve.
@@ -247,7 +247,7 @@ def raised(target: Target, degrees: Degrees, ends: Ends) -> Quotient:
     return best
 
 
-def _scatter(quotient: Quotient, target: Target) -> float:
+def _scatter(quotient: Quotient, target: SampledCurve) -> float:
     """Standard deviation of the points about the curve, in their units."""
     with np.errstate(all="ignore"):
         residuals = (quotient(target.t) - target.g) / target.unit
@@ -255,7 +255,7 @@ def _scatter(quotient: Quotient, target: Target) -> float:
     return float(np.sqrt(np.sum(residuals * residuals) / free))
 
 
-def _sound(quotient: Quotient, target: Target, ends: Ends) -> bool:
+def _sound(quotient: Quotient, target: SampledCurve, ends: Ends) -> bool:
     """Whether the points determine the curve, as `determined` says."""
     places = np.unique(np.clip(np.append(target.t, ends), *ends))
     poles = quotient.poles()

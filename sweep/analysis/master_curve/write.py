@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sweep.analysis.barycentric import Barycentric
-from sweep.analysis.master_curve.points import VARIABLES, Points
+from sweep.analysis.master_curve.points import VARIABLES, ContactEnergies
 from sweep.analysis.master_curve.rational import MasterCurve, Piece
 from sweep.analysis.quotients import Quotient
 from sweep.exporting import write_texts
@@ -23,7 +23,10 @@ FITS, PHASES, AMPLITUDES = "fits.png", "phases.png", "amplitudes.png"
 
 
 def write_all(
-    everything: Points, points: Points, curves: Sequence[MasterCurve], folder: Path
+    everything: ContactEnergies,
+    points: ContactEnergies,
+    curves: Sequence[MasterCurve],
+    folder: Path,
 ) -> list[Path]:
     """The paths of what was written: each curve's files, and pictures of the fits and the points.
 

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from sweep.analysis.figures import save
 from sweep.analysis.master_curve import (
     Choices,
+    ContactEnergies,
     Degrees,
     Distance,
     MasterCurve,
-    Points,
     Quotient,
     distance,
     fit,
@@ -125,7 +125,9 @@ def _quotient(above: dict[int, float], below: dict[int, float], x: Values) -> Va
 # --- Exact energies ---
 
 
-def exact_energies(beta: ArrayLike, deltas: Sequence[float], phases: Sequence[float]) -> Points:
+def exact_energies(
+    beta: ArrayLike, deltas: Sequence[float], phases: Sequence[float]
+) -> ContactEnergies:
     axes = {"delta": deltas, "phase": phases, "beta": np.asarray(beta).tolist()}
     several = {name: values for name, values in axes.items() if len(values) > 1}
     single = {name: values[0] for name, values in axes.items() if len(values) == 1}
@@ -195,7 +197,7 @@ def _cycles(first: Cycles, exact: object) -> Iterator[Row]:
         }
 
 
-def _fits(points: Points, variable: str, ours: MasterCurve) -> Iterator[Row]:
+def _fits(points: ContactEnergies, variable: str, ours: MasterCurve) -> Iterator[Row]:
     """Published formulas, our fits and the closed form, compared with the exact energies."""
     x = ours.x
 

@@ -14,8 +14,7 @@ from sweep.equations.expressions import text_of
 from sweep.equations.parsing import ExpressionError
 from sweep.equations.system import PERIOD, System
 from sweep.equations.system_file import system_of_text
-
-ROUNDING = 1e-12  # relative, of an end that is computed from a period
+from sweep.windows import IN_CYCLES, end_in_time
 
 
 @lru_cache(maxsize=4)
@@ -28,7 +27,7 @@ def causes_in_window(system: System, values: Mapping[str, Any]) -> dict[str, Any
     """By sentence, where the period or the end of a signal takes a point outside validity."""
     causes: dict[str, Any] = {}
     period = _period(system, values)
-    counts = "end_cycle" in values or any(rule.every == PERIOD for rule in system.outputs)
+    counts = IN_CYCLES.end in values or any(rule.every == PERIOD for rule in system.outputs)
     if period is not None and counts:
         causes["the period has to be above 0"] = ~(period > 0)
     for name, last, end in _ends(system, values):
@@ -45,10 +44,7 @@ def early_signals(
 
 def _ends(system: System, values: Mapping[str, Any]) -> Iterator[tuple[str, float, Any]]:
     """Each signal, its last sample and the end of the motion, if no event may end that before."""
-    end = values.get("window_end")
-    period = _period(system, values)
-    if end is None and period is not None and "end_cycle" in values:
-        end = values["end_cycle"] * period * (1 - ROUNDING)
+    end = end_in_time(values, _period(system, values))
     if end is None or any(event.stop_after for event in system.events):
         return
     for signal in system.signals:
