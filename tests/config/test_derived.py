@@ -204,24 +204,17 @@ def test_variants_that_depend_on_them_are_not_used() -> None:
 GIVEN = {**CONSTANTS, "base_acceleration": 1, "angular_frequency": 6, "window_end": 12}
 BROKEN: list[tuple[Mapping[str, object], str]] = [
     ({"stifness": "5*mass"}, "stifness: friction_oscillator has no such parameter; did you mean"),
-    ({"stiffness": "5*mas"}, "stiffness: '5*mas' has mas, which is not a parameter; did you mean"),
-    ({"stiffness": 5}, "stiffness: 5 is not an expression in quotes; write stiffness = "),
-    ({"stiffness": "5"}, "stiffness: '5' has no parameter; move it to [parameters]"),
     ({"stiffness": "5mass"}, "stiffness: column 1: '5mass': to multiply, write 5*mass"),
     ({"stiffness": "5*mass^2"}, "stiffness: column 7: '^': write ** for a power"),
     ({"stiffness": "sin(mass)"}, "column 1: 'sin' is not one of + - * / ** sqrt abs min max"),
     ({"stiffness": "mass**0.5"}, "column 1: the power is not a whole number from -64 to 64"),
     ({"stiffness": "mass > 1"}, "column 1: '>' is not one of + - * /"),
     ({"stiffness": ""}, "stiffness: empty; write an expression"),
-    ({"stiffness": "damping", "damping": "stiffness"},
-     "stiffness: derived from itself through damping; break the circle"),
     ({"stiffness": "stiffness + mass"}, "stiffness: derived from itself through stiffness"),
-    ({"gravity": "10*mass"}, "gravity: also given under [parameters]; keep one of the two"),
     ({"friction": "mass"}, "friction: also given under [axes]; keep one of the two"),
     ({"stiffness": "1 - mass"}, "stiffness: 1 - mass is -1.0; it has to be at least 0 N/m"),
     ({"stiffness": "mass/(friction - friction)"}, "is inf; it has to be at least 0 N/m"),
     ({"stiffness": "sqrt(1.5 - mass)"}, "is nan; it has to be at least 0 N/m"),
-    ({"stiffness": "start_cycle*mass"}, "start_cycle is not a parameter of this sweep; derive sti"),
 ]  # fmt: skip
 
 
