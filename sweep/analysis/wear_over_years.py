@@ -138,10 +138,8 @@ def _status(dataset: xr.Dataset, powers: Mapping[str, xr.DataArray]) -> xr.DataA
     wear_status = status.where(
         ~(negative & (status == Status.ok)), np.uint8(Status.outside_validity)
     )
-    comment = f"{status.attrs.get('comment', '')}; of wear also outside_validity: {NEGATIVE}"
-    return wear_status.astype(np.uint8).assign_attrs(
-        {**status.attrs, "comment": comment.removeprefix("; ")}
-    )
+    comment = f"of wear also outside_validity: {NEGATIVE}"
+    return wear_status.astype(np.uint8).assign_attrs({**status.attrs, "comment": comment})
 
 
 def _worn(power: xr.DataArray, suffix: str, wear: Wear) -> dict[str, xr.DataArray]:
