@@ -22,13 +22,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sweep.analysis.comparison import compare as compare
+    from sweep.analysis.master_curve import MasterCurve as MasterCurve
     from sweep.analysis.master_curve import fit as fit
     from sweep.analysis.plots import plot as plot
+    from sweep.analysis.wear_over_years import WearKeywords as WearKeywords
     from sweep.analysis.wear_over_years import wear as wear
     from sweep.api import run as run
     from sweep.config import load as load
+    from sweep.engine.ledger import Progress as Progress
+    from sweep.errors import CompileError as CompileError
+    from sweep.errors import ConfigError as ConfigError
+    from sweep.errors import Fault as Fault
+    from sweep.errors import MachineError as MachineError
+    from sweep.errors import StoreError as StoreError
     from sweep.errors import SweepError as SweepError
+    from sweep.errors import SweepWarning as SweepWarning
     from sweep.exporting import export as export
+    from sweep.options import RunKeywords as RunKeywords
+    from sweep.request import Request as Request
     from sweep.store import open_results as open_results
     from sweep.tracing import trace as trace
 
@@ -44,11 +55,33 @@ PUBLIC = {
     "load": "sweep.config",
     "open_results": "sweep.store",
     "trace": "sweep.tracing",
+    "Request": "sweep.request",
+    "RunKeywords": "sweep.options",
+    "Progress": "sweep.engine.ledger",
+    "WearKeywords": "sweep.analysis.wear_over_years",
+    "MasterCurve": "sweep.analysis.master_curve",
     "SweepError": "sweep.errors",
+    "ConfigError": "sweep.errors",
+    "Fault": "sweep.errors",
+    "StoreError": "sweep.errors",
+    "CompileError": "sweep.errors",
+    "MachineError": "sweep.errors",
+    "SweepWarning": "sweep.errors",
 }
 
 __all__ = [
+    "CompileError",
+    "ConfigError",
+    "Fault",
+    "MachineError",
+    "MasterCurve",
+    "Progress",
+    "Request",
+    "RunKeywords",
+    "StoreError",
     "SweepError",
+    "SweepWarning",
+    "WearKeywords",
     "__version__",
     "compare",
     "export",

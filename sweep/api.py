@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,9 +22,10 @@ from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.options import OPTIONS, RunKeywords, consistent
+from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
-from sweep.refine.passes import in_memory, run_in_memory, run_in_stores
+from sweep.refine.passes import first_pass, in_memory, run_in_memory, run_in_stores
 from sweep.request import Request
 from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
 from sweep.store.place import local_name
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 RESULTS_FOLDER = Path("results")
+MAX_SUFFIX = 60  # characters of overrides in the name of a store
 
 Source = str | Path | Mapping[str, object]
 
@@ -51,9 +54,10 @@ def run(
 
     `source` is a TOML file, the name of a shipped one, a mapping of the same shape, or a store,
     whose sweep is resumed in that store. `overrides` are "name=value" texts, as of `--set`, or a
-    mapping such as {"friction": 0.1}. Results are kept in `store`, by default results/NAME.zarr:
-    what is finished there is not computed again, and the Dataset is lazy. With store=None the
-    Dataset is in memory and nothing is written.
+    mapping such as {"friction": 0.1}. Results are kept in `store`, by default results/NAME.zarr, or
+    results/NAME-friction=0.1.zarr if overrides make another sweep than that of NAME.zarr: what is
+    finished there is not computed again, and the Dataset is lazy. With store=None the Dataset is in
+    memory and nothing is written.
 
     With `progress` a bar is shown on a terminal or in a notebook, and lines elsewhere; None means
     where somebody looks, without a `report`. `report` is called with the progress a few times a
@@ -201,7 +205,45 @@ def store_of_wear(store: str | Path) -> str:
 def default_store(
     request: Request, source: Source | None = None, overrides: Changes = ()
 ) -> str | Path:
-    """The default path of the results: of a store's own sweep, that store."""
+    """The default path of the results: of a store's own sweep, that store.
+
+    Otherwise it is results/NAME.zarr, or with overrides that make another sweep
+    results/NAME-friction=0.1.zarr, unless results/NAME.zarr holds that other sweep.
+    """
     if isinstance(source, str | Path) and not overrides and is_store(source):
         return source
-    return RESULTS_FOLDER / f"{request.name}.zarr"
+    path = RESULTS_FOLDER / f"{request.name}.zarr"
+    if not overrides or source is None or _holds(path, request) or _asks_for(source, request):
+        return path
+    return RESULTS_FOLDER / f"{request.name}-{_suffix(request, overrides)}.zarr"
+
+
+def _holds(path: Path, request: Request) -> bool:
+    """Whether the store of this request is at the path."""
+    try:
+        stored = Store.open(path)
+        first = request if request.refinement is None else first_pass(request, path)[0]
+    except SweepError:
+        return False
+    return not stored.differences(first.sweep, accept_revision=True)
+
+
+def _asks_for(source: Source, request: Request) -> bool:
+    """Whether the source without overrides is the same sweep."""
+    try:
+        written = load(source)
+    except SweepError:
+        return False
+    is_same = recipe(written.sweep) == recipe(request.sweep)
+    return is_same and written.refinement == request.refinement
+
+
+def _suffix(request: Request, overrides: Changes) -> str:
+    """The overrides of the sweep as part of a file's name, or 8 digits of the fingerprint."""
+    texts = [overrides] if isinstance(overrides, str) else overrides
+    if isinstance(texts, Mapping):
+        texts = [f"{name}={value}" for name, value in texts.items()]
+    joined = "-".join(text for text in texts if not text.startswith("run."))
+    if len(joined) <= MAX_SUFFIX and re.fullmatch(r"[\w.=+-]+", joined, re.ASCII):
+        return joined
+    return fingerprint(recipe(request.sweep))[:8]

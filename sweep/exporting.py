@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
+from sweep.plan.recipes import model_of
 from sweep.store import durable, open_results
 from sweep.store.derived_stores import write_zarr
 from sweep.store.faults import making, unwritable
@@ -203,9 +204,19 @@ def _comment_lines(dataset: xr.Dataset) -> str:
     for name, variable in dataset.variables.items():
         if variable.ndim or name in dataset.data_vars:
             lines.append(f"column {name}: {_described(variable)}")
-    if comment := dataset["status"].attrs.get("comment"):
-        lines.append(f"status {comment}")
+    lines += _sentences(dataset)
     return "".join(f"# {line}\n" for line in lines)
+
+
+def _sentences(dataset: xr.Dataset) -> Iterator[str]:
+    """What each status means in the model of these results."""
+    recipe = json.loads(dataset.attrs.get("recipe", "{}"))
+    if "model" in recipe:
+        for status, sentence in sorted(model_of(recipe).sentences.items()):
+            yield f"status {status.name}: {sentence}"
+    comment = dataset["status"].attrs.get("comment", "")
+    if comment and not comment.startswith("ok: "):  # the same in stores of earlier versions
+        yield f"status: {comment}"
 
 
 def _described(variable: Any) -> str:

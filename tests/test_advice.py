@@ -117,7 +117,7 @@ def test_a_store_is_resumed_without_its_file(run: Run, tmp_path: Path) -> None:
 def test_a_changed_sweep_of_a_store_has_a_store_of_its_own(run: Run, tmp_path: Path) -> None:
     run("run", str(SMOKE / "wear_power.toml"), "-o", "a.zarr")
     out = run("run", "a.zarr", "--set", "mass=3")[1]
-    assert out.startswith("results/a.zarr: 35 points")
+    assert out.startswith("results/a-mass=3.zarr: 35 points")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,22 @@ def test_options_that_are_not_set_keep_the_files_values() -> None:
     assert (other.options.workers, other.options.chunk_points) == (2, 9)
     assert other.sweep is request.sweep
     assert api.default_store(request) == Path("results/wear_power.zarr")
+
+
+def test_overrides_that_make_another_sweep_name_its_store() -> None:
+    def store(*overrides: str) -> str:
+        return str(api.default_store(load(SMOKE, overrides), SMOKE, overrides))
+
+    plain, other = "results/wear_power.zarr", "results/wear_power-mass=2-gravity=9.zarr"
+    assert store() == store("run.workers=3") == store("mass=1.0") == plain
+    assert store("mass=2", "run.workers=3", "gravity=9") == other
+    for long in ("friction={ values = [1, 2] }", "mass=2." + "0" * 60):
+        assert re.fullmatch(r"results/wear_power-[0-9a-f]{8}\.zarr", store(long))
+    sweep.run(SMOKE, {"mass": 2}, store=plain)  # as stores of earlier versions are named
+    assert store("mass=2") == plain
+    second = sweep.run(SMOKE, {"mass": 3, "friction": 0.5})
+    assert float(second.mass) == 3
+    assert Path("results/wear_power-mass=3-friction=0.5.zarr").is_dir()
 
 
 def test_public_names_exist_and_others_do_not() -> None:

