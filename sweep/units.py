@@ -77,15 +77,55 @@ percent = 0.01 = %
 
 _FACTOR = r"(?:[^\W\d_]\w*|°|%|1)(?:\s*(?:\^|\*\*)\s*-?[0-9]{1,2})?"  # a unit, perhaps to a power
 UNIT_PATTERN = rf"/?\s*{_FACTOR}(?:(?:\s*[*/·]\s*|\s+){_FACTOR})*"
+AMOUNT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_QUANTITY = re.compile(rf"{AMOUNT}\s*(?:{UNIT_PATTERN})?")
 PREFIXES = ", ".join(prefix.symbols[-1] for prefix in SI_PREFIXES)
+
+
+# What people write for units of the table, and what units are that the table does not have.
+SYNONYMS = {
+    "sec": "s", "secs": "s", "mins": "min", "hr": "h", "hrs": "h", "rev": "turn", "revs": "turn",
+    "degrees": "deg", "lbs": "lb", "Nm": "N m",
+}  # fmt: skip
+FOREIGN = {
+    "ft": "0.3048 m", "foot": "0.3048 m", "feet": "0.3048 m", "psi": "6894.757 Pa",
+    "lbf": "4.448222 N", "kgf": "9.80665 N",
+}  # fmt: skip
 
 
 class UnknownUnitError(ValueError):
     """A name that is not a unit; its text is `unknown unit 'meeter'; known units are m, g, ...`."""
 
     def __init__(self, name: str) -> None:
-        choices = f"known units are {listed(_unit_names())}, with the prefixes {PREFIXES}"
-        super().__init__(f"unknown unit {name!r}; {choices}")
+        super().__init__(f"unknown unit {name!r}; {_cure(name)}")
+
+
+def _cure(name: str) -> str:
+    if name in FOREIGN:
+        return f"1 {name} is {FOREIGN[name]}"
+    alike = [each for each in _with_prefixes() if each.lower() == name.lower()]
+    if meant := [SYNONYMS[name]] if name in SYNONYMS else alike:
+        return f"did you mean {' or '.join(map(repr, meant))}?"
+    return f"known units are {listed(_unit_names())}, with the prefixes {PREFIXES}"
+
+
+def _with_prefixes() -> list[str]:
+    """The short names of all units, without and with a prefix."""
+    names, symbols = _unit_names(), [prefix.symbols[-1] for prefix in SI_PREFIXES]
+    return [*names, *(symbol + name for symbol in symbols for name in names)]
+
+
+def rewritten(text: str) -> str:
+    """A quantity with a decimal comma or with brackets in its unit, as it can be read; else ""."""
+    plain = re.sub(r"(?<=[0-9]),(?=[0-9])", ".", text)
+    plain = re.sub(r"/ *\(([^()/]*)\)", _divided, plain)
+    plain = re.sub(r"\(([^()]*)\)$", r"\1", plain)
+    return plain if plain != text and _QUANTITY.fullmatch(plain) else ""
+
+
+def _divided(product: re.Match[str]) -> str:
+    """Division by each factor of a product in brackets."""
+    return "".join(f"/{factor}" for factor in re.split(r"[\s*·]+", product[1].strip()))
 
 
 @cache

@@ -13,14 +13,13 @@ import numpy as np
 from sweep.config.problems import UnreadableError
 from sweep.errors import warn
 from sweep.spec import Parameter
-from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
+from sweep.units import AMOUNT, UNIT_PATTERN, UnknownUnitError, parse, registry, rewritten
 from sweep.wording import shown
 from sweep.work import Values
 
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time
-_AMOUNT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_QUANTITY = re.compile(rf"({_AMOUNT})\s*({UNIT_PATTERN})?")
+_QUANTITY = re.compile(rf"({AMOUNT})\s*({UNIT_PATTERN})?")
 
 
 def number(value: object, parameter: Parameter) -> float:
@@ -87,7 +86,9 @@ def _expected(parameter: Parameter) -> str:
 def _in_si(text: str, parameter: Parameter) -> float:
     match = _QUANTITY.fullmatch(text) if len(text) <= MAX_TEXT_LENGTH else None
     if match is None:
-        raise UnreadableError(f"{shown(text)} is not a number with a unit; {_expected(parameter)}")
+        plain = rewritten(text) if len(text) <= MAX_TEXT_LENGTH else ""
+        cure = f'write "{plain}"' if plain else _expected(parameter)
+        raise UnreadableError(f"{shown(text)} is not a number with a unit; {cure}")
     try:
         quantity = registry().Quantity(Decimal(match[1]), parse(match[2] or ""))
         target = parse("" if parameter.unit == "1" else parameter.unit)
