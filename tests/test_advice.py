@@ -1,4 +1,4 @@
-"""Messages that users can follow: hints, warnings, errors in Python's words and as JSON."""
+"""Messages that users can follow: hints, warnings, and errors as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import sweep
 from sweep.config import load
 from sweep.config.stored import tables_of, text_of
-from sweep.errors import StoreError, SweepError, SweepWarning, command, in_python
+from sweep.errors import StoreError, SweepWarning
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.shipped import configs_folder
 from sweep.store.place import files_of
@@ -49,32 +49,6 @@ def test_the_command_line_prints_warnings_in_one_line(run: Run) -> None:
     assert run("run", "hanisch_fig3", "--set", "phase=90", "--dry-run")[2].startswith(
         "warning: phase = 90 is in rad"
     )
-
-
-# Python.
-
-
-@pytest.mark.parametrize(
-    ("written", "spoken"),
-    [
-        ("Add --at mass=... --at friction=...", 'Add at={"mass": ..., "friction": ...}'),
-        ("choose one of a, b with --set method=...", 'with overrides=["method=..."]'),
-        ("name another store with -o, or", "name another store with store=..., or"),
-        ("choose another path with -o", "choose another path"),
-        ("again with fewer workers (--workers)", "again with fewer workers (workers)"),
-        ("run the sweep again. Use --backend cpu", "run the sweep again. Use backend cpu"),
-        ("`sweep run CONFIG -o a.zarr` resumes", "`sweep run CONFIG -o a.zarr` resumes"),
-        ("give --samples from 2 to 9", "give samples from 2 to 9"),
-        ("draw over it with --over friction, or", "with over friction, or"),
-        ("a job array: sweep run CONFIG --shard i/N", "sweep run CONFIG --shard i/N"),
-        ('extra = ["--gpus=1"] under', 'extra = ["--gpus=1"] under'),
-    ],
-)
-def test_python_names_arguments_in_place_of_options(written: str, spoken: str) -> None:
-    assert spoken in in_python(written)
-    assert spoken in str(SweepError(written))
-    with command():
-        assert str(SweepError(written)) == written
 
 
 # JSON.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from sweep.cli.app import Json, command, option, takes_run_options
+from sweep.cli.app import command
+from sweep.cli.parameters import Json, option, takes_run_options
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.cli.stopping import interruptible
 from sweep.options import RunKeywords
@@ -27,7 +28,7 @@ def bench(
     configs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[CONFIG]...",
+            metavar="FILE...",
             help="Sweep files, or names of shipped ones; default: all shipped ones.",
         ),
     ] = None,

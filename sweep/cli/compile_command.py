@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Unpack
 
-from sweep.cli.app import ConfigPath, Json, Overrides, command, takes_run_options
+from sweep.cli.app import command
+from sweep.cli.parameters import ConfigPath, Json, Overrides, takes_run_options
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import interruptible
 from sweep.options import RunKeywords

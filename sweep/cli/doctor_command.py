@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 import typer
 
-from sweep.cli.app import Json, command
+from sweep.cli.app import command
+from sweep.cli.parameters import Json
 from sweep.cli.printing import print_json, print_table
 
 

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import Json, chosen, command
+from sweep.cli.app import command
+from sweep.cli.parameters import Json, chosen
 from sweep.cli.printing import print_json, print_table
 
 

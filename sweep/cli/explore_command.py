@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import argument, command, flag, option, output_option
+from sweep.cli.app import command
+from sweep.cli.parameters import argument, flag, option, output_option
 from sweep.cli.stopping import interruptible
 
 
@@ -18,7 +19,7 @@ from sweep.cli.stopping import interruptible
     "sweep explore s3://bucket/map.zarr -o map.html --outputs wear_power,regime --size 1000",
 )
 def explore(
-    source: Annotated[str, argument("STORE|CONFIG", "A store, or a sweep file that is not run.")],
+    source: Annotated[str, argument("STORE|FILE", "A store, or a sweep file that is not run.")],
     path: Annotated[
         Path | None, output_option("FILE", "Default: NAME.html, beside a store in a folder.")
     ] = None,

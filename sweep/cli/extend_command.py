@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import Annotated, Unpack
 
-from sweep.cli.app import Json, Overrides, StorePath, argument, command, takes_run_options
+from sweep.cli.app import command
 from sweep.cli.contents import look_command
+from sweep.cli.parameters import Json, Overrides, StorePath, argument, takes_run_options
 from sweep.cli.printing import counted, print_json
 from sweep.errors import SweepError
 from sweep.options import RunKeywords
@@ -19,7 +20,7 @@ from sweep.options import RunKeywords
 @takes_run_options("accept_revision")
 def extend(
     store: StorePath,
-    config: Annotated[str, argument("CONFIG", "The sweep of the store with longer axes.")],
+    config: Annotated[str, argument("FILE", "The sweep of the store with longer axes.")],
     overrides: Overrides = None,
     *,
     as_json: Json = False,
@@ -27,7 +28,7 @@ def extend(
 ) -> None:
     """Make the axes of a store longer, and keep what is computed.
 
-    The axes and the sample in CONFIG may continue after their last value; nothing else may differ.
+    The axes and the sample in FILE may continue after their last value; nothing else may differ.
     Chunks that were incomplete at the old end are computed again. If it is interrupted, run the
     same command to resume.
     """

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import Json, argument, chosen, command, flag, named, option, output_option
+from sweep.cli.app import command
+from sweep.cli.parameters import Json, argument, chosen, flag, named, option, output_option
 from sweep.cli.printing import print_json, print_section
 from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, chosen, command, flag
+from sweep.cli.app import command
+from sweep.cli.parameters import Json, chosen, flag
 from sweep.cli.printing import counted, print_json, print_section, print_table
 from sweep.wording import escaped, listed
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sweep.cli.app import Json, command, named, option, output_option
+from sweep.cli.app import command
+from sweep.cli.parameters import Json, named, option, output_option
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError

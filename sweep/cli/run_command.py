@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from sweep.cli.app import (
-    ConfigPath,
-    Json,
-    Overrides,
-    command,
-    flag,
-    store_option,
-    takes_run_options,
-)
+from sweep.cli.app import command
 from sweep.cli.endings import Ended, print_ending
+from sweep.cli.parameters import ConfigPath, Json, Overrides, flag, store_option, takes_run_options
 from sweep.cli.printing import print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import SweepError
@@ -60,7 +53,7 @@ def run(
     """Compute a sweep, or resume it.
 
     Results go into a zarr store, chunk by chunk. Finished chunks are not computed again: to resume
-    an interrupted run, run the same command, or give the store as CONFIG. With --json, progress and
+    an interrupted run, run the same command, or give the store as FILE. With --json, progress and
     summary are JSON lines. With --dry-run, the exit status is 3 if the disk is too small.
 
     Workers are threads by default. With --cluster they are Dask processes: on this machine, as

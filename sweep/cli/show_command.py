@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from sweep.cli.app import Json, StorePath, command, flag
+from sweep.cli.app import command
 from sweep.cli.contents import dataset_json, print_dataset, print_summary
+from sweep.cli.parameters import Json, StorePath, flag
 from sweep.cli.printing import print_json
 
 

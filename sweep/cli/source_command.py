@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from sweep.cli.app import chosen, command, option
+from sweep.cli.app import command
 from sweep.cli.models_command import known_or_path
+from sweep.cli.parameters import chosen, option
 
 
 @command(

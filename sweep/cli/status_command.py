@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sweep.cli.app import Json, StorePath, command, flag
+from sweep.cli.app import command
 from sweep.cli.contents import (
     SECOND_PASS,
     counts_json,
@@ -23,6 +23,7 @@ from sweep.cli.contents import (
     print_errors,
     print_statuses,
 )
+from sweep.cli.parameters import Json, StorePath, flag
 from sweep.cli.printing import counted, print_first, print_json, print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
@@ -180,7 +181,7 @@ def _after(name: str, store: Store, store_state: State, damaged: list[Damage]) -
     refined = PassFolder.store_of(store.location)
     run = next_command("run", name)
     if refined is not None:  # a pass alone is not a sweep
-        run = f"{next_command('run CONFIG -o', refined)} with the same sweep file"
+        run = f"{next_command('run FILE -o', refined)} with the same sweep file"
     then = f"{run} ({what})"
     folders = [each.file for each in damaged if each.is_folder]
     place = folders[0] if len(folders) == 1 else "these folders"

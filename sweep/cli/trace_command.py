@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweep.cli.app import ConfigPath, Json, Overrides, command, option, output_option
+from sweep.cli.app import command
 from sweep.cli.contents import outputs_json, print_outputs, print_statuses
+from sweep.cli.parameters import ConfigPath, Json, Overrides, option, output_option
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from sweep.cli.app import Json, StorePath, command, flag, option, store_option, takes
+from sweep.cli.app import command
 from sweep.cli.contents import next_command, print_summary, summary_json
+from sweep.cli.parameters import Json, StorePath, flag, option, store_option, takes
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
 from sweep.wording import listed

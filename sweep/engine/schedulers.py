@@ -218,6 +218,6 @@ def _slurm_cluster(table: Mapping[str, object], security: Security) -> Any:
     except ImportError as error:
         raise MachineError(
             "--cluster slurm needs dask-jobqueue, which is not installed: "
-            f"{install('slurm')}, or use a job array: sweep run CONFIG --shard i/N"
+            f"{install('slurm')}, or use a job array: sweep run FILE --shard i/N"
         ) from error
     return jobqueue.SLURMCluster(**slurm_arguments(table), security=security)

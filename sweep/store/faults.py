@@ -263,11 +263,11 @@ def no_store(path: str, last_pass: str | None) -> StoreError:
         return StoreError(
             f"{path!r} does not exist yet: it is being refined, or was when the run stopped; "
             f"`sweep status {shlex.quote(last_pass)}` shows the progress of its last pass, and "
-            f"`sweep run CONFIG -o {shlex.quote(path)}` with the same sweep file resumes"
+            f"`sweep run FILE -o {shlex.quote(path)}` with the same sweep file resumes"
         )
     place = Path(path)
     near = get_close_matches(place.name, [each.name for each in place.parent.glob("*.zarr")], n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "`sweep run CONFIG -o STORE` makes one"
+    hint = f"did you mean {near[0]!r}?" if near else "`sweep run FILE -o STORE` makes one"
     return StoreError(f"no store {path!r}; {hint}")
 
 
