@@ -92,7 +92,7 @@ def machine_error(error: BaseException | None) -> MachineError | None:
         ):
             return MachineError(
                 "out of memory; free some, raise the limits of this process (`ulimit -v`, "
-                "`ulimit -u`), or use fewer --workers (in a trace, fewer --samples)"
+                "`ulimit -u`), or use fewer workers (in a trace, fewer samples)"
             )
         error = error.__cause__ or error.__context__
     return None

@@ -93,8 +93,8 @@ def trace_point(
     if not sweep.method.traced:
         methods = listed(method.name for method in sweep.model.methods if method.traced)
         raise SweepError(
-            f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced; choose one of "
-            f"{methods} with --set method=..."
+            f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced; override "
+            f"`method` with one of {methods}"
         )
     moments = None if times is None else _numbers("times", times)
     if moments is not None and (samples, start, end, cycles) != (None, None, None, None):
@@ -103,7 +103,7 @@ def trace_point(
             "other"
         )
     if cycles is not None and start is not None:
-        raise SweepError("--cycles cannot be combined with --from: leave out one of the two")
+        raise SweepError("`cycles` cannot be combined with a first time: leave out one of the two")
     try:
         count = sweep.model.samples if samples is None else index(samples)
     except TypeError:
@@ -144,11 +144,11 @@ def _duration(sweep: Sweep, span: Span, cycles: float) -> float:
     cycle, number = _cycle(sweep, span), _moment("cycles", cycles)
     if cycle is None or number is None:
         raise SweepError(
-            f"the motion of {sweep.model.name} has no cycle of an excitation: give --from and --to "
-            "in place of --cycles"
+            f"the motion of {sweep.model.name} has no cycle of an excitation: give the "
+            "first and the last time in place of `cycles`"
         )
     if number <= 0:
-        raise SweepError(f"cycles={number!r} is out of range: give --cycles above 0")
+        raise SweepError(f"cycles={number!r} is out of range: give a number above 0")
     return number * cycle
 
 
@@ -199,9 +199,9 @@ def as_point(sweep: Sweep) -> Sweep:
     long = {name: axis for axis in sweep.axes if axis.size > 1 for name in _names(axis)}
     if long:
         extents = "; ".join(_extent(name, axis) for name, axis in long.items())
-        cure = " ".join(f"--at {name}=..." for name in long)
         raise SweepError(
-            f"a trace shows one point, and the sweep has several: {extents}. Add {cure}"
+            f"a trace shows one point, and the sweep has several: {extents}. Give one value of "
+            f"{listed(long)} (at)"
         )
     whole = chunk_at((0,) * len(sweep.axes), sweep.shape, sweep.shape)
     columns = points(sweep, whole).columns
@@ -227,7 +227,7 @@ def _extent(name: str, axis: Axis) -> str:
 def _spaced(samples: int, first: float, last: float, unit: str) -> Values:
     if not 2 <= samples <= MAX_SAMPLES:
         raise SweepError(
-            f"samples={samples!r} is out of range: give --samples from 2 to {MAX_SAMPLES:,}"
+            f"samples={samples!r} is out of range: give a number from 2 to {MAX_SAMPLES:,}"
         )
     if not first < last:
         raise SweepError(

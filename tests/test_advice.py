@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
+import re
 import sys
 import tomllib
 from importlib import import_module
@@ -19,7 +21,7 @@ from sweep.plan.recipes import fingerprint, recipe
 from sweep.shipped import configs_folder
 from sweep.store.place import files_of
 from sweep.wording import install
-from tests.command import Run
+from tests.command import CHECKOUT, Run
 
 SMOKE = configs_folder() / "smoke"
 
@@ -49,6 +51,31 @@ def test_the_command_line_prints_warnings_in_one_line(run: Run) -> None:
     assert run("run", "hanisch_fig3", "--set", "phase=90", "--dry-run")[2].startswith(
         "warning: phase = 90 is in rad"
     )
+
+
+# Python and the command line.
+
+OPTION = re.compile(r"(?<![\w-])--[a-z]| -o\b")
+COMMAND = re.compile("`[^`]*`")
+# A command's own messages, and places in sweep files, which quote what was typed.
+TYPED = {"cli", "config", "options.py"}
+
+
+def test_messages_name_arguments_and_no_options() -> None:
+    """`chunk_points` and not --chunk-points, which means nothing in Python."""
+    package = CHECKOUT / "sweep"
+    for path in package.rglob("*.py"):
+        if path.relative_to(package).parts[0] in TYPED:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = getattr(node, "func", None)
+            if isinstance(node, ast.Raise) or getattr(called, "id", None) in (
+                "warn",
+                "MachineError",
+            ):
+                texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+                message = COMMAND.sub("", " ".join(map(str, texts)))
+                assert not OPTION.search(message), (path, message)
 
 
 # JSON.

@@ -155,7 +155,7 @@ BROKEN: Sequence[tuple[Sequence[str], str]] = (
     (["extend", "memory://a.zarr", SMOKE], "no store 'memory://a.zarr'"),
     (["run", SMOKE, "-o", SMOKE], "is a file, not a store"),
     (["run", SMOKE, "-o", str(configs_folder())], "is a folder but no store"),
-    (["status", "a.zarr"], "a.zarr'; `sweep run FILE -o STORE` makes one"),
+    (["status", "a.zarr"], "a.zarr'; `sweep run` makes one"),
     (["trace", SMOKE, "-o", ""], "--output is empty; is a shell variable unset"),
     (["show", SMOKE], "is a file, not a store"),
     (["plot", "/"], "'/' is a whole disk, not a store"),
