@@ -18,6 +18,7 @@ from sweep.config import load
 from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
+from sweep.exporting import TRACE_FORMATS, export
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.request import STRETCH, Axis, Sweep
@@ -164,15 +165,11 @@ def save(dataset: xr.Dataset, path: str | Path, cycles: float | None = SHOWN_CYC
         from sweep.analysis.traces import plot_trace
 
         return plot_trace(dataset, path, cycles)
-    from sweep.exporting import TRACE_FORMATS, export
-
     return export(dataset, path, TRACE_FORMATS)
 
 
 def refuse_end(path: Path) -> None:
     """SweepError if the suffix is not one of .nc, .zarr, .csv, .png, .pdf, .svg."""
-    from sweep.exporting import TRACE_FORMATS
-
     known = (*TRACE_FORMATS, *PICTURES)
     if path.suffix.lower() not in known:
         choices = listed(known)
