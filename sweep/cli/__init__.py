@@ -39,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-    named = "warning" if issubclass(category, SweepWarning) else category.__name__
-    print(f"{named}: {escaped(str(message))}", file=sys.stderr)
+    kind = "" if issubclass(category, SweepWarning) else f"{category.__name__}: "
+    print(f"warning: {kind}{escaped(str(message))}", file=sys.stderr)
 
 
 def _main(arguments: Sequence[str]) -> int:

@@ -76,7 +76,7 @@ def _requested(
     place = store or str(api.default_store(request, config, overrides))
     if is_in_memory(place):
         raise SweepError(
-            f"{place!r} would be lost when this command ends; give a path with -o (in Python, "
-            f"sweep.run(..., store={place!r}) keeps it until the process ends)"
+            f"{place!r} would be lost when this command ends; give a path with -o (sweep.run in "
+            "Python keeps it until the process ends)"
         )
     return request, place
