@@ -26,8 +26,9 @@ from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
 from sweep.refine.passes import first_pass, in_memory, run_in_memory, run_in_stores
-from sweep.request import Request
+from sweep.request import Request, Wear
 from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
+from sweep.store.derived_stores import is_current, source_at
 from sweep.store.place import local_name
 from sweep.wording import shown
 
@@ -124,11 +125,8 @@ def compute(
         store = open_store(request, path)
         summary = run_in_store(store, request, report, stop, notify, open_backend)
     if request.wear is not None and not summary.stopped and store.is_complete():
-        from sweep.analysis.wear_over_years import wear_over_time
-        from sweep.store.derived_stores import is_current, source_at
-
         source = source_at(path)
-        worn, place = wear_over_time(store.dataset(), request.wear), store_of_wear(path)
+        worn, place = _worn(store.dataset(), request.wear), store_of_wear(path)
         # Not if the results are old and their wear is there.
         if summary.chunks or not is_current(worn, place, source):
             write_derived(worn, place, source)
@@ -139,10 +137,15 @@ def _with_wear(dataset: xr.Dataset, request: Request) -> xr.Dataset:
     """The results with the variables of their wear, if the request has [wear]."""
     if request.wear is None:
         return dataset
+    worn = _worn(dataset, request.wear).drop_vars("status")
+    return dataset.assign(worn.data_vars).assign_coords(worn.coords)
+
+
+def _worn(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
+    """The wear over years; most sweeps have none, and do without its module."""
     from sweep.analysis.wear_over_years import wear_over_time
 
-    worn = wear_over_time(dataset, request.wear).drop_vars("status")
-    return dataset.assign(worn.data_vars).assign_coords(worn.coords)
+    return wear_over_time(dataset, wear)
 
 
 def _check_callbacks(report: object, stop: object) -> None:

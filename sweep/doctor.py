@@ -142,7 +142,7 @@ def _gpus() -> Iterator[Finding]:
         yield _checked(subject, partial(_gpu, number), stops=False)
     listed = visible_gpus()
     if len(listed) > 1:
-        yield Finding("--gpus all", f"{len(listed)}: {', '.join(map(str, listed))}")
+        yield Finding("all GPUs", f"{len(listed)}: {', '.join(map(str, listed))}")
 
 
 def _gpu(number: int) -> tuple[str, str]:

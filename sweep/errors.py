@@ -4,39 +4,20 @@ from __future__ import annotations
 
 import errno
 import inspect
-import re
 import warnings
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_FAULTS_SHOWN = 100
-COMMANDS = (
-    *("run", "example", "extend", "status", "show", "plot", "explore", "export", "trace", "wear"),
-    *("fit", "compile", "bench", "models", "source", "doctor"),
-)  # in the order of the help
-ARGUMENTS = {"from": "start", "to": "end"}  # where the argument is not named after the option
-_commands = 0  # that are being run by this process
-_OPTION = re.compile(
-    rf"(?P<command>`[^`]*`|\bsweep (?:{'|'.join(COMMANDS)})\b[^;:,]*|[\[\"']--[^\]\"']*|-D\S+)"
-    r"|\b(?P<place>store|path|folder) with -o\b"
-    r"|(?<![\w-])--(?P<option>[a-z][a-z-]+)"
-    r"(?: (?P<name>[a-z_]+)(?=[=:,;.)]|$)(?:=(?P<value>[^ ,;){]+))?)?"
-)
 
 
 class SweepError(Exception):
     """An error the user can act on: the message says what is wrong, where, and what to do.
 
-    Messages are written with the options of the command line. Outside of a command they name the
-    arguments of Python's functions instead: `at={"mass": ...}` for `--at mass=...`.
+    Messages name the arguments of Python's functions, which are the options of the command line.
     """
 
     exit_status = 2
-
-    def __str__(self) -> str:
-        text = super().__str__()
-        return text if _commands else in_python(text)
 
 
 class SweepWarning(UserWarning):
@@ -50,38 +31,6 @@ def warn(message: str) -> None:
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, SweepWarning, stacklevel=level)
-
-
-@contextmanager
-def command() -> Generator[None]:
-    """Within, messages name options of the command line."""
-    global _commands
-    _commands += 1
-    try:
-        yield
-    finally:
-        _commands -= 1
-
-
-def in_python(text: str) -> str:
-    """A message with the arguments of Python's functions in place of options.
-
-    Commands in backticks or after the word sweep stay as they are.
-    """
-    translated = _OPTION.sub(lambda match: match["command"] or _argument(match), text)
-    return translated.replace("} at={", ", ")  # of several values at once
-
-
-def _argument(match: re.Match[str]) -> str:
-    if place := match["place"]:
-        return "store with store=..." if place == "store" else place
-    option, name, value = match["option"], match["name"], match["value"]
-    if option == "at":
-        return f'at={{"{name}": {value}}}' if value else f"at {name}" if name else "at"
-    if option == "set":
-        return f'overrides=["{name}={value}"]' if value else f"overrides {name or ''}".rstrip()
-    argument = ARGUMENTS.get(option, option.replace("-", "_"))
-    return argument + (f" {name}" if name else "")
 
 
 @dataclass(frozen=True)
@@ -143,7 +92,7 @@ def machine_error(error: BaseException | None) -> MachineError | None:
         ):
             return MachineError(
                 "out of memory; free some, raise the limits of this process (`ulimit -v`, "
-                "`ulimit -u`), or use fewer --workers (in a trace, fewer --samples)"
+                "`ulimit -u`), or use fewer workers (in a trace, fewer samples)"
             )
         error = error.__cause__ or error.__context__
     return None

@@ -115,7 +115,7 @@ class KernelTexts:
             raise SweepError(
                 f"the kernel of method {kernel.method.name} of {kernel.model.name} was edited "
                 "during this run. Finished chunks are kept: run the same sweep again to resume, "
-                "with --accept-revision if the edited kernel is to compute the rest"
+                "with `accept_revision` if the edited kernel is to compute the rest"
             )
         return kernel_text(kernel, target)
 

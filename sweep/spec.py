@@ -68,7 +68,7 @@ def sentences(not_converged: str, diverged: str, outside_validity: str) -> Mappi
         Status.diverged: diverged,
         Status.outside_validity: outside_validity,
         Status.failed: "the worker failed while computing this point's chunk; see the receipts, "
-        "then run again with --retry-failed",
+        "then run again with `retry_failed`",
         Status.pending: "not computed yet; run the sweep again to resume",
     }
 

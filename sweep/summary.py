@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.analysis.refined import cells_of, holds_refined_points
+from sweep.causes import causes
 from sweep.errors import StoreError, SweepError
 from sweep.plan.recipes import model_in
 from sweep.spec import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
+from sweep.store import Store, remaining
 from sweep.store.receipts import Flow, Receipt, by_kernel, errors, flow, is_writing, latest_rate
 from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from sweep.store import Store
 
 BLOCK_POINTS = 2**20  # read at once; the size of the largest default chunk
 
@@ -172,8 +173,6 @@ def _range_over_time(times: Values, values: Values) -> Range:
 
 def _causes_in(dataset: xr.Dataset) -> Callable[[xr.Dataset], Mapping[str, int]]:
     """A function that counts the points of a block outside validity by cause."""
-    from sweep.causes import causes
-
     model = model_in(dataset.attrs)
     methods = {each.name: each for each in model.methods} if model else {}
     method = methods.get(str(dataset.attrs.get("method")))
@@ -204,8 +203,6 @@ def _by_status(block: xr.Dataset) -> dict[Status, int]:
 
 def weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:
     """What the points are weighted by, and the weight of each; None if all count the same."""
-    from sweep.analysis.refined import cells_of, holds_refined_points
-
     if not holds_refined_points(dataset):
         return None, None
     try:
@@ -243,8 +240,6 @@ def state(store: Store, *, damaged: bool = False) -> StoreState:
     Raises StoreError if the status cannot be read. With `damaged`, points are then not counted by
     status instead.
     """
-    from sweep.store import remaining
-
     remainder = remaining(store)
     left, total = remainder.points_left, remainder.points_total
     receipts = store.receipts()

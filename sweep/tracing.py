@@ -18,6 +18,7 @@ from sweep.config import load
 from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
+from sweep.exporting import TRACE_FORMATS, export
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.request import STRETCH, Axis, Sweep
@@ -94,8 +95,8 @@ def trace_point(
     if not sweep.method.traced:
         methods = listed(method.name for method in sweep.model.methods if method.traced)
         raise SweepError(
-            f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced; choose one of "
-            f"{methods} with --set method=..."
+            f"method {sweep.method.name!r} of {sweep.model.name} cannot be traced; override "
+            f"`method` with one of {methods}"
         )
     moments = None if times is None else _numbers("times", times)
     if moments is not None and (samples, start, end, cycles) != (None, None, None, None):
@@ -104,7 +105,7 @@ def trace_point(
             "other"
         )
     if cycles is not None and start is not None:
-        raise SweepError("--cycles cannot be combined with --from: leave out one of the two")
+        raise SweepError("`cycles` cannot be combined with a first time: leave out one of the two")
     try:
         count = sweep.model.samples if samples is None else index(samples)
     except TypeError:
@@ -145,11 +146,11 @@ def _duration(sweep: Sweep, span: Span, cycles: float) -> float:
     cycle, number = _cycle(sweep, span), _moment("cycles", cycles)
     if cycle is None or number is None:
         raise SweepError(
-            f"the motion of {sweep.model.name} has no cycle of an excitation: give --from and --to "
-            "in place of --cycles"
+            f"the motion of {sweep.model.name} has no cycle of an excitation: give the "
+            "first and the last time in place of `cycles`"
         )
     if number <= 0:
-        raise SweepError(f"cycles={number!r} is out of range: give --cycles above 0")
+        raise SweepError(f"cycles={number!r} is out of range: give a number above 0")
     return number * cycle
 
 
@@ -165,15 +166,11 @@ def save(dataset: xr.Dataset, path: str | Path, cycles: float | None = SHOWN_CYC
         from sweep.analysis.traces import plot_trace
 
         return plot_trace(dataset, path, cycles)
-    from sweep.exporting import TRACE_FORMATS, export
-
     return export(dataset, path, TRACE_FORMATS)
 
 
 def refuse_end(path: Path) -> None:
     """SweepError if the suffix is not one of .nc, .zarr, .csv, .png, .pdf, .svg."""
-    from sweep.exporting import TRACE_FORMATS
-
     known = (*TRACE_FORMATS, *PICTURES)
     if path.suffix.lower() not in known:
         choices = listed(known)
@@ -200,9 +197,9 @@ def as_point(sweep: Sweep) -> Sweep:
     long = {name: axis for axis in sweep.axes if axis.size > 1 for name in _names(axis)}
     if long:
         extents = "; ".join(_extent(name, axis) for name, axis in long.items())
-        cure = " ".join(f"--at {name}=..." for name in long)
         raise SweepError(
-            f"a trace shows one point, and the sweep has several: {extents}. Add {cure}"
+            f"a trace shows one point, and the sweep has several: {extents}. Give one value of "
+            f"{listed(long)} (at)"
         )
     whole = chunk_at((0,) * len(sweep.axes), sweep.shape, sweep.shape)
     columns = points(sweep, whole).columns
@@ -228,7 +225,7 @@ def _extent(name: str, axis: Axis) -> str:
 def _spaced(samples: int, first: float, last: float, unit: str) -> Values:
     if not 2 <= samples <= MAX_SAMPLES:
         raise SweepError(
-            f"samples={samples!r} is out of range: give --samples from 2 to {MAX_SAMPLES:,}"
+            f"samples={samples!r} is out of range: give a number from 2 to {MAX_SAMPLES:,}"
         )
     if not first < last:
         raise SweepError(

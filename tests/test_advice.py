@@ -1,9 +1,11 @@
-"""Messages that users can follow: hints, warnings, errors in Python's words and as JSON."""
+"""Messages that users can follow: hints, warnings, and errors as JSON."""
 
 from __future__ import annotations
 
+import ast
 import json
 import math
+import re
 import sys
 import tomllib
 from importlib import import_module
@@ -14,12 +16,12 @@ import pytest
 import sweep
 from sweep.config import load
 from sweep.config.stored import tables_of, text_of
-from sweep.errors import StoreError, SweepError, SweepWarning, command, in_python
+from sweep.errors import StoreError, SweepWarning
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.shipped import configs_folder
 from sweep.store.place import files_of
 from sweep.wording import install
-from tests.command import Run
+from tests.command import CHECKOUT, Run
 
 SMOKE = configs_folder() / "smoke"
 
@@ -51,30 +53,29 @@ def test_the_command_line_prints_warnings_in_one_line(run: Run) -> None:
     )
 
 
-# Python.
+# Python and the command line.
+
+OPTION = re.compile(r"(?<![\w-])--[a-z]| -o\b")
+COMMAND = re.compile("`[^`]*`")
+# A command's own messages, and places in sweep files, which quote what was typed.
+TYPED = {"cli", "config", "options.py"}
 
 
-@pytest.mark.parametrize(
-    ("written", "spoken"),
-    [
-        ("Add --at mass=... --at friction=...", 'Add at={"mass": ..., "friction": ...}'),
-        ("choose one of a, b with --set method=...", 'with overrides=["method=..."]'),
-        ("name another store with -o, or", "name another store with store=..., or"),
-        ("choose another path with -o", "choose another path"),
-        ("again with fewer workers (--workers)", "again with fewer workers (workers)"),
-        ("run the sweep again. Use --backend cpu", "run the sweep again. Use backend cpu"),
-        ("`sweep run CONFIG -o a.zarr` resumes", "`sweep run CONFIG -o a.zarr` resumes"),
-        ("give --samples from 2 to 9", "give samples from 2 to 9"),
-        ("draw over it with --over friction, or", "with over friction, or"),
-        ("a job array: sweep run CONFIG --shard i/N", "sweep run CONFIG --shard i/N"),
-        ('extra = ["--gpus=1"] under', 'extra = ["--gpus=1"] under'),
-    ],
-)
-def test_python_names_arguments_in_place_of_options(written: str, spoken: str) -> None:
-    assert spoken in in_python(written)
-    assert spoken in str(SweepError(written))
-    with command():
-        assert str(SweepError(written)) == written
+def test_messages_name_arguments_and_no_options() -> None:
+    """`chunk_points` and not --chunk-points, which means nothing in Python."""
+    package = CHECKOUT / "sweep"
+    for path in package.rglob("*.py"):
+        if path.relative_to(package).parts[0] in TYPED:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = getattr(node, "func", None)
+            if isinstance(node, ast.Raise) or getattr(called, "id", None) in (
+                "warn",
+                "MachineError",
+            ):
+                texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+                message = COMMAND.sub("", " ".join(map(str, texts)))
+                assert not OPTION.search(message), (path, message)
 
 
 # JSON.

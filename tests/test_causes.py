@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sweep
-from sweep.cli.contents import print_outputs, print_statuses
+from sweep.cli.actions.contents import print_outputs, print_statuses
 from sweep.spec import Status
 from sweep.summary import contents
 from tests.command import Run

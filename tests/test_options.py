@@ -49,7 +49,8 @@ def test_an_option_means_the_same_in_python_and_in_a_file(name: str) -> None:
         assert getattr(load({**BASE, "run": {name: written}}).options, name) == value
     else:
         with pytest.raises(
-            ConfigError, match=rf"\[run\] {name}: .*; give {name} to the run instead"
+            ConfigError,
+            match=rf"\[run\] {name}: .*; give \S*{name.replace('_', '.')}\W* to the run instead",
         ):
             load({**BASE, "run": {name: written}})
 

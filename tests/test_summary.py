@@ -14,8 +14,8 @@ import pytest
 import xarray as xr
 
 import sweep.summary
-from sweep.cli.contents import print_outputs
-from sweep.cli.status_command import flow_json, flow_of
+from sweep.cli.actions.contents import print_outputs
+from sweep.cli.actions.status import flow_json, flow_of
 from sweep.spec import Status
 from sweep.store import Store, remaining
 from sweep.summary import blocks, contents, coordinates, state, trace_contents

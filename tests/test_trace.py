@@ -555,9 +555,9 @@ def test_the_last_cycles_are_traced(run: Run, tmp_path: Path) -> None:
     status, _, err = run("trace", "wear_power", *AT, "--cycles", "2", "--from", "3")
     assert (status, "leave out one of the two" in err) == (2, True)
     status, _, err = run("trace", "wear_power", *AT, "--cycles", "-2")
-    assert (status, "give --cycles above 0" in err) == (2, True)
+    assert (status, "cycles=-2.0 is out of range: give a number above 0" in err) == (2, True)
     status, _, err = run("trace", "sdnd122", "--at", "energy=0.0065", "--cycles", "2")
-    assert (status, "give --from and --to in place of --cycles" in err) == (2, True)
+    assert (status, "give the first and the last time in place of `cycles`" in err) == (2, True)
 
 
 def test_the_command_draws_few_of_many_cycles(
@@ -655,7 +655,7 @@ def test_a_method_that_cannot_be_traced_is_refused() -> None:
     able = replace(MODEL, methods=(blind, *MODEL.methods))
     with pytest.raises(SweepError, match="method 'blind' of friction_oscillator cannot be traced"):
         trace_point(replace(sweep_over(), model=able, method=blind))
-    with pytest.raises(SweepError, match="choose one of exact"):
+    with pytest.raises(SweepError, match="override `method` with one of exact"):
         trace_point(replace(sweep_over(), model=able, method=blind))
 
 
@@ -729,14 +729,16 @@ def test_an_axis_of_one_value_is_that_value(run: Run) -> None:
     assert float(sweep.trace(drawn, samples=9)["friction"]) == 0.1  # where Sobol's begins
     with pytest.raises(SweepError) as refused:
         sweep.trace(SMOKE, {}, settings)
-    detail = 'base_acceleration has 7 values from 0.5 to 15. Add at={"base_acceleration": ...}'
+    detail = (
+        "base_acceleration has 7 values from 0.5 to 15. Give one value of base_acceleration (at)"
+    )
     assert str(refused.value) == f"a trace shows one point, and the sweep has several: {detail}"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Add --at friction=... --at base_acceleration=..."),
+        ([], "Give one value of friction, base_acceleration (at)"),
         ([*AT, "-o", "a.xyz"], "use one of .nc, .zarr, .csv, .png, .pdf, .svg"),
         ([*AT, "--at", "mass"], "--at mass: write --at name=value"),
         ([*AT, "--at", "method=exact"], "--at gives values of parameters; write --set method="),

@@ -8,8 +8,7 @@ import re
 import sweep
 from generators.tables import code, plain, table
 from sweep import theory
-from sweep.cli import COMMANDS
-from sweep.cli.app import EXITS
+from sweep.cli.app import COMMANDS, EXITS
 from sweep.errors import SweepError
 
 

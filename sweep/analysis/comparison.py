@@ -241,11 +241,10 @@ def _check(sweep: Sweep, values: Mapping[str, Values]) -> None:
     method = sweep.method.name
     missing = [p.name for p in sweep.parameters if p.name not in values]
     if missing:
-        options = " ".join(f"--set {name}=..." for name in missing)
-        entries = ", ".join(f"{name!r}: ..." for name in missing)
+        them = "it" if len(missing) == 1 else "them"
         raise SweepError(
-            f"method {method!r} needs {', '.join(missing)}, which these results lack: add "
-            f"`{options}`, or in Python parameters={{{entries}}}"
+            f"method {method!r} needs {listed(missing)}, which these results lack: give {them} "
+            f"among its parameters"
         )
     for parameter in sweep.parameters:
         column = values[parameter.name]

@@ -120,7 +120,7 @@ def _cut(
         uncut = [axis for axis, size in cells.items() if size > 1 and axis not in at]
         raise SweepError(
             f"nothing to draw: every cell of {name} has bins of its own, so one cell is drawn; "
-            f"choose it by {' '.join(f'--at {axis}=VALUE' for axis in uncut)}"
+            f"choose it by a value of {listed(uncut)} (at)"
         )
     kept += kept_labels({label: axes[label] for label in labels}, at, len(kept))
     over = drawn_over(dataset, kept, over, most_axes)

@@ -63,7 +63,7 @@ def drawn_over(
     sampled = parameters_along(dataset, kept[0]) if len(kept) == 1 else []
     if over and not sampled:
         raise SweepError(
-            "--over draws a sample over its parameters, and this sweep has no sample: leave it out"
+            "`over` draws a sample over its parameters, and this sweep has no sample: leave it out"
         )
     check_names("sampled parameter", over, sampled)
     if most == 1 and len(over) > 1:
@@ -86,8 +86,8 @@ def by_number(dataset: xr.Dataset, at: Mapping[str, float | str]) -> dict[str, f
         names = [name for name in parameters_along(dataset, axis) if name in at]
         if names and axis == POINT:
             raise SweepError(
-                f"{names[0]} is sampled, so there is no axis to cut: draw over it with --over "
-                f"{names[0]}, or write every point as a row of a .csv with `sweep export`"
+                f"{names[0]} is sampled, so there is no axis to cut: draw over it (over), or "
+                "export every point as a row of a .csv"
             )
         if len(names) > 1:
             raise SweepError(f"{' and '.join(names)} are both along {axis}: cut it by one of them")
@@ -155,7 +155,7 @@ def _by_text(axis: xr.DataArray, text: str) -> float:
         labels = list(map(str, axis.values.tolist()))
     if not labels:
         unit = str(axis.attrs.get("units", "1"))
-        return in_unit(f"--at {axis.name}", text, unit, infinite=True)
+        return in_unit(f"at {axis.name}", text, unit, infinite=True)
     if text not in labels:
         raise SweepError(f"{axis.name} has no {text!r}: {wording.nearest(text, labels)}")
     return float(labels.index(text))

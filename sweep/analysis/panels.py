@@ -99,7 +99,7 @@ def _set_axis(axes: Axes, side: str, shown: Slice, variable: xr.DataArray, kind:
     name = str(variable.name)
     if name in shown.view.log:
         if not np.any(variable.values > 0) or np.any(variable.values < 0):
-            raise SweepError(f"--log names {name}, which is not positive: leave it out")
+            raise SweepError(f"`log` names {name}, which is not positive: leave it out")
         kind = "log"
     axes.set(**{f"{side}scale": kind, f"{side}label": axis_label(variable)})
     return kind
@@ -290,7 +290,7 @@ def _draw_bars_of_labels(axes: Axes, shown: Slice, along: xr.DataArray) -> None:
     for option in ("log", "limits"):
         if label in getattr(shown.view, option):
             raise SweepError(
-                f"--{option} names {label}, whose bars are evenly spaced: leave it out"
+                f"`{option}` names {label}, whose bars are evenly spaced: leave it out"
             )
     dataset, name, share = shown.dataset, shown.name, shown.scales(shown.name)[1]
     places = np.arange(along.size)

@@ -130,7 +130,7 @@ def slices_of(
     `report` is called with the progress of each run of the method `against`.
     """
     if parameters and against is None:
-        raise SweepError("--set gives parameters of the method of --against: add --against")
+        raise SweepError("parameters are those of the method to compare with: name it (against)")
     slices: dict[str, Slice] = {}
     for label, dataset in labelled(source).items():
         panels = panels_of(dataset, at, view)
@@ -192,7 +192,7 @@ def panels_of(
     }
     free = [axis for axis, names in along.items() if names and not {axis, *names} & set(at)]
     if not free:
-        raise SweepError(f"--facet takes an axis of a grid, and these results have none: {axis}")
+        raise SweepError(f"`facet` takes an axis of a grid, and these results have none: {axis}")
     check_names("uncut axis", [axis], free)
     values = with_symbols(with_codes(dataset))[axis].load()
     words = in_words(axis)
@@ -315,7 +315,7 @@ def _refuse_different(slices: Mapping[str, Slice]) -> None:
         texts = "; ".join(f"{names[0]} over {', '.join(names[1:])}" for names in sorted(drawn))
         raise SweepError(
             f"these results cannot share a picture, which would show {texts}: name an output that "
-            "all have, and cut axes that some lack with --at"
+            "all have, and cut the axes that some lack (at)"
         )
     if any(each.name == "status" for each in slices.values()):
         raise SweepError("the status is drawn of one store or cell: name another output")

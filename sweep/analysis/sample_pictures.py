@@ -60,7 +60,7 @@ def draw_as(
         shown, weights = _sample_of_cell(dataset, output, at or {}, MAX_SCATTER_POINTS)
         return _scatter_matrix(shown, weights, _parameters(shown, over))
     if over:
-        raise SweepError(f"a histogram is not drawn over {', '.join(over)}: leave out --over")
+        raise SweepError(f"a histogram is not drawn over {', '.join(over)}: leave out `over`")
     shown, weights = _sample_of_cell(dataset, output, at or {}, MAX_HISTOGRAM_POINTS)
     return _histogram(shown, weights, SHARES[weighting(dataset)[0]])
 
@@ -123,8 +123,8 @@ def _sample_of_cell(
         is_reduced = POINTS_BY_STATUS in dataset
         why = "keeps statistics in place of points" if is_reduced else "has none"
         raise SweepError(
-            f"a histogram or a scatter matrix shows a sample, and this sweep {why}; `sweep plot` "
-            "draws its axes"
+            f"a histogram or a scatter matrix shows a sample, and this sweep {why}; draw its "
+            "axes instead"
         )
     if index_name(name) in dataset[name].dims:
         raise SweepError(f"{name} has several values at each point; name an output that has one")

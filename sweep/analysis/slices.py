@@ -113,7 +113,7 @@ class Slice:
         limits = self.view.limits_of(name, self.scales(name)[0])
         if limits and kind == "log" and limits[0] <= 0:
             raise SweepError(
-                f"--limits of {name}: {limits[0]:g} is not above 0, which a logarithmic scale needs"
+                f"limits of {name}: {limits[0]:g} is not above 0, which a logarithmic scale needs"
             )
         return limits
 

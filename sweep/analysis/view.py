@@ -54,7 +54,7 @@ class View:
         if isinstance(self.log, str):
             raise SweepError(f"log={self.log!r} is not a list of names")
         if self.y is not None and self.lines is not None:
-            raise SweepError("--y draws a map and --lines draws lines: leave out one of the two")
+            raise SweepError("`y` draws a map and `lines` draws lines: leave out one of the two")
         options = {"x": self.x, "y": self.y, "lines": self.lines, "facet": self.facet}
         chosen: dict[str, str] = {}
         for option, name in options.items():
@@ -62,7 +62,7 @@ class View:
                 continue
             if name in chosen:
                 raise SweepError(
-                    f"{name} is chosen twice, by --{chosen[name]} and --{option}: choose another "
+                    f"{name} is chosen twice, by `{chosen[name]}` and `{option}`: choose another "
                     "axis for one of them"
                 )
             chosen[name] = option
@@ -79,7 +79,7 @@ class View:
             for name in getattr(self, option):
                 if name not in names and (option, name) != ("unit", self.facet):
                     cure = nearest(name, names)
-                    raise SweepError(f"--{option} names {name}, which is not drawn; {cure}")
+                    raise SweepError(f"`{option}` names {name}, which is not drawn; {cure}")
 
     def renamed(self, output: str, other: str) -> View:
         """The same with another name for the output."""
@@ -98,12 +98,12 @@ class View:
         pair: Any = self.limits[name]
         if not isinstance(pair, list | tuple) or len(cast(Sequence[Any], pair)) != 2:
             raise SweepError(
-                f"--limits of {name} are {shown(cast(object, pair))}: give a lower and an upper one"
+                f"limits of {name} are {shown(cast(object, pair))}: give a lower and an upper one"
             )
-        what = f"--limits of {name}"
+        what = f"limits of {name}"
         low, high = (in_unit(what, end, unit) for end in cast(Sequence[Any], pair))
         if not low < high:
-            raise SweepError(f"--limits of {name}: {low:g} is not below {high:g}; exchange them")
+            raise SweepError(f"limits of {name}: {low:g} is not below {high:g}; exchange them")
         return low, high
 
 
@@ -122,11 +122,11 @@ def factor(unit: str, shown_in: str, name: str) -> float:
         source, target = (parse("" if text == "1" else text) for text in (unit, shown_in))
         return float(registry().Quantity(Decimal(1), source).to(target).magnitude)
     except UnknownUnitError as error:
-        raise SweepError(f"--unit of {name}: {error}") from None
+        raise SweepError(f"unit of {name}: {error}") from None
     except Exception as error:  # pint's errors have several bases
         own = "has no unit" if unit == "1" else f"is in {unit}"
         raise SweepError(
-            f"--unit of {name}: it {own} and cannot be shown in {shown_in!r}: leave it out, or "
+            f"unit of {name}: it {own} and cannot be shown in {shown_in!r}: leave it out, or "
             "give another unit"
         ) from error
 

@@ -31,7 +31,7 @@ LOST = ("mean", "standard_deviation", "histogram", "first_order", "total_order")
 STATES = ("within_law", "below_law", "worn_through")
 NEGATIVE = "the wear power is negative, so that no law of wear applies; check that output"
 INCOMPLETE = (
-    "not computed when the wear was; run the sweep again to complete it, then `sweep wear` again"
+    "not computed when the wear was; run the sweep again to complete it, then compute wear again"
 )
 STATE = {
     "long_name": "whether the law holds, the power is too low for it, or the tube has less than "
@@ -103,7 +103,7 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
         if (unit := power.attrs.get("units")) != "W":
             raise SweepError(
                 f"{wear.power}{name} is in {unit}, and a wear power has to be in W: name another "
-                "output with --power"
+                "output (power)"
             )
     variables: dict[str, xr.DataArray] = {}
     coordinates = _times(wear)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 
 from sweep.backends.base import Arrays, Backend, Computed, Stopped
+from sweep.backends.cpu import CpuBackend
+from sweep.backends.gpu import GpuBackend
 from sweep.backends.visible import has_cupy
 from sweep.errors import MachineError, SweepError
 from sweep.options import BACKENDS
@@ -23,7 +25,6 @@ def open_backend(name: str = "auto") -> Backend:
         raise SweepError(f"backend {name!r} is not one of {known}")
     if name == "gpu" or (name == "auto" and has_cupy()):
         from sweep.backends.cupy_device import find_gpu
-        from sweep.backends.gpu import GpuBackend
 
         try:
             return GpuBackend(find_gpu())
@@ -31,6 +32,4 @@ def open_backend(name: str = "auto") -> Backend:
             if name == "gpu":
                 raise
             logging.getLogger(__name__).warning("computing on the CPU: %s", error)
-    from sweep.backends.cpu import CpuBackend
-
     return CpuBackend()

@@ -146,7 +146,7 @@ class Work:
                     raise DeviceError(
                         f"the GPU has too little memory for a single point ({error}). Finished "
                         "chunks are kept: end other programs that use the GPU and run the same "
-                        "sweep again, or use --backend cpu"
+                        "sweep again, or use backend cpu"
                     ) from error
                 memory //= 2
         return memory

@@ -54,7 +54,7 @@ class GpuBackend:
                 raise
             raise LostDeviceError(
                 f"the GPU is lost to this process: {type(error).__name__}: {error}. Finished "
-                "chunks are kept: run the same sweep again to resume. Use --backend cpu if the GPU "
+                "chunks are kept: run the same sweep again to resume. Use backend cpu if the GPU "
                 "does not recover; `sweep doctor` tests it"
             ) from error
 

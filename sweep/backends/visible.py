@@ -83,7 +83,7 @@ def find_gpus(count: int | Literal["all"] = "all") -> tuple[Gpu, ...]:
         present = "1 GPU is" if len(gpus) == 1 else f"{len(gpus)} GPUs are"
         raise SweepError(
             f"gpus={count}: {present} here ({', '.join(map(str, gpus))}); ask for at most "
-            f"{len(gpus)}, or for all (--gpus all)"
+            f"{len(gpus)}, or for 'all'"
         )
     return gpus[:count]
 

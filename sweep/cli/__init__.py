@@ -1,11 +1,11 @@
-"""The command line. Commands import heavy libraries only when they run, so that --help is fast."""
+"""The command line: one command a process, its errors and warnings printed on stderr."""
 
 from __future__ import annotations
 
 import errno
-import importlib
 import io
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sweep.cli.app import app
 from sweep.cli.printing import print_object
-from sweep.errors import (
-    COMMANDS,
-    ConfigError,
-    MachineError,
-    SweepError,
-    SweepWarning,
-    command,
-    machine_error,
-)
+from sweep.errors import ConfigError, MachineError, SweepError, SweepWarning, machine_error
 from sweep.wording import escaped
 
 if TYPE_CHECKING:
@@ -35,23 +27,20 @@ DEBUG = "TRIBOSWEEP_DEBUG"
 # These override the user's settings: threads read stores, and pictures go to files.
 ENVIRONMENT = {"DASK_SCHEDULER": "threads", "MPLBACKEND": "agg"}
 
-for _name in COMMANDS:
-    importlib.import_module(f"sweep.cli.{_name}_command")
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status. An error is one message on stderr."""
     _prepare_streams()
     os.environ.update(ENVIRONMENT)
-    with command(), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         warnings.simplefilter("always", SweepWarning)
         return _main(sys.argv[1:] if arguments is None else arguments)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-    named = "warning" if issubclass(category, SweepWarning) else category.__name__
-    print(f"{named}: {escaped(str(message))}", file=sys.stderr)
+    kind = "" if issubclass(category, SweepWarning) else f"{category.__name__}: "
+    print(f"warning: {kind}{escaped(str(message))}", file=sys.stderr)
 
 
 def _main(arguments: Sequence[str]) -> int:
@@ -63,25 +52,23 @@ def _main(arguments: Sequence[str]) -> int:
         return BROKEN_PIPE
     except OSError as error:
         _discard_output()
-        print(f"cannot write to standard output: {error.strerror}", file=sys.stderr)
+        print(f"error: cannot write to standard output: {error.strerror}", file=sys.stderr)
         return MachineError.exit_status
     return status
 
 
 def _run(arguments: Sequence[str]) -> int:
     try:
-        app(args=list(arguments), prog_name="sweep", obj=arguments)
+        status = app(args=list(arguments), prog_name="sweep", obj=arguments, standalone_mode=False)
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # typer would return status 1
             raise ended.__context__ from None
-        status = ended.code if isinstance(ended.code, int) else 0
-        message = getattr(ended.__context__, "format_message", None)  # of a wrong command line
-        if status and message is not None:
-            _print_error_json(arguments, status, message())
-        return status
+        return ended.code if isinstance(ended.code, int) else 0
     except SweepError as error:
         return _print_error(arguments, error)
-    except Exception as error:  # a bug, perhaps
+    except Exception as error:  # a wrong command line, or a bug
+        if hasattr(error, "format_message"):
+            return _print_usage_error(arguments, error)
         sweep_error = machine_error(error)
         if sweep_error is None:
             from sweep.backends.visible import kernel_cache_error  # brings NumPy
@@ -91,12 +78,23 @@ def _run(arguments: Sequence[str]) -> int:
                 raise  # of a standard stream, not of a file
             sweep_error = dask_error(error) or kernel_cache_error(error)
         return _unexpected(error) if sweep_error is None else _print_error(arguments, sweep_error)
-    return 0
+    return status if isinstance(status, int) else 0
+
+
+def _print_usage_error(arguments: Sequence[str], error: Any) -> int:
+    """Print what is wrong with a command line, after its usage; return the exit status."""
+    text = io.StringIO()
+    error.show(file=text)
+    print(
+        re.sub(r"^Error: ", "error: ", text.getvalue(), flags=re.MULTILINE), end="", file=sys.stderr
+    )
+    _print_error_json(arguments, error.exit_code, error.format_message())
+    return error.exit_code
 
 
 def _print_error(arguments: Sequence[str], error: SweepError) -> int:
     """Print an error, and return its exit status."""
-    print(escaped(str(error)), file=sys.stderr)
+    print(f"error: {escaped(str(error))}", file=sys.stderr)
     faults = error.faults if isinstance(error, ConfigError) else ()
     _print_error_json(arguments, error.exit_status, str(error), map(vars, faults))
     return error.exit_status
@@ -114,7 +112,7 @@ def _unexpected(error: Exception) -> int:
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     else:
-        print(f"unexpected {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"error: unexpected {type(error).__name__}: {error}", file=sys.stderr)
         print(f"this is a bug in the program; set {DEBUG}=1 to see the traceback", file=sys.stderr)
     return UNEXPECTED
 

@@ -1,71 +1,60 @@
-"""The command `sweep`, and what its subcommands share."""
+"""The command `sweep`: a table of its commands, each imported when it is chosen."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from sweep import __version__
-from sweep.errors import SweepError
-from sweep.options import OPTIONS, Option
-from sweep.wording import nearest
 
-Named = TypeVar("Named")
-Command = TypeVar("Command", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """The value of an argument or option; SweepError if it is empty."""
-    if value == "":
-        argument = parameter.param_type_name == "argument"
-        name = parameter.metavar if argument else parameter.opts[0]
-        raise SweepError(f"{name} is empty; is a shell variable unset?")
-    return value
-
-
-def _output_path(text: str | Path) -> Path:
-    """The value of --output; SweepError if it is empty, which `Path` would turn into the folder."""
-    if text == "":
-        raise SweepError("--output is empty; is a shell variable unset?")
-    return Path(text)
-
-
-def argument(metavar: str, meaning: str) -> Any:
-    """An argument that must not be empty if it is given."""
-    return typer.Argument(metavar=metavar, help=meaning, callback=filled)
-
-
-def option(metavar: str, meaning: str, *names: str) -> Any:
-    """An option with a value; by default it is named after its parameter."""
-    return typer.Option(*names, metavar=metavar, help=meaning)
-
-
-def flag(name: str, meaning: str) -> Any:
-    """An option without a value."""
-    return typer.Option(name, help=meaning)
-
-
-def output_option(metavar: str, meaning: str) -> Any:
-    """The option --output."""
-    return typer.Option("--output", "-o", parser=_output_path, metavar=metavar, help=meaning)
-
-
-def store_option(meaning: str) -> Any:
-    """The option --store, for the store that a command makes."""
-    return typer.Option("--store", "-o", metavar="STORE", help=meaning, callback=filled)
-
-
-Json = Annotated[bool, flag("--json", "Print JSON.")]
-StorePath = Annotated[str, argument("STORE", "A store made by `sweep run`.")]
-ConfigPath = Annotated[str, argument("CONFIG", "A sweep file, or the name of a shipped one.")]
-Overrides = Annotated[
-    list[str] | None,
-    option("NAME=VALUE", "Change one entry of the file; may be repeated.", "--set"),
-]
+COMMANDS = {
+    "run": ("sweep.cli.run_command", "Compute a sweep, or resume it."),
+    "example": (
+        "sweep.cli.example_command",
+        "List the sweep files that come with the program, or print one.",
+    ),
+    "extend": (
+        "sweep.cli.extend_command",
+        "Make the axes of a store longer, and keep what is computed.",
+    ),
+    "status": (
+        "sweep.cli.status_command",
+        "Show what is done, what is pending, and what to do next.",
+    ),
+    "show": (
+        "sweep.cli.show_command",
+        "Show the axes, parameters, provenance and outputs of a store.",
+    ),
+    "plot": ("sweep.cli.plot_command", "Draw one output as lines or a map, or its error."),
+    "explore": (
+        "sweep.cli.explore_command",
+        "Write a page in which the map of a sweep can be explored.",
+    ),
+    "export": ("sweep.cli.export_command", "Write the results as netCDF, CSV or Parquet."),
+    "trace": ("sweep.cli.trace_command", "Trace the motion of one point over time."),
+    "wear": ("sweep.cli.wear_command", "Compute worn volume and depth over years."),
+    "fit": ("sweep.cli.fit_command", "Fit master curves to the energies of rubbing contacts."),
+    "compile": (
+        "sweep.cli.compile_command",
+        "Compile every kernel that a sweep needs into the cache.",
+    ),
+    "bench": (
+        "sweep.cli.bench_command",
+        "Measure how many points per second this machine computes.",
+    ),
+    "models": ("sweep.cli.models_command", "List the models, or describe or check one."),
+    "source": ("sweep.cli.source_command", "Print the C++ text of a kernel."),
+    "doctor": (
+        "sweep.cli.doctor_command",
+        "Check what this machine can compute, and how to fix problems.",
+    ),
+}  # in the order of the help: module and first sentence of the command
 
 EXITS = """\b
 Exit status:
@@ -88,82 +77,60 @@ Environment:
   CUDA_VISIBLE_DEVICES  the GPUs that may be used, as in any CUDA program
 """
 
+_imported: dict[str, Any] = {}  # commands by name
+
+
+class Commands(TyperGroup):
+    """The commands of the table."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands.update({name: TyperCommand(name) for name in COMMANDS})  # for their names
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 (as in the base)
+        """A command, from its own module."""
+        if cmd_name in COMMANDS:
+            import_module(COMMANDS[cmd_name][0])
+        return _imported.get(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """List the commands without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+class Command(TyperCommand):
+    """A command whose usage line shows what is typed: FILE, and [NAME] if it may be left out."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        typed = [each for each in self.params if each.param_type_name == "argument"]
+        names = [str(each.metavar) for each in typed]
+        shown = zip(names, typed, strict=True)
+        return ["[OPTIONS]", *(name if each.required else f"[{name}]" for name, each in shown)]
+
+
+def command(*examples: str, name: str | None = None) -> Callable[[Function], Function]:
+    """A decorator of a command, with examples at the end of its help."""
+    lines = "".join(f"  {example}\n" for example in examples)
+
+    def declared(function: Function) -> Function:
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        own_name = name or function.__name__
+        alone.command(own_name, cls=Command, epilog=f"\b\nExamples:\n{lines}")(function)
+        _imported[own_name] = typer.main.get_command(alone)
+        return function
+
+    return declared
+
+
 app = typer.Typer(
+    cls=Commands,
     epilog=EXITS,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-
-
-def command(*examples: str, name: str | None = None) -> Callable[[Command], Command]:
-    """A decorator of a command, with examples at the end of its help."""
-    lines = "".join(f"  {example}\n" for example in examples)
-    return app.command(name, epilog=f"\b\nExamples:\n{lines}")
-
-
-def takes_run_options(*names: str) -> Callable[[Command], Command]:
-    """A decorator for a command with `**options`: it takes these; one not given is None."""
-    return takes({name: _run_option(name, OPTIONS[name]) for name in names})
-
-
-def takes(options: Mapping[str, Any]) -> Callable[[Command], Command]:
-    """A decorator for a command with `**others`: it takes these too, as flags without a metavar."""
-    added = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[(str if each.metavar else bool) | None, each],
-        )
-        for name, each in options.items()
-    ]
-
-    def extended(command: Command) -> Command:
-        own = inspect.signature(command, eval_str=True).parameters.values()
-        before = [each for each in own if each.kind is each.POSITIONAL_OR_KEYWORD]
-        behind = [each for each in own if each.kind is each.KEYWORD_ONLY]
-        parameters = [*before, *added, *behind]
-        vars(command)["__signature__"] = inspect.Signature(parameters)
-        command.__annotations__ = {each.name: each.annotation for each in parameters}
-        return command
-
-    return extended
-
-
-def _run_option(name: str, row: Option) -> Any:
-    """A row of the table of run options as typer has it."""
-
-    def parsed(text: str) -> Any:
-        try:
-            return row.read_text(text)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
-
-    parser = parsed if row.metavar else None
-    names = f"--{name.replace('_', '-')}"
-    return typer.Option(names, help=row.meaning, metavar=row.metavar or None, parser=parser)
-
-
-def chosen(kind: str, name: str, choices: Mapping[str, Named]) -> Named:
-    """The choice with this name; SweepError with the nearest known name if there is none."""
-    if name in choices:
-        return choices[name]
-    raise SweepError(f"there is no {kind} {name!r}; {nearest(name, choices)}")
-
-
-def named(texts: Iterable[str] | None, option_name: str = "--at") -> dict[str, str]:
-    """The texts of `--at NAME=VALUE`, or of another option of that form, by name."""
-    values: dict[str, str] = {}
-    for text in texts or ():
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals and value):
-            raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint=option_name)
-        if name in values:
-            raise typer.BadParameter(f"{name} is given twice", param_hint=option_name)
-        values[name] = value
-    return values
 
 
 def _print_version(requested: bool) -> None:

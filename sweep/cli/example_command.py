@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
-from sweep.cli.app import Json, chosen, command
+from sweep.cli.app import command
+from sweep.cli.parameters import Json, chosen
 from sweep.cli.printing import print_json, print_table
+from sweep.shipped import shipped_configs
 
 
 @command("sweep example", "sweep example wear_power > my.toml")
@@ -21,8 +23,6 @@ def example(
     as_json: Json = False,
 ) -> None:
     """List the sweep files that come with the program, or print one."""
-    from sweep.shipped import shipped_configs
-
     configs = shipped_configs()
     texts = {stem: path.read_text(encoding="utf-8") for stem, path in configs.items()}
     if name is not None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sweep.cli.app import argument, command, flag, option, output_option
-from sweep.cli.stopping import interruptible
+from sweep.cli.app import command
+from sweep.cli.parameters import argument, flag, option, output_option
 
 
 @command(
@@ -18,7 +17,7 @@ from sweep.cli.stopping import interruptible
     "sweep explore s3://bucket/map.zarr -o map.html --outputs wear_power,regime --size 1000",
 )
 def explore(
-    source: Annotated[str, argument("STORE|CONFIG", "A store, or a sweep file that is not run.")],
+    source: Annotated[str, argument("STORE|FILE", "A store, or a sweep file that is not run.")],
     path: Annotated[
         Path | None, output_option("FILE", "Default: NAME.html, beside a store in a folder.")
     ] = None,
@@ -37,25 +36,7 @@ def explore(
     point and its motion, and a zoomed part of the map is computed anew, with the bits of `sweep
     run`. The page of a sweep file computes the whole map.
     """
-    from sweep.explore import explore as write
+    from sweep.cli.actions.explore import write_page
 
     names = [name.strip() for name in (outputs or "").split(",") if name.strip()]
-    path = path or _beside(source)
-    with interruptible("stopped by {cause}: nothing was written"):
-        print(write(source, path, outputs=names, size=size))
-    if open_page:
-        import webbrowser
-
-        webbrowser.open(path.resolve().as_uri())
-
-
-def _beside(source: str) -> Path:
-    from sweep.store.place import local_name
-
-    path = local_name(source)
-    ending = path.suffix if path.suffix in (".zarr", ".toml") else ""
-    page = f"{path.name.removesuffix(ending)}.html"
-    with suppress(PermissionError):  # named where the store is read
-        if path.is_dir() and "://" not in source:
-            return path.parent / page
-    return Path(page)
+    write_page(source, path, names, size, open_page=open_page)

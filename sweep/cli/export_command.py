@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from sweep.cli.app import StorePath, command, flag, output_option
+from sweep.cli.app import command
+from sweep.cli.parameters import StorePath, flag, output_option
 
 
 @command("sweep export results/wear_power.zarr -o wear_power.csv")

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
-
-from sweep.cli.app import Json, argument, chosen, command, flag, named, option, output_option
-from sweep.cli.printing import print_json, print_section
-from sweep.cli.stopping import interruptible
+from sweep.cli.app import command
+from sweep.cli.parameters import Json, argument, flag, named, option, output_option
 from sweep.errors import SweepError
-
-if TYPE_CHECKING:
-    from sweep.analysis.master_curve import Choices, ContactEnergies, Degrees, MasterCurve, Piece
-    from sweep.analysis.master_curve.points import ScalingVariable
 
 
 @command(
@@ -87,10 +79,6 @@ def fit(
     function to fit_NAME.py, and pictures beside them. The fit over xi has two pieces, which meet
     where a stick core appears. Files of these names from an earlier fit in the folder are removed.
     """
-    from sweep.analysis.master_curve import Choices, Reading, load
-    from sweep.analysis.master_curve import as_json as plain
-    from sweep.analysis.master_curve.write import remove_others, write_all
-
     if variable is None and (degrees or limits):
         cure = "add --variable beta or --variable xi"
         raise SweepError(f"--degrees and --range need one variable: {cure}")
@@ -102,30 +90,17 @@ def fit(
         _refuse({"--whole": whole or None}, "the curve over beta has one piece anyway")
     weights = weights or ("relative" if sigma is None else "sigma")
     tolerances = {} if tolerance is None else {"tolerance": tolerance}
-    choices = Choices(method, _degrees(degrees), limits, weights, whole, **tolerances)
-    reading = Reading(x, y, sigma, scale_beta, scale_energy)
-    folder = folder or _beside(source)
-    with interruptible("stopped by {cause}"):
-        points = load(source, reading)
-        selected = points.at(named(at))
-        curves, failures = _fitted(selected, variable, choices)
-        if selected.left_out:
-            print(f"points of {source}{selected.left_out_text()}", file=sys.stderr)
-        for curve in curves:
-            for note in curve.notes:
-                print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
-        written = write_all(points, selected, curves, folder)
-        for path in remove_others(folder, written):
-            print(f"removed {path}, left by an earlier fit", file=sys.stderr)
-        if as_json:
-            results = {"fits": [plain(curve) for curve in curves], "not_fitted": failures}
-            print_json({**results, "files": list(map(str, written))})
-            return
-        for curve in curves:
-            _print_curve(curve)
-        for name, why in failures.items():
-            print(f"no fit over {name}: {why}")
-        print("\n".join(map(str, written)))
+    choices = {"method": method, "limits": limits, "weights": weights, "whole": whole, **tolerances}
+    reading = {
+        "x": x,
+        "energy": y,
+        "sigma": sigma,
+        "scale_beta": scale_beta,
+        "scale_energy": scale_energy,
+    }
+    from sweep.cli.actions.fit import print_fits
+
+    print_fits(source, named(at), variable, degrees, choices, reading, folder, as_json=as_json)
 
 
 def _refuse(options: Mapping[str, object], why: str) -> None:
@@ -133,105 +108,3 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
     for name, value in options.items():
         if value is not None:
             raise SweepError(f"{name} has no effect here, because {why}: leave it out")
-
-
-def _beside(source: str) -> Path:
-    """The folder NAME_fit beside a file or store; for a URL, in the working directory."""
-    from sweep.store.place import local, local_name
-
-    path = local(source) if source.startswith("file://") else local_name(source)
-    return path.parent / f"{path.stem}_fit"
-
-
-def _fitted(
-    points: ContactEnergies, variable: str | None, choices: Choices
-) -> tuple[list[MasterCurve], dict[str, str]]:
-    """The curves and, if no variable is named, why one has none."""
-    from sweep.analysis.master_curve import VARIABLES
-    from sweep.analysis.master_curve import fit as fit_curve
-
-    if variable is not None:
-        return [fit_curve(points, chosen("variable", variable, VARIABLES).name, choices)], {}
-    curves: list[MasterCurve] = []
-    failures: dict[str, str] = {}
-    for name in VARIABLES:
-        try:
-            curves.append(fit_curve(points, name, choices))
-        except SweepError as error:
-            failures[name] = str(error)
-    if not curves:
-        raise SweepError("\n".join(f"over {name}: {why}" for name, why in failures.items()))
-    return curves, failures
-
-
-def _print_curve(curve: MasterCurve) -> None:
-    low, high = curve.limits
-    name = curve.variable.name
-    print(
-        f"{curve.variable.energy} over {curve.variable.symbol}, {low:g} to {high:g}: "
-        f"{curve.n_coefficients} coefficients, {curve.error.n_points:,} points"
-    )
-    constants = (
-        f"{each} = {least:.10g}" + (f" to {greatest:.10g}" if greatest > least else "")
-        for each, (least, greatest) in curve.constants.items()
-    )
-    if curve.constants:
-        print(", ".join(constants))
-    compared = {
-        "fit from points": curve.error,
-        "fit from closed form, δ → 0": curve.from_theory,
-        "points from closed form, δ → 0": curve.points_from_theory,
-    }
-    rows = [
-        (label, f"{each.greatest:.3g}", f"{name} = {each.where:.4g}", f"{each.rms:.3g}")
-        for label, each in compared.items()
-        if each is not None
-    ]
-    print_section(rows, ("relative", "greatest", "at", "rms"))
-    coefficients = [row for piece in curve.pieces for row in _coefficients(piece, name)]
-    if coefficients:
-        for piece in filter(lambda piece: any(_coefficients(piece, name)), curve.pieces):
-            print(_formula(piece, curve.variable))
-        print_section(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
-
-
-def _formula(piece: Piece, variable: ScalingVariable) -> str:
-    """What the coefficients of a piece are those of."""
-    x = variable.symbol.partition(" ")[0]  # of "ξ = β/δ"
-    prefactor = {1: f"{x} · ", 0: "", -1: f"1/{x} · "}[piece.power]
-    t = f"√(1 − 1/{x})" if piece.has_core else x
-    where = f"{variable.name} from {piece.low:.4g} to {piece.high:.4g}"
-    return f"{where}: {variable.energy} = {prefactor}above(t)/below(t), t = {t}"
-
-
-def _coefficients(piece: Piece, name: str) -> Iterator[tuple[str, str, str, str]]:
-    """Rows of a table; none for AAA, whose numbers are values at points."""
-    from sweep.analysis.master_curve import Quotient
-
-    rational = piece.rational
-    if not isinstance(rational, Quotient):
-        return
-    where = f"{name} from {piece.low:.4g} to {piece.high:.4g}"
-    for part, values, errors in (
-        ("above", rational.numerator, rational.numerator_errors),
-        ("below", rational.denominator, rational.denominator_errors),
-    ):
-        for k, value in enumerate(values):
-            error = f"{errors[k]:.2g}" if errors and (part, k) != ("below", rational.pinned) else ""
-            yield where, f"{k}, {part}", f"{value:.8g}", error
-
-
-def _degrees(text: str | None) -> tuple[Degrees, ...]:
-    from sweep.analysis.master_curve import Degrees
-
-    degrees: list[Degrees] = []
-    for part in filter(None, (text or "").split(",")):
-        above, _, below = part.partition("/")
-        try:
-            degrees.append(Degrees(int(above), int(below)))
-        except ValueError:
-            raise typer.BadParameter(
-                f"{part!r} is not P/Q, such as 4/3: degrees of numerator and denominator",
-                param_hint="--degrees",
-            ) from None
-    return tuple(degrees)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from sweep.cli.app import Json, StorePath, command, flag
-from sweep.cli.contents import dataset_json, print_dataset, print_summary
-from sweep.cli.printing import print_json
+from sweep.cli.app import command
+from sweep.cli.parameters import Json, StorePath, flag
 
 
 @command(
@@ -25,20 +24,6 @@ def show(
     For each output: least, mean and greatest value, or the shares of a flag, over the points that
     are ok.
     """
-    from sweep.config.stored import tables_of_store, text_of
-    from sweep.engine.threads import in_threads
-    from sweep.store import open_results
-    from sweep.summary import contents
+    from sweep.cli.actions.show import print_store
 
-    if config:
-        tables = tables_of_store(store)
-        print_json(tables) if as_json else print(text_of(tables), end="")
-        return
-    with in_threads():
-        dataset = open_results(store)
-        summary = contents(dataset)
-    if as_json:
-        print_json(dataset_json(dataset, summary))
-    else:
-        print_dataset(dataset)
-        print_summary(dataset, summary)
+    print_store(store, config=config, as_json=as_json)

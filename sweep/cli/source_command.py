@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from sweep.cli.app import chosen, command, option
-from sweep.cli.models_command import known_or_path
+from sweep.cli.app import command
+from sweep.cli.parameters import option
 
 
 @command(
@@ -29,15 +28,6 @@ def source(
 
     The kernel computes all outputs of the model.
     """
-    from sweep.config.model_file import read_model
-    from sweep.source import Kernel, kernel_text
+    from sweep.cli.actions.source import print_source
 
-    table = read_model(known_or_path(model), Path())
-    sets = {each.name: each for each in table.parameter_sets}
-    kernel = Kernel(
-        model=table,
-        method=chosen(f"method of {model}", method, {each.name: each for each in table.methods}),
-        parameter_set=chosen(f"parameter set of {model}", parameter_set or next(iter(sets)), sets),
-        outputs=table.outputs,
-    )
-    print(kernel_text(kernel, backend), end="")
+    print_source(model, method, backend, parameter_set)

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from sweep.cli.app import ConfigPath, Json, Overrides, command, option, output_option
-from sweep.cli.contents import outputs_json, print_outputs, print_statuses
-from sweep.cli.printing import print_json
-from sweep.cli.stopping import interruptible
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from sweep.request import Sweep
+from sweep.cli.app import command
+from sweep.cli.parameters import ConfigPath, Json, Overrides, option, output_option
 
 
 @command(
@@ -67,49 +59,10 @@ def trace(
     observables, with events marked and every regime or mode shaded but the first (such as stick),
     and the loop of force over displacement. The exit status is 1 if the point's status is not ok.
     """  # fmt: skip
-    from sweep.config import load
-    from sweep.tracing import SHOWN_CYCLES, as_point, refuse_end, save, trace_point
+    from sweep.cli.actions.trace import print_trace
 
-    with interruptible("stopped by {cause}: nothing was written"):
-        if path is not None:
-            refuse_end(path)
-        sweep = as_point(load(config, overrides or (), at=at or ()).sweep)
-        dataset = trace_point(sweep, samples=samples, start=start, end=end, cycles=cycles)
-        chosen = any(each is not None for each in (start, end, cycles))
-        drawn = None if chosen else SHOWN_CYCLES
-        written = None if path is None else save(dataset, path, drawn)
-        raise typer.Exit(_print_trace(sweep, dataset, written, as_json=as_json))
-
-
-def _print_trace(sweep: Sweep, dataset: xr.Dataset, written: Path | None, *, as_json: bool) -> int:
-    """Print the ranges of the observables and return the exit status."""
-    from sweep.spec import Status
-    from sweep.summary import trace_contents
-
-    summary = trace_contents(dataset)
-    status = Status(int(dataset["status"]))
-    if as_json:
-        time = dataset["time"].values
-        results = {
-            "model": sweep.model.name,
-            "method": sweep.method.name,
-            "parameters": dict(sweep.constants),
-            "samples": time.size,
-            "from": float(time[0]),
-            "to": float(time[-1]),
-            "observables": outputs_json(dataset, summary),
-            "events": json.loads(dataset.attrs.get("events", "[]")),
-            "note": dataset.attrs.get("note"),
-            "status": {"name": status.name, "sentence": sweep.model.sentences[status]},
-            "file": None if written is None else str(written),
-        }
-        print_json(results)
-    else:
-        print_outputs(dataset, summary, "observable")
-        if "note" in dataset.attrs:
-            print(f"note: {dataset.attrs['note']}")
-        if status is not Status.ok:
-            print_statuses(summary.counts, sweep.model.sentences, summary.causes)
-        if written is not None:
-            print(written)
-    return 0 if status is Status.ok else 1
+    times = {"start": start, "end": end, "cycles": cycles}
+    status = print_trace(
+        config, at or (), overrides or (), path, samples=samples, **times, as_json=as_json
+    )
+    raise typer.Exit(status)

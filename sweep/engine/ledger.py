@@ -215,7 +215,7 @@ class Ledger:
             raise MachineError(
                 f"{self.lost} tasks in a row lost their worker ({why}): perhaps memory ran out, or "
                 "a kernel crashes. Finished chunks are kept: to resume, run the same sweep again "
-                "with fewer workers (--workers) or on threads (without --cluster)"
+                "with fewer `workers`, or on threads, without `cluster`"
             )
         for chunk in unfinished:
             self.enter(Receipt(chunk, error=why, in_doubt=True), results)

@@ -223,7 +223,7 @@ class _Loop:
             self.crew.notify(
                 f"no chunk is done after {SILENT_SECONDS:.0f} s: chunks either take that long or "
                 f"hang. A chunk that takes {self.ledger.limit / 3600:.3g} h is stopped and tried "
-                "again after the others; for smaller chunks (--chunk-points), use a new store"
+                "again after the others; for smaller chunks (`chunk_points`), use a new store"
             )
 
     def _kill_hanging(self) -> None:

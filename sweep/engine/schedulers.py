@@ -80,7 +80,7 @@ def local_cluster(
             raise MachineError(
                 f"Dask cannot start worker processes ({error.__cause__}): remove that cause (a "
                 "folder may come from Dask's setting temporary-directory), or compute on threads, "
-                "without --cluster and --gpus"
+                "without `cluster` and `gpus`"
             ) from error
         raise SweepError(f"worker processes did not start ({error}): {GUARD}") from error
 
@@ -116,8 +116,8 @@ def _check_open_files(n: int) -> None:
     if limit < n_files and limit != resource.RLIM_INFINITY:
         raise MachineError(
             f"{n} worker processes need {n_files} open files and the limit is {limit}: raise it "
-            f"(`ulimit -n {n_files}`), use fewer workers (--workers), or compute on threads, "
-            "without --cluster and --gpus"
+            f"(`ulimit -n {n_files}`), use fewer `workers`, or compute on threads, without "
+            "`cluster` and `gpus`"
         )
 
 
@@ -173,7 +173,8 @@ def slurm_cluster(options: RunOptions, security: Security) -> Any:
         why = " ".join(str(error).split())
         raise MachineError(
             f"cannot submit jobs to SLURM: {why}. Run this where `sbatch` works, correct "
-            "[run.slurm] (--dry-run prints the script), or use a job array: --shard i/N"
+            "[run.slurm] (`sweep run --dry-run` prints the script), or use a job array, in which "
+            "each job computes one `shard`"
         ) from error
     return cluster
 
@@ -217,7 +218,7 @@ def _slurm_cluster(table: Mapping[str, object], security: Security) -> Any:
         jobqueue: Any = importlib.import_module("dask_jobqueue")
     except ImportError as error:
         raise MachineError(
-            "--cluster slurm needs dask-jobqueue, which is not installed: "
-            f"{install('slurm')}, or use a job array: sweep run CONFIG --shard i/N"
+            "cluster 'slurm' needs dask-jobqueue, which is not installed: "
+            f"{install('slurm')}, or use a job array, in which each job computes one `shard`"
         ) from error
     return jobqueue.SLURMCluster(**slurm_arguments(table), security=security)

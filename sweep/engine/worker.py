@@ -112,8 +112,8 @@ class Worker:
             except MemoryError as error:
                 raise MachineError(
                     f"not enough memory for a chunk of {chunk.n_points:,} points on each worker. "
-                    "Finished chunks are kept: run the same sweep again with fewer workers "
-                    "(--workers), or in a new store with smaller chunks (--chunk-points)"
+                    "Finished chunks are kept: run the same sweep again with fewer "
+                    "`workers`, or in a new store with smaller chunks (`chunk_points`)"
                 ) from error
             except ImportError as error:
                 raise MachineError(
@@ -281,8 +281,8 @@ def _open(job: Job, store: str) -> Worker:
     refuse_other_version(job.code)  # which might not even read the store
     if not anything_at(store):
         raise StoreError(
-            f"it does not see {store!r}: mount its disk there at the same path, or name another "
-            "store with -o, on a disk or at a URL that all workers see"
+            f"it does not see {store!r}: mount its disk there at the same path, or give another "
+            "store, on a disk or at a URL that all workers see"
         )
     opened = Store.open(store, durable=job.options.durable)
     refuse_other_kernel(job.code, opened.sweep)

@@ -66,7 +66,7 @@ def explore(
     if room < 0:
         raise SweepError(
             f"without any map, an explorer of {str(source)!r} has {size * 1000 - room:,} "
-            f"bytes, more than {size:,} kB: raise --size"
+            f"bytes, more than {size:,} kB: raise `size`"
         )
     page |= fitting(subject, room)
     target = Path(path)

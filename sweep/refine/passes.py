@@ -79,8 +79,8 @@ def refuse_shard(request: Request) -> None:
     """SweepError if the request is for a shard: a refined sweep has none."""
     if request.options.shard is not None:
         raise SweepError(
-            "--shard excludes [refine], because each pass depends on all chunks of the one before; "
-            "use --workers, or --cluster for several machines"
+            "`shard` excludes [refine], because each pass depends on all chunks of the one before; "
+            "use `workers`, or `cluster` for several machines"
         )
 
 

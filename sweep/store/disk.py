@@ -121,7 +121,7 @@ class Store:
             hint = "" if revised else extension.hint(store.sweep, sweep, store.location)
             raise StoreError(
                 f"{str(files)!r} holds another sweep:\n  " + "\n  ".join(sentences) + "\n"
-                f"{hint}name another store with -o, or remove this one"
+                f"{hint}give another store, or remove this one"
             )
         if accept_revision:
             store.accept_kernel(sweep)
@@ -178,17 +178,17 @@ class Store:
         """One sentence for each difference between a sweep and the store's; none if it is that."""
         sentences = differences(self.sweep, sweep)
         if not sentences and not accept_revision and (revised := self._other_revision(sweep)):
-            return [f"{revised} (use --accept-revision to continue anyway)"]
+            return [f"{revised} (use `accept_revision` to continue anyway)"]
         return sentences
 
     def refuse_other_kernel(self, sweep: Sweep | None = None) -> None:
         """Raise StoreError if this program has another revision or kernel of the store's method."""
         if revised := self.other_code(sweep):
             raise StoreError(
-                f"{self.location!r} was made by other code: {revised}. Use --accept-revision (or "
-                "accept_revision = true under [run]) to continue anyway: the receipts then say "
-                "which chunks the new code computed. Or name another store with -o, or continue "
-                "with the version that made this one"
+                f"{self.location!r} was made by other code: {revised}. Use `accept_revision`, "
+                "or accept_revision = true under [run], to continue anyway: the receipts then say "
+                "which chunks the new code computed. Or give another store, or continue with the "
+                "version that made this one"
             )
 
     def accept_kernel(self, sweep: Sweep | None = None) -> None:

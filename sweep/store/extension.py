@@ -55,7 +55,7 @@ def hint(stored: Sweep, other: Sweep, location: str) -> str:
         return ""
     if longer.grid == stored.grid:
         return ""
-    extend = f"`sweep extend {shlex.quote(location)} CONFIG`"
+    extend = f"`sweep extend {shlex.quote(location)} FILE`"
     return f"only axes continue behind their end: use {extend} to keep what is computed; or "
 
 

@@ -33,7 +33,7 @@ CURES = {
 }
 NO_INODES = (
     "the disk has no inodes left for further files, though it has room; remove files, or use "
-    "larger chunks (--chunk-points) in a new store"
+    "larger chunks (`chunk_points`) in a new store"
 )
 FULL = {errno.ENOSPC, errno.EDQUOT}  # of a disk; other errors may be of one machine that has it
 PATH_ERRORS = {errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}
@@ -61,7 +61,7 @@ def _on_disk(path: Path, *, creating: bool) -> Generator[None]:
             kind = PlaceError if error.errno in FULL else MachineError
             raise kind(f"cannot write to {str(path)!r}: {cure}. {RESUME_HINT}") from error
         kind = StoreError if error.errno in PATH_ERRORS else MachineError
-        message = f"cannot make the store {str(path)!r}: {cure}, or name another store with -o"
+        message = f"cannot make the store {str(path)!r}: {cure}, or give another store"
         raise kind(message) from error
 
 
@@ -170,7 +170,7 @@ def reaching(url: str) -> Generator[None]:
     except NotImplementedError as error:  # what fsspec raises where it cannot write, as at http
         raise StoreError(
             f"{url!r} can be read but not written: fsspec cannot write to this kind of URL; "
-            "name another store with -o"
+            "give another store"
         ) from error
     except Exception as error:  # each file system has its own kinds
         raise MachineError(
@@ -203,7 +203,7 @@ def opening(path: object) -> Generator[None]:
             raise known_error from error
         raise StoreError(
             f"{str(path)!r} cannot be read as a store ({_damage(error)}). If this "
-            "program made it, it is damaged: name another store with -o, and keep this one until "
+            "program made it, it is damaged: give another store, and keep this one until "
             "the other is finished"
         ) from error
 
@@ -263,11 +263,11 @@ def no_store(path: str, last_pass: str | None) -> StoreError:
         return StoreError(
             f"{path!r} does not exist yet: it is being refined, or was when the run stopped; "
             f"`sweep status {shlex.quote(last_pass)}` shows the progress of its last pass, and "
-            f"`sweep run CONFIG -o {shlex.quote(path)}` with the same sweep file resumes"
+            f"`sweep run FILE -o {shlex.quote(path)}` with the same sweep file resumes"
         )
     place = Path(path)
     near = get_close_matches(place.name, [each.name for each in place.parent.glob("*.zarr")], n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "`sweep run CONFIG -o STORE` makes one"
+    hint = f"did you mean {near[0]!r}?" if near else "`sweep run` makes one"
     return StoreError(f"no store {path!r}; {hint}")
 
 

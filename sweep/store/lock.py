@@ -154,9 +154,9 @@ def _who(holder: Path) -> str:
         return "another process; wait until it has finished, or stop it"
     pid, host, since = (signature[key] for key in ("pid", "host", "time"))
     if (pid, host) == (os.getpid(), socket.gethostname()):
-        cure = "wait until it has finished, or name another store with -o"
+        cure = "wait until it has finished, or give another store"
         return f"another run in this process since {since}; {cure}"
     return (
         f"process {pid} on {host} since {since}; wait until it has finished, stop it "
-        f"(`kill {pid}` there), or name another store with -o"
+        f"(`kill {pid}` there), or give another store"
     )

@@ -58,9 +58,7 @@ def files_of(path: str | Path, *, durable: bool = False) -> Files:
         from sweep.store.remote import RemoteFiles
 
         return RemoteFiles(str(path))
-    from sweep.store.local import LocalFiles
-
-    return LocalFiles(local(path), durable=durable)
+    return _in_folder(local(path), durable=durable)
 
 
 def beside(files: Files, suffix: str, *, hidden: bool = False) -> Files:
@@ -68,10 +66,14 @@ def beside(files: Files, suffix: str, *, hidden: bool = False) -> Files:
     root = str(files)
     if is_url(root):  # objects have no hidden names
         return files_of(f"{root}.{suffix}")
+    name = f"{'.' if hidden else ''}{Path(root).name}.{suffix}"
+    return _in_folder(Path(root).with_name(name), durable=hidden, is_store=False)
+
+
+def _in_folder(path: Path, *, durable: bool, is_store: bool = True) -> Files:
     from sweep.store.local import LocalFiles
 
-    name = f"{'.' if hidden else ''}{Path(root).name}.{suffix}"
-    return LocalFiles(Path(root).with_name(name), durable=hidden, is_store=False)
+    return LocalFiles(path, durable=durable, is_store=is_store)
 
 
 def attributes_of(files: Files) -> Mapping[str, Any]:

@@ -148,7 +148,7 @@ def test_a_note_on_curves_that_miss_points_nearly_in_phase(phase: float) -> None
         assert "do not determine" not in notes
         if curve.error.rms > 0.02:  # aaa may come nearer
             assert f"misses the points by {100 * curve.error.rms:.2g} % rms" in notes
-            assert "--range 0.1 0.9 and --range 1.2 100" in notes
+            assert "fit the ranges from 0.1 to 0.9 and from 1.2 to 100" in notes
     assert fit(sweep_points, "beta").error.rms > 0.02
     for limits in ((0.1, 0.9), (1.2, 100.0)):
         side = fit(sweep_points, "beta", Choices(limits=limits))
@@ -159,7 +159,7 @@ def test_a_note_on_curves_of_too_low_degrees(points: ContactEnergies) -> None:
     curve = fit(points, "beta", Choices(degrees=(Degrees(0, 0),)))
     (note,) = curve.notes
     assert "the curve misses the points by" in note
-    assert note.endswith("narrow --range, raise --degrees, or use --method aaa")
+    assert note.endswith("narrow the range, raise the degrees, or use method aaa")
 
 
 def test_no_distance_from_a_closed_form_of_zero(tmp_path: Path) -> None:
@@ -443,7 +443,7 @@ def test_notes_on_points_that_do_not_collapse() -> None:
     several = run_in_memory(fixed, {"delta": [1e-4, 0.08], "beta": beta})
     (note,) = fit(several, "beta").notes
     assert "the points do not collapse: at nearly equal beta" in note
-    assert note.endswith("choose one value, --at delta=...")
+    assert note.endswith("because delta varies: choose one value (at)")
     large = run_in_memory({"delta": 0.4, **fixed}, {"beta": beta})
     (note,) = fit(large, "beta").notes
     assert note.startswith("delta is up to 0.4")
@@ -479,7 +479,7 @@ def test_spheres_have_no_other_profile() -> None:
     body = {**SPHERE, "normal_amplitude": 1e-8}
     sphere_points = run_in_memory(body, {"friction": np.geomspace(0.01, 10, 30)})
     (note,) = sphere_points.at({"profile_exponent": 3.0}).notes
-    assert "--at profile_exponent=3 is not among the points: using 2" in note
+    assert "profile_exponent = 3 is not among the points: using 2" in note
 
 
 @pytest.mark.parametrize(
@@ -1000,14 +1000,14 @@ MEASURED = f"beta,energy\n{GOOD}\n"
 WRONG_OPTIONS = [
     ("--x bta", "has no column 'bta'; did you mean 'beta'?"),
     ("--sigma enrgy", "did you mean 'energy'?"),
-    ("--at delta=0", "--at delta has to be above 0, not 0"),
-    ("--at delta=-1", "--at delta has to be above 0, not -1"),
+    ("--at delta=0", "at delta has to be above 0, not 0"),
+    ("--at delta=-1", "at delta has to be above 0, not -1"),
     ("--at phse=1", "did you mean 'phase'?"),
-    ("--at phase=nan", "--at phase: nan is not a finite number"),
+    ("--at phase=nan", "at phase: nan is not a finite number"),
     ("--at phase=9kg", "phase: '9kg' has the wrong dim"),
     ("--variable bta", "did you mean 'beta'?"),
-    ("--variable xi", "has no delta, .*: give --at delta=..."),
-    ("--variable beta --range 5 6", "--range 0.2 3"),
+    ("--variable xi", r"has no delta, .*: give it \(at\)"),
+    ("--variable beta --range 5 6", "use a range from 0.2 to 3"),
     ("--variable beta --range 2 1", "lower first"),
     ("--range 1 2", "--variable beta or --variable xi"),
     ("--variable beta --degrees 4", "is not P/Q"),
@@ -1020,18 +1020,18 @@ WRONG_OPTIONS = [
     ("--tolerance 1e-8", "add --method aaa"),
     ("--weights abs", "choose one of relative, absolute, sigma"),
     ("--weights sigma", "no standard errors"),
-    ("--scale-beta 1e200", "choose another --scale-beta"),
+    ("--scale-beta 1e200", "choose another `scale_beta`"),
     (
         "--scale-beta 1e-200 --variable beta --range 1e-300 1",
-        "from 1e-15 to 1e.15: choose another --scale-beta",
+        "from 1e-15 to 1e.15: choose another `scale_beta`",
     ),
-    *((f"--scale-energy {scale}", "choose another --scale-energy") for scale in (1e-307, 1e200)),
+    *((f"--scale-energy {scale}", "choose another `scale_energy`") for scale in (1e-307, 1e200)),
     ("--y beta", "'beta' is used for both .*: name two"),
 ]
 WRONG_FILES = [
     ("beta,energy\n0,inf\n0,inf\n1,nan\n", "", "3 of 3 left out .2 with beta = 0, 1"),
     ("beta,energy\n1,2\n", "--variable beta --range 5 6", "all are at 1, and"),
-    ("beta,energy\n1,2\n3,4\n", "", "from 1 to 3, and there are 2: lower --degrees"),
+    ("beta,energy\n1,2\n3,4\n", "", "from 1 to 3, and there are 2: lower the degrees"),
     ("beta,energy\n", "", "has no points"),
     (f"{MEASURED}1.0,two\n", "", "line 42: energy = 'two' is not a number"),
     (f"{MEASURED}1.0\n", "", "line 42: 1 cells, but the header has 2"),
@@ -1041,12 +1041,12 @@ WRONG_FILES = [
         "",
         "line 42: beta = '1,5' is not a number; write decimals with a point: 0.5",
     ),
-    (f"mu,energy\n{GOOD}\n", "", "'mu' has to be scaled to beta: give --scale-beta"),
-    (f"mu,energy\n{GOOD}\n", "--scale-beta 0", "--scale-beta has to be positive"),
+    (f"mu,energy\n{GOOD}\n", "", "'mu' has to be scaled to beta: give `scale_beta`"),
+    (f"mu,energy\n{GOOD}\n", "--scale-beta 0", "scale_beta has to be positive"),
     (f"mu,energy\n{GOOD}\n", "--x energy", "'energy' is used for both .*: name two"),
     (f"ratio,energy\n{GOOD}\n", "", "none of the columns beta, friction, mu"),
     (f"beta,loss\n{GOOD}\n", "", "none of the columns normalized_energy"),
-    (f"beta,dissipated_energy\n{GOOD}\n", "", "give the reference energy .* as --scale-energy"),
+    (f"beta,dissipated_energy\n{GOOD}\n", "", "give the reference energy .* as `scale_energy`"),
     ("beta,energy,beta\n1,2,3\n", "", "two columns are called 'beta': rename one"),
     ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", "--sigma s", "line 4: s = 0 is not"),
     ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", "", "line 3: delta = -0.1 is below 0"),

@@ -570,7 +570,7 @@ def test_a_sample_of_one_parameter_is_an_axis():
 
 
 def test_a_sample_cannot_be_cut(sample, surface):
-    with pytest.raises(SweepError, match=r"friction is sampled.*over friction.*`sweep export`"):
+    with pytest.raises(SweepError, match=r"friction is sampled.*draw over it.*export"):
         cuts.cut(sample, None, {"friction": 0.1})
     with pytest.raises(SweepError, match="did you mean 'friction'"):
         cuts.cut(sample, None, {}, ["frction"])

@@ -158,7 +158,7 @@ def test_facets_are_axes(volume: xr.Dataset, view: dict, at: dict, cure: str) ->
 
 
 def test_results_that_differ_too_much_are_refused(volume: xr.Dataset) -> None:
-    with pytest.raises(SweepError, match="cut axes that some lack"):
+    with pytest.raises(SweepError, match="cut the axes that some lack"):
         plots.draw([volume, volume.isel(friction=0, drop=True)])
     with pytest.raises(SweepError, match="at most 9"):
         plots.draw([volume] * 10)

@@ -89,7 +89,7 @@ def test_what_a_picture_lacks_is_said(run: Run) -> None:
     for arguments, gist in {
         "wear_power": "wear_power_mean",
         "regime_share --at regime_class=slip": "did you mean 'slip_slip'",
-        "--as histogram": "this sweep keeps statistics in place of points; `sweep plot`",
+        "--as histogram": "this sweep keeps statistics in place of points; draw its axes",
     }.items():
         status, _, errors = run("plot", "a.zarr", *arguments.split())
         assert (status, gist in errors) == (2, True), errors

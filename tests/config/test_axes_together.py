@@ -85,7 +85,7 @@ def test_options_change_it(tmp_path: Path) -> None:
     at = {"mass": 2, "friction": 0.1, "base_acceleration": 3}
     traced = sweep.trace(WHOLE, at, samples=5)
     assert {name: float(traced[name]) for name in at} == at
-    with pytest.raises(SweepError, match=r'"base_acceleration": \.\.\., "friction": \.\.\.'):
+    with pytest.raises(SweepError, match=r"one value of base_acceleration, friction \(at\)"):
         sweep.trace(WHOLE, {"mass": 2}, samples=5)
 
 

@@ -94,7 +94,7 @@ def test_a_latin_hypercube_cannot_grow(tmp_path: Path) -> None:
 
 
 def test_one_point_of_a_cell_is_traced() -> None:
-    with pytest.raises(SweepError, match=r'at={"mass": ..., .*"point": ...}'):
+    with pytest.raises(SweepError, match=r"value of mass, .*point.* \(at\)"):
         sweep.trace(GRID, samples=5)
     numbered = sweep.trace(GRID, {"mass": 2, "angular_frequency": 6, "point": 3}, samples=5)
     drawn = sweep.run(GRID, store=None).isel(point=3)

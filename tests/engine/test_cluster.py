@@ -226,7 +226,7 @@ def test_a_store_that_workers_cannot_see_is_refused_before_anything_is_computed(
     """The request is wrong: no machine can compute into the store that it names."""
     monkeypatch.chdir(store.path.parent)  # of this process; workers have other folders
     store.location = f"/proc/self/cwd/{store.path.name}"  # what they are sent
-    why = rf"does not see '{store.location}': mount its disk .* or name another store .*workers see"
+    why = rf"does not see '{store.location}': mount its disk .* or give another store.*workers see"
     with pytest.raises(StoreError, match=rf"worker [01] \(process \d+ on .*\): it {why}") as caught:
         run(store, RunOptions(cluster=address))
     assert caught.value.exit_status == 2

@@ -285,7 +285,9 @@ def test_what_slurm_refuses_ends_the_run_with_its_reason(
         command.chmod(0o755)
     else:
         monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MachineError, match=rf"cannot submit jobs to SLURM: .*{why}.*shard i/N"):
+    with pytest.raises(
+        MachineError, match=rf"cannot submit jobs to SLURM: .*{why}.*each job computes one `shard`"
+    ):
         run_engine(store, RunOptions(cluster="slurm", slurm=TABLE))
     assert len(store.pending()) == 12
 
@@ -294,7 +296,7 @@ def test_without_dask_jobqueue_the_error_names_what_to_install(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
-    with pytest.raises(MachineError, match=r"dask-jobqueue.*shard i/N"):
+    with pytest.raises(MachineError, match=r"dask-jobqueue.*each job computes one `shard`"):
         run_engine(store, RunOptions(cluster="slurm"))
 
 

@@ -325,7 +325,7 @@ def test_an_error_of_request_or_machine_ends_the_run_at_once(
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (MemoryError, r"not enough memory for a chunk of 9 points .*fewer wo"),
+        (MemoryError, r"not enough memory for a chunk of 9 points .*fewer `wo"),
         (ImportError, r"installation is broken \(a fault.+\): install"),
     ],
 )

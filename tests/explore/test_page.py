@@ -89,7 +89,7 @@ def test_a_page_is_thinned_until_it_fits(store: Path, tmp_path: Path) -> None:
     preview = contents_of(small)["preview"]
     assert not preview["whole"]
     assert 8 <= preview["points"] < 3600
-    with pytest.raises(SweepError, match="raise size"):
+    with pytest.raises(SweepError, match="raise `size`"):
         explore(store, tmp_path / "none.html", size=20)
 
 
@@ -387,7 +387,7 @@ def _without_contents(path: Path) -> str:
     [
         (["none.zarr"], "none.zarr"),
         (["impact.zarr", "--outputs", "frequencies"], "frequency"),
-        (["impact.zarr", "--size", "10"], "raise --size"),
+        (["impact.zarr", "--size", "10"], "raise `size`"),
     ],
 )
 def test_the_command_refuses_what_is_wrong(

@@ -106,4 +106,4 @@ def test_the_doctor_tries_every_gpu(
     if count == 2:
         assert findings["GPU 1"].found == "not usable"
         assert "ECC" in findings["GPU 1"].problem
-    assert findings["--gpus all"].found == "2: H200 (GPU-0), MIG 1g (MIG-1)"
+    assert findings["all GPUs"].found == "2: H200 (GPU-0), MIG 1g (MIG-1)"

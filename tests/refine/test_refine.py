@@ -443,7 +443,7 @@ def test_shards_and_extensions_are_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(TOML)
     for more in ((), ("--dry-run",)):
         status, _, err = run("run", "a.toml", "-o", "a.zarr", "--shard", "1/2", *more)
-        assert (status, "--shard excludes [refine]" in err) == (2, True)
+        assert (status, "`shard` excludes [refine]" in err) == (2, True)
     assert {entry.name for entry in tmp_path.iterdir()} == {"a.toml"}
     assert run("run", "a.toml", "-o", "a.zarr")[0] == 0
     status, _, err = run("extend", "a.zarr", "a.toml")

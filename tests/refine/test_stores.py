@@ -195,10 +195,10 @@ def test_a_stopped_sweep_shows_its_pass_and_resumes(
     assert [p.points_done for p in reports] == sorted(p.points_done for p in reports)
     with pytest.raises(StoreError, match=r"being refined.*sweep status .*a\.zarr\.passes/\d\.zarr"):
         Store.open(path)
-    with pytest.raises(StoreError, match=r"being refined.*sweep run CONFIG -o .*a\.zarr"):
+    with pytest.raises(StoreError, match=r"being refined.*sweep run FILE -o .*a\.zarr"):
         sweep.run(path)
     _, out, _ = run("status", PassFolder(path)[1])
-    assert f"next: sweep run CONFIG -o {path} with the same sweep file" in out
+    assert f"next: sweep run FILE -o {path} with the same sweep file" in out
     sweep.run(SLOW, store=path)
     assert tree(path) == whole
 

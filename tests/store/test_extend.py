@@ -274,8 +274,8 @@ def test_the_error_for_a_longer_sweep_says_how_to_extend_the_store(
     longer = ("--set", "friction={ linspace = [0.1, 0.8, 8] }")
     status, _, err = run("run", "map.toml", "-o", "a map.zarr", *longer)
     assert status == 2
-    extend = f"`sweep extend '{tmp_path}/a map.zarr' CONFIG`"
-    assert f"use {extend} to keep what is computed; or name" in err
+    extend = f"`sweep extend '{tmp_path}/a map.zarr' FILE`"
+    assert f"use {extend} to keep what is computed; or give" in err
     for other in ("friction={ linspace = [0.1, 0.9, 8] }", "friction={ linspace = [0.1, 0.5, 5] }"):
         status, _, err = run("run", "map.toml", "-o", "a map.zarr", "--set", other)
         assert (status, "holds another sweep" in err, "extend" in err) == (2, True, False)

@@ -136,7 +136,7 @@ def test_a_store_that_is_removed_in_a_run_is_reported_as_gone() -> None:
 @ROOTS_BROAD_ON_S3
 def test_another_sweep_and_what_is_no_store_are_refused(root: str) -> None:
     url = f"{root}/map.zarr"
-    with pytest.raises(StoreError, match=r"no store .*map\.zarr'; `sweep run CONFIG -o STORE`"):
+    with pytest.raises(StoreError, match=r"no store .*map\.zarr'; `sweep run` makes one"):
         Store.open(url)
     create(url)
     with pytest.raises(StoreError, match=r"holds another sweep:\n  dimensions: friction"):

@@ -95,7 +95,7 @@ def fit(
     inside = (energies.t >= low) & (energies.t <= high)
     if not inside.any():
         first, last = energies.t.min(), energies.t.max()
-        cure = f"use --range {first:.4g} {last:.4g}"
+        cure = f"use a range from {first:.4g} to {last:.4g}"
         only = f"all are at {first:.4g}, and a fit needs several values: sweep over {variable}"
         raise SweepError(
             f"{points.source!r} has no points with {variable} from {low:g} to {high:g}"
@@ -117,7 +117,7 @@ def _single(points: ContactEnergies, name: str) -> float:
     if values.size > 1:
         raise SweepError(
             f"{points.source!r} has {values.size} values of {name}, from {values[0]:g} to "
-            f"{values[-1]:g}, and a curve for each: choose one, --at {name}={values[-1]:g}"
+            f"{values[-1]:g}, and a curve for each: choose one (at)"
         )
     return float(values[0])
 
@@ -126,22 +126,21 @@ def _collapsed(points: ContactEnergies, kind: ScalingVariable, weights: str) -> 
     """The energies over x, and the unit in which the error of each is measured."""
     x, energy = kind.collapse(points)
     if weights == "sigma" and not np.all(points.sigma > 0):
-        raise SweepError(
-            f"{points.source!r} has no standard errors: name their column with --sigma"
-        )
+        raise SweepError(f"{points.source!r} has no standard errors: name their column (sigma)")
     units = {"relative": energy, "absolute": np.ones(x.size), "sigma": points.sigma * energy}
     return SampledCurve(x, energy, units[weights])
 
 
 def _refuse_extremes(source: str, kind: ScalingVariable, energies: SampledCurve) -> None:
-    for name, column, option, most in (
-        (kind.name, energies.t, "--scale-beta", MAX_X),
-        (kind.energy, energies.g, "--scale-energy", MAX_ENERGY),
+    for name, column, argument, most in (
+        (kind.name, energies.t, "scale_beta", MAX_X),
+        (kind.energy, energies.g, "scale_energy", MAX_ENERGY),
     ):
         if column.min() < 1 / most or column.max() > most:
             raise SweepError(
                 f"{source!r}: {name} is from {column.min():.3g} to {column.max():.3g}, beyond the "
-                f"range of fits from {1 / most:g} to {most:g}: choose another {option}, or --range"
+                f"range of fits from {1 / most:g} to {most:g}: choose another "
+                f"`{argument}`, or another range"
             )
 
 
@@ -171,7 +170,7 @@ def _plans(
         pieces = "has 1 piece" if len(plans) == 1 else "has 2 pieces, below and above xi = 1"
         example = ",".join(str(plan.degrees) for plan in plans)
         raise SweepError(
-            f"the fit over {kind.name} {pieces}: give degrees for each, as in --degrees {example}"
+            f"the fit over {kind.name} {pieces}: give degrees for each, such as {example}"
         )
     return [replace(plan, degrees=each) for plan, each in zip(plans, degrees, strict=True)]
 
@@ -185,7 +184,11 @@ def _piece(
     distinct = np.unique(energies.t).size
     where = f"{variable} from {plan.low:g} to {plan.high:g}"
     if distinct < needed:
-        cure = "widen --range" if choices.method == "aaa" else "lower --degrees, or widen --range"
+        cure = (
+            "widen the range"
+            if choices.method == "aaa"
+            else "lower the degrees, or widen the range"
+        )
         raise SweepError(
             f"the fit needs {needed} different values of {where}, and there are {distinct}: {cure}"
         )
@@ -200,7 +203,7 @@ def _piece(
     low, high = plan.argument(np.array([plan.low, plan.high])).tolist()
     piece = _fitted(plan, (low, high), variable, choices, energies)
     if has_real(piece.rational.poles(), low, high):
-        raise SweepError(f"every fit over {where} has a pole: narrow --range to the points")
+        raise SweepError(f"every fit over {where} has a pole: narrow the range to the points")
     return piece
 
 
@@ -243,15 +246,15 @@ def notes_on(curve: MasterCurve) -> Iterator[str]:
     if largest > SMALL_DELTA:
         yield (
             f"delta is up to {largest:.4g}, and energies collapse for small delta only: choose "
-            f"points below {SMALL_DELTA:g} with --at delta=..."
+            f"a delta below {SMALL_DELTA:g} (at)"
         )
     spread = _spread(points, x, curve.energy / curve(x))
     if spread > MAX_SPREAD:
         varied = [name for name in ("delta", "phase") if np.unique(getattr(points, name)).size > 1]
-        cuts = " or ".join(f"--at {name}=..." for name in varied)
+        verb = "varies" if len(varied) == 1 else "vary"
         yield (
             f"the points do not collapse: at nearly equal {name} they differ by up to "
-            f"{100 * spread:.2g} %, because {' and '.join(varied)} vary: choose one value, {cuts}"
+            f"{100 * spread:.2g} %, because {' and '.join(varied)} {verb}: choose one value (at)"
         )
 
 
@@ -308,9 +311,9 @@ def _mismatch(curve: MasterCurve) -> str:
     if steep and np.all(phases <= IN_PHASE):
         return (
             f"{mismatch}; nearly in phase, slip ends at beta = 1, too steeply for one quotient: "
-            f"fit both sides, --range {low:g} {below:g} and --range {above:g} {high:g}"
+            f"fit the ranges from {low:g} to {below:g} and from {above:g} to {high:g}"
         )
-    return f"{mismatch}: narrow --range, raise --degrees, or use --method aaa"
+    return f"{mismatch}: narrow the range, raise the degrees, or use method aaa"
 
 
 def _spread(points: ContactEnergies, x: Values, share: Values) -> float:

@@ -109,11 +109,11 @@ class ContactEnergies:
         chosen = self
         for name, given in cuts.items():
             if name not in UNITS:
-                raise SweepError(f"--at does not take {name!r}; {nearest(name, UNITS)}")
+                raise SweepError(f"`at` does not take {name!r}; {nearest(name, UNITS)}")
             column: Values = getattr(chosen, name)
-            value = in_unit(f"--at {name}", given, UNITS[name])
+            value = in_unit(f"at {name}", given, UNITS[name])
             if name == "delta" and not (value > 0 or (value == 0 and np.any(column == 0))):
-                raise SweepError(f"--at delta has to be above 0, not {value:g}")
+                raise SweepError(f"at delta has to be above 0, not {value:g}")
             if name == "profile_exponent":
                 refuse_exponent(value)
             if column.size == 0:
@@ -153,7 +153,7 @@ class ScalingVariable:
             return points.beta, points.energy
         if np.isnan(points.delta).any():
             raise SweepError(
-                f"{points.source!r} has no delta, needed for xi = beta/delta: give --at delta=..."
+                f"{points.source!r} has no delta, needed for xi = beta/delta: give it (at)"
             )
         return points.xi, points.xi_energy
 
@@ -183,7 +183,7 @@ def nearest_value(column: Values, name: str, value: float) -> tuple[float, tuple
     if distance <= max(allowed, ROUNDING * abs(value)):
         return best, ()
     span = f"{known.size} values from {known[0]:.4g} to {known[-1]:.4g}"
-    away_text = f"--at {name}={value:g} is not among the points: using {best:.10g}"
+    away_text = f"{name} = {value:g} is not among the points: using {best:.10g}"
     return best, (f"{away_text}, the nearest of {span}",)
 
 
@@ -303,7 +303,7 @@ class _Table(Mapping[str, Values]):
     def __len__(self) -> int:
         return len(self.columns)
 
-    def named(self, name: str | None, defaults: Sequence[str], option: str) -> str:
+    def named(self, name: str | None, defaults: Sequence[str], argument: str) -> str:
         """The column that the user names, or the first default; SweepError if there is none."""
         if name and name not in self:
             raise SweepError(f"{self.place!r} has no column {name!r}; {nearest(name, self)}")
@@ -311,7 +311,7 @@ class _Table(Mapping[str, Values]):
         if column_name is None:
             raise SweepError(
                 f"{self.place!r} has none of the columns {listed(defaults)}: name one of "
-                f"{listed(self)} with {option}"
+                f"{listed(self)} ({argument})"
             )
         return column_name
 
@@ -336,7 +336,7 @@ def _points(columns: _Table, reading: Reading) -> ContactEnergies:
         xi_energy = np.where(delta == 0, tangential_energy, energy * delta)
         sigma = unknown
         if reading.sigma is not None:
-            sigma = columns[columns.named(reading.sigma, (), "--sigma")] / raw
+            sigma = columns[columns.named(reading.sigma, (), "sigma")] / raw
             wrong = (sigma <= 0) & (energy > 0)
             columns.refuse(wrong, reading.sigma, "is not a standard error above 0")
     phase = merged(columns.get("phase", unknown), PERIODS["phase"])
@@ -361,39 +361,38 @@ def _ratios(columns: _Table, reading: Reading) -> tuple[Values, Values, Values]:
         ratios = physical_numbers(columns)
         if ratios is not None:
             return ratios
-    name = columns.named(reading.x, ABSCISSAE, "--x")
+    name = columns.named(reading.x, ABSCISSAE, "x")
     raw = columns[name]
     if name != "beta" and reading.scale_beta is None:
         raise SweepError(
-            f"{columns.place!r}: {name!r} has to be scaled to beta: give --scale-beta, which is "
+            f"{columns.place!r}: {name!r} has to be scaled to beta: give `scale_beta`, which is "
             "kappa times the normal over the tangential amplitude (1 if the column is beta)"
         )
-    beta = raw * _scale("--scale-beta", reading.scale_beta)
+    beta = raw * _scale("scale_beta", reading.scale_beta)
     delta = columns.get("delta", np.full(raw.size, math.nan))
     return beta, delta, beta / delta
 
 
 def _energy(columns: _Table, reading: Reading) -> tuple[Values, Values]:
     """The column as it stands, and W̄."""
-    name = columns.named(reading.energy, ENERGIES, "--y")
+    name = columns.named(reading.energy, ENERGIES, "y")
     raw = columns[name]
     if name == (reading.x or next((each for each in ABSCISSAE if each in columns), None)):
         raise SweepError(
-            f"{columns.place!r}: column {name!r} is used for both x and the energy: name two with "
-            "--x and --y"
+            f"{columns.place!r}: column {name!r} is used for both x and the energy: name two (x, y)"
         )
-    scale: Values | float | None = _scale("--scale-energy", reading.scale_energy)
+    scale: Values | float | None = _scale("scale_energy", reading.scale_energy)
     if name == "dissipated_energy" and reading.scale_energy is None:
         scale = energy_unit(columns)
         if scale is None:
             raise SweepError(
                 f"{columns.place!r}: 'dissipated_energy' is in J: give the reference energy "
-                "(16/3) G* a0 delta/n Delta_x^2 as --scale-energy"
+                "(16/3) G* a0 delta/n Delta_x^2 as `scale_energy`"
             )
     return raw, raw / scale
 
 
-def _scale(option: str, value: float | None) -> float:
+def _scale(argument: str, value: float | None) -> float:
     if value is not None and not (math.isfinite(value) and value > 0):
-        raise SweepError(f"{option} has to be positive and finite, not {value!r}")
+        raise SweepError(f"{argument} has to be positive and finite, not {value!r}")
     return 1.0 if value is None else value

@@ -36,7 +36,7 @@ MODEL = Model(
         Status.not_converged: "does not occur",
         Status.diverged: "does not occur",
         Status.outside_validity: "a parameter is out of range",
-        Status.failed: "the worker failed; run again with --retry-failed",
+        Status.failed: "the worker failed; run again with `retry_failed`",
         Status.pending: "not computed yet; run the sweep again to resume",
     },
 )  # fmt: skip

@@ -7,17 +7,19 @@ import math
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import xarray as xr
+
+from sweep.causes import theory_of
 from sweep.cli.printing import counted, print_first, print_section, print_table
+from sweep.plan.recipes import model_in
+from sweep.request import Sweep
+from sweep.spec import Status
+from sweep.statistics.outputs import POINTS_BY_STATUS
+from sweep.store.derived_stores import wear_of
+from sweep.summary import Contents, Range, coordinates, labels
 from sweep.wording import escaped, share
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from sweep.request import Sweep
-    from sweep.spec import Status
-    from sweep.summary import Contents, Range
 
 WEIGHTING = {
     "cell area": "means and shares are of the map: each refined point counts by its cells' area",
@@ -31,8 +33,6 @@ PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fi
 
 def print_dataset(dataset: xr.Dataset) -> None:
     """Print the model, axes, parameters and provenance of results."""
-    from sweep.summary import coordinates, labels
-
     attributes = dataset.attrs
     print(escaped(f"{attributes['model']}: {attributes['title']}\n"))
     along, single = coordinates(dataset)
@@ -56,8 +56,6 @@ def print_dataset(dataset: xr.Dataset) -> None:
 
 def print_outputs(dataset: xr.Dataset, summary: Contents, kind: str = "output") -> None:
     """Print least, mean and greatest value of each output, and the shares of each flag."""
-    from sweep.spec import Status
-
     rows = [
         (name, *_figure_texts(span), *_described(dataset[name]))
         for name, span in summary.ranges.items()
@@ -106,8 +104,6 @@ def print_statuses(
 
     By default, `total` is their sum. Of so many `cells` of reduced points, those pending count.
     """
-    from sweep.spec import Status
-
     if cells is not None and (pending := counts.get(Status.pending)):
         counts = {status: n for status, n in counts.items() if status is not Status.pending}
         sentence = sentences.get(Status.pending, "run the sweep again to resume")
@@ -126,25 +122,21 @@ def print_statuses(
 
 def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
     """What each status means for the results, and what to do; {} if the model is unknown."""
-    from sweep.plan.recipes import model_in
-    from sweep.spec import Status
-    from sweep.store.derived_stores import wear_of
-
     model = model_in(dataset.attrs)
     sentences = dict(model.sentences) if model else {}
     if wear_of(dataset):
-        from sweep.analysis.wear_over_years import INCOMPLETE, NEGATIVE
+        from sweep.analysis import wear_over_years as wear
 
         sentence = sentences.get(Status.outside_validity)
-        sentences[Status.outside_validity] = f"{sentence}; or {NEGATIVE}" if sentence else NEGATIVE
-        sentences[Status.pending] = INCOMPLETE
+        sentences[Status.outside_validity] = (
+            f"{sentence}; or {wear.NEGATIVE}" if sentence else wear.NEGATIVE
+        )
+        sentences[Status.pending] = wear.INCOMPLETE
     return sentences
 
 
 def print_summary(dataset: xr.Dataset, summary: Contents) -> None:
     """Print the figures of outputs, and the points of each status."""
-    from sweep.statistics.outputs import POINTS_BY_STATUS
-
     print_outputs(dataset, summary)
     cells = dataset["status"].size if POINTS_BY_STATUS in dataset else None
     print_statuses(summary.counts, sentences_of(dataset), summary.causes, cells=cells)
@@ -165,8 +157,6 @@ def summary_json(dataset: xr.Dataset, summary: Contents) -> dict[str, Any]:
 
 def dataset_json(dataset: xr.Dataset, summary: Contents) -> dict[str, Any]:
     """What `print_dataset` and `print_summary` print."""
-    from sweep.summary import coordinates, labels
-
     along, single = coordinates(dataset)
     return {
         "model": dataset.attrs["model"],
@@ -232,16 +222,12 @@ def next_command(command: str, store: str | Path) -> str:
 
 def look_command(store: str | Path, sweep: Sweep, counts: Mapping[Status, int]) -> str:
     """The command to look at results: a plot, or `sweep show` if there is nothing to draw."""
-    from sweep.spec import Status
-
     drawable = sweep.n_points > 1 and Status.ok in counts
     return next_command("plot" if drawable else "show", store)
 
 
 def _value_text(name: str, dataset: xr.Dataset) -> str:
     """A constant parameter; for a derived one the rule, with its value if that is constant."""
-    from sweep.plan.recipes import model_in
-
     value = float(dataset[name])
     model = model_in(dataset.attrs)
     methods = model.methods if model else ()
@@ -254,9 +240,6 @@ def _value_text(name: str, dataset: xr.Dataset) -> str:
 
 def _derived_values(dataset: xr.Dataset) -> Mapping[str, float]:
     """The values that the model's theory gives parameters; none if they vary over the points."""
-    from sweep.causes import theory_of
-    from sweep.summary import coordinates
-
     derived = getattr(theory_of(str(dataset.attrs["model"])), "derived_parameters", None)
     single = {key: float(value) for key, value in coordinates(dataset)[1].items()}
     try:

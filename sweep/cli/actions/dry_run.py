@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-from sweep.cli.contents import SECOND_PASS, counts_json
+from sweep.cli.actions.contents import SECOND_PASS, counts_json
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.errors import MachineError
+from sweep.forecast import Forecast, Probed, forecast_of
 from sweep.options import SLURM, RunOptions
+from sweep.request import Request
 from sweep.spec import Status
 from sweep.wording import duration, rate, share
 
-if TYPE_CHECKING:
-    from sweep.forecast import Forecast, Probed
-    from sweep.request import Request
 
-
-def print_forecast(forecast: Forecast, store: str, request: Request, *, as_json: bool) -> None:
+def print_forecast(request: Request, store: str, *, as_json: bool) -> None:
     """Print what a run needs; end with the status of MachineError if the disk is too small."""
+    forecast = forecast_of(request, store)
     sentences = request.sweep.model.sentences
     jobs = _jobs(request.options) if request.options.cluster == SLURM else {}
     if as_json:
@@ -43,7 +42,7 @@ def print_forecast(forecast: Forecast, store: str, request: Request, *, as_json:
         )
         if not as_json:
             raise too_small
-        print(too_small, file=sys.stderr)  # stdout has its document already
+        print(f"error: {too_small}", file=sys.stderr)  # stdout has its document already
         raise typer.Exit(too_small.exit_status)
 
 
@@ -59,10 +58,10 @@ def _print_probed(probed: Probed, sentences: Mapping[Status, str]) -> None:
 
 def _jobs(options: RunOptions) -> dict[str, Any]:
     """The jobs that `--cluster slurm` submits, and their script."""
-    from sweep.engine.schedulers import job_script, jobs_and_cores
+    from sweep.engine import schedulers  # which brings distributed
 
-    number, cores = jobs_and_cores(options)
-    return {"jobs": number, "cores": cores, "job_script": job_script(options)}
+    number, cores = schedulers.jobs_and_cores(options)
+    return {"jobs": number, "cores": cores, "job_script": schedulers.job_script(options)}
 
 
 def _rows(forecast: Forecast, store: str) -> list[tuple[str, str]]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sweep.cli.contents import (
+from sweep.cli.actions.contents import (
     SECOND_PASS,
     counts_json,
     look_command,
@@ -19,11 +18,14 @@ from sweep.cli.contents import (
 )
 from sweep.cli.printing import counted, print_object
 from sweep.cli.stopping import StopRequest
+from sweep.engine.driver import points_left_of_shard, shard_counts
+from sweep.engine.ledger import Summary
+from sweep.engine.threads import in_threads
+from sweep.spec import Status
+from sweep.store import Remaining, Store, remaining
+from sweep.store.receipts import errors
+from sweep.summary import contents
 from sweep.wording import duration, escaped, rate
-
-if TYPE_CHECKING:
-    from sweep.engine.ledger import Summary
-    from sweep.store import Remaining, Store
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,6 @@ class Ended:
     @functools.cached_property
     def remaining(self) -> Remaining:
         """What is left in the store."""
-        from sweep.store import remaining
-
         return remaining(self.kept)
 
 
@@ -90,9 +90,6 @@ def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
 
 
 def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: bool) -> int:
-    from sweep.engine.driver import points_left_of_shard, shard_counts
-    from sweep.spec import Status
-
     i, n = shard
     counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.model.sentences
     points_left, next_step = ended.remaining.points_left, next_command("status", ended.place)
@@ -118,11 +115,6 @@ def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: b
 
 
 def _print_done(ended: Ended, *, as_json: bool) -> int:
-    from sweep.engine.threads import in_threads
-    from sweep.spec import Status
-    from sweep.store.receipts import errors
-    from sweep.summary import contents
-
     store, sweep = ended.kept, ended.kept.sweep
     with in_threads():
         dataset = store.dataset()

@@ -1,0 +1,23 @@
+"""`sweep source`: the C++ text of a kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sweep.cli.actions.models import known_or_path
+from sweep.cli.parameters import chosen
+from sweep.config.model_file import read_model
+from sweep.source import Kernel, Target, kernel_text
+
+
+def print_source(model: str, method: str, backend: Target, parameter_set: str | None) -> None:
+    """Print the C++ text of a kernel with all outputs of its model."""
+    table = read_model(known_or_path(model), Path())
+    sets = {each.name: each for each in table.parameter_sets}
+    kernel = Kernel(
+        model=table,
+        method=chosen(f"method of {model}", method, {each.name: each for each in table.methods}),
+        parameter_set=chosen(f"parameter set of {model}", parameter_set or next(iter(sets)), sets),
+        outputs=table.outputs,
+    )
+    print(kernel_text(kernel, backend), end="")
