@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, cast
 
+from sweep.errors import FaultError
 from sweep.wording import listed
 
 # Pint's own table takes the radian for a bare number, so that it reads "50 Hz" as 50 rad/s and
@@ -48,14 +49,6 @@ UNIT_PATTERN = rf"/?\s*{_FACTOR}(?:(?:\s*[*/·]\s*|\s+){_FACTOR})*"
 PREFIXES = "n, u, m, c, k, M, G"
 
 
-class UnknownUnitError(ValueError):
-    """A name that is not a unit; its text is `unknown unit 'meeter'; known units are m, g, ...`."""
-
-    def __init__(self, name: str) -> None:
-        choices = f"known units are {listed(_unit_names())}, with the prefixes {PREFIXES}"
-        super().__init__(f"unknown unit {name!r}; {choices}")
-
-
 @cache
 def registry() -> Any:  # pint's generic classes have no complete types
     """The pint registry of these units alone; its numbers are of type Decimal."""
@@ -70,7 +63,7 @@ def registry() -> Any:  # pint's generic classes have no complete types
 
 
 def parse(text: str) -> Any:
-    """The pint unit of a text that UNIT_PATTERN fits; UnknownUnitError, or an error of pint's."""
+    """The pint unit of a text that UNIT_PATTERN fits; FaultError, or an error of pint's."""
     import pint
 
     text = text.replace("·", "*")
@@ -78,7 +71,9 @@ def parse(text: str) -> Any:
         return registry().parse_units(f"1{text}" if text.startswith("/") else text)
     except pint.UndefinedUnitError as error:
         names = cast("str | tuple[str, ...]", error.unit_names)
-        raise UnknownUnitError(names if isinstance(names, str) else listed(names)) from None
+        unknown = names if isinstance(names, str) else listed(names)
+        cure = f"known units are {listed(_unit_names())}, with the prefixes {PREFIXES}"
+        raise FaultError(f"unknown unit {unknown!r}", cure) from None
 
 
 def _unit_names() -> list[str]:

@@ -85,10 +85,17 @@ def install(extra: str) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """`did you mean 'mass'?` if a known name is near, otherwise the list of known names."""
     names = list(known)
+    near = nearest_name(name, names)
+    return f"choose one of {listed(names)}" if near is None else f"did you mean {near!r}?"
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is meant by a misspelt one; None if none is near."""
+    names = list(known)
     close = [SYNONYMS[name]] if SYNONYMS.get(name) in names else []
     close = close or [each for each in names if each.lower() == name.lower()]
     close = close or get_close_matches(name, names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"choose one of {listed(names)}"
+    return close[0] if close else None
 
 
 def key_text(key: str) -> str:

@@ -17,7 +17,7 @@ from sweep.config.excitation import (
 )
 from sweep.config.grid import axes_of
 from sweep.config.model_file import known_models, read_model
-from sweep.config.problems import Check, Problem, UnreadableError, check_names, readable
+from sweep.config.problems import Check, Problem, check_names, readable
 from sweep.config.quantities import amount
 from sweep.config.schema import TopLevel
 from sweep.config.substitutes import (
@@ -28,7 +28,7 @@ from sweep.config.substitutes import (
     without_replaced,
 )
 from sweep.config.sweep_file import Document, is_table
-from sweep.errors import ConfigError
+from sweep.errors import ConfigError, FaultError
 from sweep.request import Sweep
 from sweep.spec import Method, Model, NotAllZero, Output, Parameter, ParameterSet, every_parameter
 from sweep.wording import listed, nearest, shown
@@ -227,7 +227,7 @@ def _constants(draft: Draft) -> Check[dict[str, float]]:
 def _constant(value: object, parameter: Parameter) -> float:
     if isinstance(value, (list, dict)):
         cure = f"for several values, write {parameter.name} = {{ values = [...] }} under [axes]"
-        raise UnreadableError(f"{shown(cast(object, value))} is not one number; {cure}")
+        raise FaultError(f"{shown(cast(object, value))} is not one number; {cure}")
     return amount(value, parameter)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sweep.config.problems import UnreadableError
 from sweep.config.quantities import as_written, number, refuse_outside, warn_of_turns
+from sweep.errors import FaultError
 from sweep.spec import Parameter
 from sweep.wording import nearest, shown
 from sweep.work import Values
@@ -27,11 +27,11 @@ def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Val
     for name, entry in entries:
         try:
             values.append(number(entry, parameter))
-        except UnreadableError as error:
+        except FaultError as error:
             wrong.append(f"{name}: {error}")
     if wrong:
         more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        raise UnreadableError("; ".join(wrong[:3]) + more)
+        raise FaultError("; ".join(wrong[:3]) + more)
     warn_of_turns((entry for _, entry in entries), parameter)
     numbers = np.array(values, dtype=np.float64)
     refuse_outside(
@@ -50,20 +50,20 @@ class CsvFile:
     comments: tuple[str, ...] = ()  # lines that begin with #
 
     def column(self, name: str, parameter: Parameter) -> Values:
-        """A column's values; UnreadableError, which names file and lines, if any is wrong."""
+        """A column's values; FaultError, which names file and lines, if any is wrong."""
         place = f"file {str(self.path)!r}"
         if self.header.count(name) != 1:
             twice = "occurs more than once"
             fault = twice if name in self.header else f"is missing; {nearest(name, self.header)}"
-            raise UnreadableError(f"{place}: column {name!r} {fault}")
+            raise FaultError(f"{place}: column {name!r} {fault}")
         if not self.rows:
-            raise UnreadableError(f"{place}: there are no values below the header; add rows")
+            raise FaultError(f"{place}: there are no values below the header; add rows")
         index = self.header.index(name)
         cells = [(f"line {line}", _cell(row, index)) for line, row in self.rows]
         try:
             return in_range(cells, parameter)
-        except UnreadableError as error:
-            raise UnreadableError(f"{place}, {error}") from None
+        except FaultError as error:
+            raise FaultError(f"{place}, {error}") from None
 
     def constants(self) -> dict[str, float]:
         """Numbers in comments, or in those of NAME.csv.txt beside it, as `sweep export` writes."""
@@ -77,21 +77,21 @@ class CsvFile:
         return constants
 
     def refuse_ragged(self) -> None:
-        """UnreadableError if two columns have the same name or a row lacks cells."""
+        """FaultError if two columns have the same name or a row lacks cells."""
         place = repr(str(self.path))
         twice = [name for k, name in enumerate(self.header) if name in self.header[:k]]
         if twice:
-            raise UnreadableError(f"{place}: two columns are called {twice[0]!r}: rename one")
+            raise FaultError(f"{place}: two columns are called {twice[0]!r}: rename one")
         for line, row in self.rows:
             if len(row) != len(self.header):
                 cells = f"{len(row)} cells, but the header has {len(self.header)}"
                 cure = "give each row all cells, empty ones too"
-                raise UnreadableError(f"{place}, line {line}: {cells}: {cure}")
+                raise FaultError(f"{place}, line {line}: {cells}: {cure}")
 
     def numbers(self, name: str, words: Mapping[str, float]) -> Values:
         """A column of plain numbers or `words`, NaN in empty cells, of a file that is not ragged.
 
-        UnreadableError with the line of a cell that is neither.
+        FaultError with the line of a cell that is neither.
         """
         index = self.header.index(name)
         values: list[float] = []
@@ -101,7 +101,7 @@ class CsvFile:
                 fault = f"{name} = {shown(row[index])} is not a number"
                 if plain_number(row[index].replace(",", ".")) is not None:
                     fault += "; write decimals with a point: 0.5"
-                raise UnreadableError(f"{str(self.path)!r}, line {line}: {fault}")
+                raise FaultError(f"{str(self.path)!r}, line {line}: {fault}")
             values.append(value)
         return np.array(values, dtype=np.float64)
 
@@ -115,14 +115,14 @@ def plain_number(text: str) -> float | None:
 
 
 def read_csv(path: Path, separators: str = ",") -> CsvFile:
-    """The cells of a file; UnreadableError, which names it, if it cannot be read.
+    """The cells of a file; FaultError, which names it, if it cannot be read.
 
     If there are several separators, the most frequent one in the header separates columns.
     """
     place = f"file {str(path)!r}"
     try:
         if path.exists() and not path.is_file():  # a device may have no end
-            raise UnreadableError(f"{place} is not a file; name a CSV file")
+            raise FaultError(f"{place} is not a file; name a CSV file")
         with path.open(encoding="utf-8-sig", newline="") as file:
             lines = [line if line.strip() else "\n" for line in file]  # a blank line has no cells
         comments = tuple(line for line in lines if line.startswith("#"))
@@ -131,24 +131,24 @@ def read_csv(path: Path, separators: str = ",") -> CsvFile:
         reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
         rows = [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
     except UnicodeDecodeError:
-        raise UnreadableError(f"{place} is not UTF-8 text; save it as UTF-8") from None
-    except UnreadableError:
+        raise FaultError(f"{place} is not UTF-8 text; save it as UTF-8") from None
+    except FaultError:
         raise
     except (OSError, ValueError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableError(f"{place} cannot be read: {reason}") from None
+        raise FaultError(f"{place} cannot be read: {reason}") from None
     if not rows:
-        raise UnreadableError(f"{place} is empty; name the columns in its first line")
+        raise FaultError(f"{place} is empty; name the columns in its first line")
     header = tuple(name.strip() for name in rows[0][1])
     for name, mark in {"semicolons": ";", "tabs": "\t"}.items():
         if len(header) == 1 and mark in header[0]:
             cure = "save it with commas between columns and decimal points in numbers"
-            raise UnreadableError(f"{place}: columns are separated by {name}; {cure}")
+            raise FaultError(f"{place}: columns are separated by {name}; {cure}")
     for line, row in rows:
         if any(cell.strip() for cell in row[len(header) :]):
             cells = f"{len(row)} cells, but the header has {len(header)}"
             cure = "commas separate cells, so write decimals with a point: 0.5"
-            raise UnreadableError(f"{place}, line {line}: {cells}; {cure}")
+            raise FaultError(f"{place}, line {line}: {cells}; {cure}")
     return CsvFile(path, header, tuple(rows[1:]), comments)
 
 

@@ -12,7 +12,7 @@ from sweep.config.draft import Draft
 from sweep.config.problems import Check, Problem
 from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
-from sweep.equations.parsing import ExpressionError
+from sweep.errors import FaultError
 from sweep.plan.point_columns import derived_faults, derived_values
 from sweep.request import STRETCH, Axis, Sweep
 from sweep.spec import Parameter
@@ -48,7 +48,7 @@ def _derivation(name: str, text: str, known: Mapping[str, Parameter]) -> Check[d
     """The expression by its parameter; none if there are problems."""
     try:
         expression = derivation(text)
-    except ExpressionError as error:
+    except FaultError as error:
         yield Problem("derived", name, str(error))
         return {}
     needed = inputs(text)

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from sweep.config.columns import in_range, read_csv
-from sweep.config.problems import Check, Problem, UnreadableError, finished, readable
+from sweep.config.problems import Check, Problem, finished, readable
 from sweep.config.schema import ExcitationTable, TopLevel, correct, only_form
 from sweep.config.sweep_file import Document, is_table
 from sweep.equations.tabulated import table_fault
-from sweep.errors import Fault
+from sweep.errors import Fault, FaultError
 from sweep.request import STRETCH, Axis, Table
 from sweep.spec import Excitation, Method, Model, Parameter, ParameterSet
 from sweep.wording import listed
@@ -54,16 +54,16 @@ def _table(raw: ExcitationTable, parameter: Parameter, folder: Path) -> Table:
     only_form(raw, ("file", "times"), f"for example {EXAMPLE}")
     if raw.file is not None:
         if raw.time is None or raw.column is None or raw.values is not None:
-            raise UnreadableError(f"file needs the names of two columns: {EXAMPLE}")
+            raise FaultError(f"file needs the names of two columns: {EXAMPLE}")
         file = read_csv(folder / raw.file)
         times, values = file.column(raw.time, TIME), file.column(raw.column, parameter)
     else:
         if raw.values is None or raw.time is not None or raw.column is not None:
-            raise UnreadableError("times needs values: { times = [...], values = [...] }")
+            raise FaultError("times needs values: { times = [...], values = [...] }")
         times = in_range(_entries("time", raw.times or []), TIME)
         values = in_range(_entries("value", raw.values), parameter)
-    if fault := table_fault(times.tolist(), values.tolist()):
-        raise UnreadableError(fault)
+    if error := table_fault(times.tolist(), values.tolist()):
+        raise error
     return Table(tuple(times.tolist()), tuple(values.tolist()), raw.interpolation)
 
 

@@ -16,11 +16,12 @@ import numpy as np
 
 from sweep.config.columns import in_range, read_csv
 from sweep.config.draft import Draft
-from sweep.config.problems import Check, Problem, UnreadableError, readable
+from sweep.config.problems import Check, Problem, readable
 from sweep.config.quantities import refuse_outside
 from sweep.config.schema import AxisTable, correct, only_form
 from sweep.config.sweep_file import has_several, is_table
 from sweep.equations.names import name_fault
+from sweep.errors import FaultError
 from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.request import Axis, Sweep
 from sweep.spec import Output, Parameter
@@ -134,8 +135,8 @@ def _name_faults(name: str, raw: Raw, known: Known, outputs: Iterable[Output]) -
     if name in known:
         if name not in raw:
             yield f"{name} is a parameter that is not in this table; choose another name"
-    elif fault := name_fault(name, in_sweeps=True):
-        yield fault
+    elif error := name_fault(name, in_sweeps=True):
+        yield str(error)
     for output in outputs:
         if name == output.name or name.startswith(f"{output.name}_"):
             yield f"results have names like this for the output {output.name}; choose another name"
@@ -145,7 +146,7 @@ def _name_faults(name: str, raw: Raw, known: Known, outputs: Iterable[Output]) -
 def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
     """The axis that a table describes, in SI units and within the parameter's range.
 
-    Paths of files start from `folder`. Raises UnreadableError, whose text says what to do.
+    Paths of files start from `folder`. Raises FaultError, whose text says what to do.
     """
     values, recipe = _values(table, parameter, folder)
     size = len(values)
@@ -192,17 +193,17 @@ def _values(
     example = "for example { linspace = [first, last, count] } or { values = [...] }"
     only_form(table, FORMS, example)
     if table.column is not None and table.file is None:
-        raise UnreadableError("column is only for file; remove it")
+        raise FaultError("column is only for file; remove it")
     for form, spaced in SPACED.items():
         if (entries := getattr(table, form)) is not None:
             return _spaced(form, spaced, entries, parameter)
     if table.values is not None:
         if not table.values:
-            raise UnreadableError("values is empty; give at least one value")
+            raise FaultError("values is empty; give at least one value")
         values = in_range([(f"value {i}", v) for i, v in enumerate(table.values, 1)], parameter)
         return values, {"values": values.tolist()}
     if table.column is None:
-        raise UnreadableError('file needs a column: { file = "...", column = "..." }')
+        raise FaultError('file needs a column: { file = "...", column = "..." }')
     values = read_csv(folder / str(table.file)).column(table.column, parameter)
     digest = hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()
     return values, {"file": {"sha256": digest, "count": len(values)}}
@@ -215,15 +216,15 @@ def _spaced(
     parameter: Parameter,
 ) -> tuple[Values, dict[str, object]]:
     if len(entries) != 3:
-        raise UnreadableError(f"{form} takes [first, last, count], not {len(entries)} entries")
+        raise FaultError(f"{form} takes [first, last, count], not {len(entries)} entries")
     ends = in_range([("first", entries[0]), ("last", entries[1])], parameter)
     first, last = float(ends[0]), float(ends[1])
     count = entries[2]
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_AXIS_VALUES:
         required = f"it has to be a whole number from 1 to {MAX_AXIS_VALUES:,}"
-        raise UnreadableError(f"the count of {form} is {shown(count)}; {required}")
+        raise FaultError(f"the count of {form} is {shown(count)}; {required}")
     if count == 1 and first != last:
-        raise UnreadableError(f"{form} with a count of 1 omits {last!r}; give a count of 2 or more")
+        raise FaultError(f"{form} with a count of 1 omits {last!r}; give a count of 2 or more")
     with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by refuse_outside
         return spaced(first, last, count), {form: [first, last, count]}
 
@@ -231,7 +232,7 @@ def _spaced(
 def _geometric(first: float, last: float, count: int) -> Values:
     """Values with equal ratios; NumPy returns both ends exactly."""
     if not (min(first, last) > 0 or max(first, last) < 0):
-        raise UnreadableError(
+        raise FaultError(
             f"geomspace from {first!r} to {last!r} is undefined: both ends must have the same "
             "sign and not be 0; use linspace or values"
         )

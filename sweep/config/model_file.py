@@ -74,8 +74,8 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         raise ConfigError(source, [Fault("", message)])
     tables, unread = with_samples(tables, folder)
     system, faults = examine(tables, unit_faults)
-    follow = {f"{fault.place}.{key}" for fault in unread for key in (*COLUMNS, *SAMPLES)}
-    faults = (*unread, *(fault for fault in faults if fault.place not in follow))
+    follow = {f"{fault.where}.{key}" for fault in unread for key in (*COLUMNS, *SAMPLES)}
+    faults = (*unread, *(fault for fault in faults if fault.where not in follow))
     if system is None or faults:
         raise ConfigError(name, faults)
     return system

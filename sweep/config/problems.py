@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import NamedTuple, ParamSpec, TypeVar
 
+from sweep.errors import FaultError
 from sweep.wording import nearest, shown
-
-
-class UnreadableError(ValueError):
-    """A value that cannot be used; its text is the message of a fault."""
 
 
 class Problem(NamedTuple):
@@ -38,10 +35,10 @@ def readable(
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
 ) -> Check[Made | None]:
-    """What `read` returns; None, with a problem of this key, if it raises UnreadableError."""
+    """What `read` returns; None, with a problem of this key, if it raises FaultError."""
     try:
         return read(*args, **kwargs)
-    except UnreadableError as error:
+    except FaultError as error:
         yield Problem(table, key, str(error))
         return None
 

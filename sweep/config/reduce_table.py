@@ -9,13 +9,13 @@ from typing import cast
 from sweep.config.problems import (
     Check,
     Problem,
-    UnreadableError,
     check_names,
     in_table,
     readable,
 )
 from sweep.config.quantities import as_written, number
 from sweep.config.schema import ReduceTable, TopLevel, checked
+from sweep.errors import FaultError
 from sweep.request import FOR_INDICES, POINT, Axis, Reduction, Sweep
 from sweep.spec import Output, Parameter
 from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, statistic_outputs
@@ -170,36 +170,36 @@ def _statistic(text: str, output: Output) -> str:
     name = next((s for s in (*PLAIN, *WITH_NUMBER) if f"{words} ".startswith(f"{s} ")), words)
     if name not in STATISTICS:
         cure = nearest(words, _known(output))
-        raise UnreadableError(f"{shown(text)} is not a statistic; {cure}")
+        raise FaultError(f"{shown(text)} is not a statistic; {cure}")
     if name in PLAIN and words != name:
-        raise UnreadableError(f"{shown(text)}: {name} takes no number; remove it")
+        raise FaultError(f"{shown(text)}: {name} takes no number; remove it")
     if output.kind == "flag" and words != OF_FLAGS:
-        raise UnreadableError(f"{shown(text)}: write {OF_FLAGS!r}, the only statistic of a flag")
+        raise FaultError(f"{shown(text)}: write {OF_FLAGS!r}, the only statistic of a flag")
     if words == OF_FLAGS and output.kind != "flag":
         cure = 'write "share above 2" or "share below 2"'
-        raise UnreadableError(f"{shown(text)} is for flags; {cure}")
+        raise FaultError(f"{shown(text)} is for flags; {cure}")
     if name not in WITH_NUMBER:
         return name
     amount = words.removeprefix(name).strip()
     if not amount:
-        raise UnreadableError(f"{shown(text)} lacks its number; write {EXAMPLES[name]}")
+        raise FaultError(f"{shown(text)} lacks its number; write {EXAMPLES[name]}")
     if name.startswith("share"):
         return f"{name} {_number(text, amount, output.unit)!r}"
     value = _number(text, amount, "1")
     if name == "quantile":
         if not 0 < value <= 1:
-            raise UnreadableError(f"{shown(text)}: give a number above 0 and at most 1")
+            raise FaultError(f"{shown(text)}: give a number above 0 and at most 1")
         return f"{name} {value!r}"
     if not (value.is_integer() and 2 <= value <= MAX_BINS):
-        raise UnreadableError(f"{shown(text)}: give a whole number of bins from 2 to {MAX_BINS:,}")
+        raise FaultError(f"{shown(text)}: give a whole number of bins from 2 to {MAX_BINS:,}")
     return f"{name} {int(value)}"
 
 
 def _number(text: str, amount: str, unit: str) -> float:
     try:
         return number(as_written(amount), Parameter(name="", symbol="", unit=unit, meaning=""))
-    except UnreadableError as error:
-        raise UnreadableError(f"{shown(text)}: {error}") from None
+    except FaultError as error:
+        raise FaultError(f"{shown(text)}: {error}") from None
 
 
 def _need_of_indices(axes: Sequence[Axis]) -> str:

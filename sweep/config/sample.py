@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from sweep.config.columns import in_range, read_csv
 from sweep.config.draft import Draft, Sample
-from sweep.config.problems import Check, Problem, UnreadableError, finished, in_table, readable
+from sweep.config.problems import Check, Problem, finished, in_table, readable
 from sweep.config.quantities import number, refuse_outside, warn_of_turns
 from sweep.config.reduce_table import wants_indices
 from sweep.config.schema import DistributionTable, SampleTable, checked, only_form
 from sweep.config.sweep_file import SAMPLE_KEYS, is_table
+from sweep.errors import FaultError
 from sweep.request import FOR_INDICES, POINT, Axis, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, fault
 from sweep.sampling.drawing import columns_of
@@ -132,21 +133,21 @@ def _margins(
 
 
 def read_margin(raw: object, parameter: Parameter) -> Margin:
-    """The distribution in a table; UnreadableError, whose text says what to do, if it is none."""
+    """The distribution in a table; FaultError, whose text says what to do, if it is none."""
     how = EXAMPLE.format(name=parameter.name)
     if not is_table(raw):
-        raise UnreadableError(f"{shown(raw)} is not a table; {how}")
+        raise FaultError(f"{shown(raw)} is not a table; {how}")
     table, wrong = checked(DistributionTable, raw)
     if wrong:
-        raise UnreadableError("; ".join(f"{key}: {text}" for key, text in wrong.items()))
+        raise FaultError("; ".join(f"{key}: {text}" for key, text in wrong.items()))
     form = only_form(table, tuple(DISTRIBUTIONS), how)
     roles = DISTRIBUTIONS[form].arguments
     entries: list[object] = getattr(table, form)
     if len(entries) != len(roles):
-        raise UnreadableError(f"{form} takes [{listed(roles)}], not {len(entries)} entries")
+        raise FaultError(f"{form} takes [{listed(roles)}], not {len(entries)} entries")
     arguments = _arguments(form, list(zip(roles.items(), entries, strict=True)), parameter)
     if problem := fault(form, arguments):
-        raise UnreadableError(problem)
+        raise FaultError(problem)
     return Margin(form, arguments, parameter.whole)
 
 
@@ -162,25 +163,25 @@ def _arguments(
             if role != "value":
                 values[name] = _amount(entry, role, parameter)
             elif not math.isfinite(values[name]):
-                raise UnreadableError(f"{form} needs a finite number")
-        except UnreadableError as error:
+                raise FaultError(f"{form} needs a finite number")
+        except FaultError as error:
             wrong.append(f"{name}: {error}")
     if wrong:
-        raise UnreadableError("; ".join(wrong))
+        raise FaultError("; ".join(wrong))
     return tuple(values[name] for (name, _), _ in entries)
 
 
 def _amount(entry: object, role: Role, parameter: Parameter) -> float:
-    """A number that need not be in the parameter's range; UnreadableError if it cannot be used."""
+    """A number that need not be in the parameter's range; FaultError if it cannot be used."""
     value = number(entry, PLAIN_NUMBER if role == "plain" else replace(parameter, infinite=False))
     warn_of_turns([entry], PLAIN_NUMBER if role == "plain" else parameter)
     if role != "number" and not value > 0:
-        raise UnreadableError(f"{shown(entry)} is out of range; it has to be above 0")
+        raise FaultError(f"{shown(entry)} is out of range; it has to be above 0")
     return value
 
 
 def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> None:
-    """Raise UnreadableError if a value is out of the parameter's range.
+    """Raise FaultError if a value is out of the parameter's range.
 
     For points that are drawn when they are read, the extreme values are checked.
     """
@@ -192,10 +193,10 @@ def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> N
         values, what = column[:], "point {i} would be {value!r}"
     try:
         refuse_outside(values, parameter, lambda i: what.format(i=i + 1, value=float(values[i])))
-    except UnreadableError as error:
+    except FaultError as error:
         bounded = listed(["truncated_normal", "triangular", "uniform"])
         cure = f"give a narrower distribution, or one with ends: {bounded}"
-        raise UnreadableError(f"{error}; {cure}") from None
+        raise FaultError(f"{error}; {cure}") from None
 
 
 def _rows(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sweep.config.problems import Check, Problem, UnreadableError
-from sweep.errors import MAX_FAULTS_SHOWN
+from sweep.config.problems import Check, Problem
+from sweep.errors import MAX_FAULTS_SHOWN, FaultError
 from sweep.options import MAX_WORKERS
 from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.wording import listed, nearest, shown
@@ -205,11 +205,11 @@ def correct(
 
 
 def only_form(table: Table, forms: Sequence[str], example: str) -> str:
-    """The one of these keys that the table has; UnreadableError if it has none or several."""
+    """The one of these keys that the table has; FaultError if it has none or several."""
     present = [form for form in forms if getattr(table, form) is not None]
     if len(present) != 1:
         fault = f"not {listed(present)} together" if present else "and none is given"
-        raise UnreadableError(f"give one of {listed(forms)}, {fault}: {example}")
+        raise FaultError(f"give one of {listed(forms)}, {fault}: {example}")
     return present[0]
 
 

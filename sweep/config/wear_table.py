@@ -8,11 +8,11 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from sweep.config.problems import Check, Problem, UnreadableError, in_table, readable
+from sweep.config.problems import Check, Problem, in_table, readable
 from sweep.config.quantities import amount, as_written, refuse_outside
 from sweep.config.sample import read_margin
 from sweep.config.schema import WearTable, checked
-from sweep.errors import warn
+from sweep.errors import FaultError, warn
 from sweep.request import Sweep, Wear
 from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.spec import Parameter
@@ -180,9 +180,9 @@ def _numbers(entry: list[float] | float | str) -> tuple[float, ...]:
     try:
         numbers = tuple(float(part) for part in (parts if isinstance(parts, list) else [parts]))
     except ValueError:
-        raise UnreadableError(f"{shown(entry)} is not a list of numbers, such as 1,2,5") from None
+        raise FaultError(f"{shown(entry)} is not a list of numbers, such as 1,2,5") from None
     if not numbers:
-        raise UnreadableError("empty; give at least one number")
+        raise FaultError("empty; give at least one number")
     return numbers
 
 

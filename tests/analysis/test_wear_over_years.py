@@ -330,7 +330,7 @@ def test_an_unreadable_distribution_is_one_fault() -> None:
     uncertain = {"coefficient": {"lognormal": [1e-13]}, "quantiles": [0.5]}
     with pytest.raises(ConfigError) as caught:
         sweep.wear(results(wear_power=watts([1.0])), **{**ARCHARD, **uncertain})
-    assert [fault.place for fault in caught.value.faults] == ["coefficient"]
+    assert [fault.where for fault in caught.value.faults] == ["coefficient"]
 
 
 def test_all_faults_at_once() -> None:

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from sweep.config import Request, load, model_file
 from sweep.config.grid import axis as axis_of
-from sweep.config.quantities import UnreadableError
 from sweep.config.schema import AxisTable
-from sweep.errors import ConfigError
+from sweep.errors import ConfigError, FaultError
 from sweep.models import models
 from sweep.options import RunOptions
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status
@@ -141,12 +140,12 @@ def test_a_geometric_axis_may_be_negative_but_not_zero() -> None:
     below = axis_of(AxisTable(geomspace=[-1, -100, 3]), METRE, Path())
     assert np.allclose(below.columns["length"], [-1, -10, -100], rtol=1e-15)
     for ends in ([-1, 0], [0, -1], [-1, 1]):
-        with pytest.raises(UnreadableError, match="both ends must have the same sign"):
+        with pytest.raises(FaultError, match="both ends must have the same sign"):
             axis_of(AxisTable(geomspace=[*ends, 3]), METRE, Path())
 
 
 def test_ends_whose_distance_overflows_are_refused() -> None:
-    with pytest.raises(UnreadableError, match="value 1 of 3 would be nan; it has to be finite"):
+    with pytest.raises(FaultError, match="value 1 of 3 would be nan; it has to be finite"):
         axis_of(AxisTable(linspace=[-1.7e308, 1.7e308, 3]), METRE, Path())
 
 

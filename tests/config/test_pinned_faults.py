@@ -65,7 +65,7 @@ def _case(text: str) -> Case:
 
 def place_and_text(fault: Fault) -> tuple[str, str]:
     """The place of a fault, and all that is said of it."""
-    return fault.place, str(fault)
+    return fault.where, str(fault)
 
 
 def check(error: ConfigError, expected: Sequence[str]) -> None:
@@ -175,7 +175,6 @@ FROM_PYTHON: dict[str, tuple[object, Sequence[str]]] = {
             "[model] | derivatives.'3' ... missing ... derivative",
             "[model] | events ... tables ... [[events]]",
             "[model] | outputs ... [1] ... table",
-            "[model] | outputs ... missing ... at least one output",
             "[model] | tests ... tables ... [[tests]]",
         ],
     ),

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.config.quantities import UnreadableError, number
+from sweep.config.quantities import number
+from sweep.errors import FaultError
 from sweep.shipped import configs_folder
 from sweep.spec import Parameter
 
@@ -113,7 +114,7 @@ def test_units(written: object, parameter: Parameter, si: float) -> None:
     ],
 )
 def test_unreadable_quantities(written: object, parameter: Parameter, fragment: str) -> None:
-    with pytest.raises(UnreadableError) as caught:
+    with pytest.raises(FaultError) as caught:
         number(written, parameter)
     assert fragment in str(caught.value)
 
@@ -159,7 +160,7 @@ PIECES = [
 def test_any_text_is_a_finite_number_or_unreadable(written: str, parameter: Parameter) -> None:
     try:
         assert math.isfinite(number(written, parameter))
-    except UnreadableError:
+    except FaultError:
         pass
 
 

@@ -265,7 +265,7 @@ def test_parameters_without_meaning_for_a_faulty_table_are_refused_at_once(tmp_p
     changes = {"base_acceleration": "{ times = [0, 1], values = [1] }", "phase": "1.0"}
     with pytest.raises(ConfigError) as caught:
         load(written(tmp_path, **changes))
-    places = [fault.place for fault in caught.value.faults]
+    places = [fault.where for fault in caught.value.faults]
     assert places == ["[parameters] base_acceleration", "[parameters] phase"]
 
 

@@ -1,0 +1,368 @@
+"""Tables of files and mappings, read key by key, with every fault at its key.
+
+A faulty value is one fault and reads as if it were absent. What depends on something that is
+missing or faulty adds no fault of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, ParamSpec, Self, TypeVar, cast
+
+from sweep.errors import ConfigError, Fault, FaultError
+from sweep.wording import listed, nearest, nearest_name, shown
+
+MAX_TEXT_LENGTH = 1000  # of titles, meanings, sources
+MAX_WORD_LENGTH = 64  # of keys as messages show them
+MAX_KEYS_PLACED = 10_000  # of a table, whose faults are in the order of the file
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+Choice = TypeVar("Choice", bound=str)
+Made = TypeVar("Made")
+Arguments = ParamSpec("Arguments")
+Place = Callable[[str, str], str]  # from a table's name and a key to where users find it
+Position = tuple[int, ...]  # in a file: the index of a key in each table around it
+
+
+class TooManyFaultsError(Exception):
+    """So many faults that looking for more would only take time."""
+
+
+@dataclass
+class Faults:
+    """The faults found while a file is read."""
+
+    most: int | None = None  # after so many, reading ends
+    found: list[Fault] = field(default_factory=list[Fault])
+    positions: dict[str, Position] = field(default_factory=dict[str, Position])
+
+    def add(self, where: str, what: str, cure: str = "") -> None:
+        """Add a fault; TooManyFaultsError if they are enough."""
+        self.found.append(Fault(where, what, cure))
+        if len(self.found) == self.most:
+            raise TooManyFaultsError
+
+    def in_order(self) -> tuple[Fault, ...]:
+        """The faults in the order of the file; those of options come first."""
+        return tuple(sorted(self.found, key=lambda fault: self.positions.get(fault.where, ())))
+
+    def raise_all(self, source: str) -> None:
+        """Raise a ConfigError with all faults, if there are any; `source` names the file."""
+        if self.found:
+            raise ConfigError(source, self.in_order())
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a table: what it takes, as messages and documents say it."""
+
+    expected: str
+    parsed: Callable[[object], object]  # the value as it is used; None if it is not as expected
+    default: object = None
+
+
+Keys = Mapping[str, Key]
+
+
+def dotted(table: str, key: str) -> str:
+    """Where the key of a table is in a model's file: `states.x.unit`."""
+    is_text = isinstance(cast(object, key), str)  # in mappings, keys may be anything
+    is_word = is_text and len(key) <= MAX_WORD_LENGTH and WORD.fullmatch(key)
+    word = key if is_word else shown(key)
+    return f"{table}.{word}" if table and key else table or word
+
+
+class Table:
+    """A table and where it is; what is wrong in it is added to `faults`."""
+
+    def __init__(
+        self,
+        raw: object,
+        name: str,
+        faults: Faults,
+        place: Place = dotted,
+        position: Position = (),
+    ) -> None:
+        self.name = name
+        self.faults = faults
+        self.place = place
+        self.position = position
+        self.known: dict[str, None] = {}  # the keys that have been read
+        self.lacking: dict[str, str] = {}  # the keys that are missing, and what to do
+        self.is_table = isinstance(raw, Mapping)
+        self.mapping = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else {})
+        for index, key in enumerate(islice(self.mapping, MAX_KEYS_PLACED)):
+            self.faults.positions.setdefault(self.place_of(key), (*position, index))
+        if not self.is_table:
+            self.fault("", f"{shown(cast(object, raw))} is not a table")
+
+    def child(self, raw: object, name: str, position: Position) -> Self:
+        """A table in this one; `name` is what places call it."""
+        return type(self)(raw, name, self.faults, self.place, position)
+
+    def entry(self, key: str) -> Entry:
+        """The table that is written as the value of a key, at which its faults are."""
+        return Entry(self, key)
+
+    def fault(self, key: str, what: str, cure: str = "") -> None:
+        """Add a fault at a key; without one, at the table."""
+        where = self.place_of(key)
+        self.faults.positions.setdefault(where, self.position_of(key))
+        self.faults.add(where, what, cure)
+
+    def place_of(self, key: str) -> str:
+        """Where users find a key."""
+        return self.place(self.name, key)
+
+    def position_of(self, key: str) -> Position:
+        """The position of a key in the file; of a missing one, the end of the table."""
+        index = self.faults.positions.get(self.place_of(key)) if key else self.position
+        return (*self.position, len(self.mapping)) if index is None else index
+
+    def read(
+        self,
+        key: str,
+        reads: Callable[Arguments, Made],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Made | None:
+        """What `reads` returns; None, with a fault at the key, if it raises FaultError."""
+        try:
+            return reads(*args, **kwargs)
+        except FaultError as error:
+            self.fault(key, error.what, error.cure)
+            return None
+
+    def get(self, key: str) -> object:
+        """The value of a key, None if there is none; the key is known from then on."""
+        self.known[key] = None
+        return self.mapping.get(key)
+
+    def has(self, key: str) -> bool:
+        """Whether the key is given; it is known from then on."""
+        return self.get(key) is not None
+
+    def missing(self, key: str, cure: str) -> None:
+        """Note that a key is missing, which `close` reports unless the key is misspelt."""
+        self.lacking[key] = cure
+
+    def keys(self, keys: Keys, entries: Mapping[str, object] | None = None) -> dict[str, Any]:
+        """The values of these keys; the default of each one that is missing or faulty.
+
+        `entries` are those of the table that are read in place of all of them.
+        """
+        values = {name: key.default for name, key in keys.items()}
+        for name in keys if entries is None else [each for each in keys if each in entries]:
+            value = self.get(name)
+            if name not in self.mapping or (value is None and keys[name].default is None):
+                continue
+            parsed = self.read(name, parsed_value, keys[name], value)
+            values[name] = keys[name].default if parsed is None else parsed
+        return values
+
+    def text(self, key: str, default: str | None = None, example: str = "...") -> str:
+        """One line of text without control characters; required if there is no default."""
+        value = self.get(key)
+        line = " ".join(value.split()) if isinstance(value, str) else ""
+        if value is None:
+            if default is None:
+                self.missing(key, f'write {key} = "{example}"')
+        elif not isinstance(value, str):
+            self.fault(key, f"{shown(value)} is not text in quotes")
+        elif len(value) > MAX_TEXT_LENGTH:
+            self.fault(
+                key, f"{len(value):,} characters", f"at most {MAX_TEXT_LENGTH:,} are allowed"
+            )
+        elif not line.isprintable():
+            self.fault(key, f"{shown(value)} has characters that cannot be printed")
+        elif not line and default is None:
+            self.fault(key, "empty", f'write {key} = "{example}"')
+        return line or default or ""
+
+    def choice(self, key: str, choices: Sequence[Choice], default: Choice | None) -> Choice:
+        """One of several words; required if there is no default."""
+        value = self.get(key)
+        if value is None and default is None:
+            self.missing(key, f"choose one of {listed(choices)}")
+        elif value is not None and value not in choices:
+            self.fault(key, f"{shown(value)} is unknown", near(value, choices))
+        return next((each for each in choices if each == value), default or choices[0])
+
+    def number(self, key: str, default: float | None = None, unit: str = "1") -> float | None:
+        """A finite number, or the default; `unit` is the one that it is in."""
+        value = self.get(key)
+        number = finite(value)
+        if value is not None and number is None:
+            cure = "write a plain number" + (f", in {unit}" if unit != "1" else "")
+            self.fault(key, f"{shown(value)} is not a finite number", cure)
+        return default if number is None else number
+
+    def flag(self, key: str) -> bool:
+        """`true` or `false`, the default."""
+        value = self.get(key)
+        if value is not None and not isinstance(value, bool):
+            self.fault(key, f"{shown(value)} is not true or false")
+        return value is True
+
+    def whole(self, key: str, least: int, most: int) -> int | None:
+        """A whole number of a range; None if there is none."""
+        value = self.get(key)
+        if value is None:
+            return None
+        number = whole_from(least, most)(value)
+        if number is None:
+            self.fault(key, f"{shown(value)} is not a whole number from {least:,} to {most:,}")
+        return number
+
+    def table(self, key: str) -> Self:
+        """The table at a key; an empty one if there is none."""
+        value = self.get(key)
+        name = f"{self.name}.{key}" if self.name else key
+        return self.child({} if value is None else value, name, self.position_of(key))
+
+    def named(
+        self,
+        key: str,
+        most: int,
+        read: Callable[[str, Self], Made],
+        check: Callable[[str], FaultError | None],
+        empty: str = "",
+    ) -> tuple[Made, ...]:
+        """What `read` makes of each entry of the table at a key: of its checked name and table.
+
+        `check` finds what is wrong with a name. An empty table is a fault, for which `empty` is
+        the cure, if there is one.
+        """
+        table, tables = self.table(key), dict[str, Self]()
+        if len(table.mapping) > most:
+            table.fault("", f"{len(table.mapping):,} {key}", f"at most {most:,} are allowed")
+        else:
+            names = [name for name in table.mapping if isinstance(cast(object, name), str)]
+            table.known.update(dict.fromkeys(names))
+            table.close()
+            for name in names:
+                raw, position = table.mapping[name], table.position_of(name)
+                tables[name] = table.child(raw, table.place_of(name), position)
+                if error := check(name):
+                    tables[name].fault("", error.what, error.cure)
+        if empty and table.is_table and not table.mapping:
+            table.fault("", "empty" if key in self.mapping else "missing", empty)
+        return tuple(_closed(each, read(name, each)) for name, each in tables.items())
+
+    def tables(self, key: str, most: int, read: Callable[[Self], Made]) -> tuple[Made, ...]:
+        """What `read` makes of each table of an array; its place has its number and its name."""
+        value = self.get(key)
+        elements = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+        if value is not None and not isinstance(value, (list, tuple)):
+            self.fault(key, "not a list of tables", f"write [[{key}]] above each")
+        if len(elements) > most:
+            self.fault(key, f"{len(elements):,} {key}", f"at most {most:,} are allowed")
+            return ()
+        place, position = self.place_of(key), self.position_of(key)
+        tables = [
+            self.child(each, f"{place}[{i}]{_quoted_name(each)}", (*position, i))
+            for i, each in enumerate(elements, 1)
+        ]
+        return tuple(_closed(each, read(each)) for each in tables)
+
+    def close(self, what: str = "there is no such key", known: Sequence[str] = ()) -> None:
+        """Add a fault for each key that was not read, and for each that is missing.
+
+        A key that is misspelt is not missing, too. `what` says what is wrong with an unknown key,
+        `{key}`; `known` are further choices.
+        """
+        choices = (*self.known, *known)
+        for key in [each for each in self.mapping if each not in self.known]:
+            self.fault(key, what.format(key=shown(key)), near(key, choices))
+            is_text = isinstance(cast(object, key), str)
+            meant = nearest_name(key[:MAX_WORD_LENGTH], choices) if is_text else None
+            self.lacking.pop(meant or "", None)
+            self.known[key] = None
+        for key, cure in self.lacking.items() if self.is_table else ():
+            self.fault(key, "missing", cure)
+        self.lacking.clear()
+
+
+class Entry(Table):
+    """A table written as the value of a key of another table, which has its faults."""
+
+    def __init__(self, parent: Table, key: str) -> None:
+        self.parent = parent
+        self.key = key
+        raw = parent.get(key)
+        super().__init__(raw, key, Faults())
+        self.faults = parent.faults
+
+    def fault(self, key: str, what: str, cure: str = "") -> None:
+        """Add a fault at the key of the other table."""
+        self.parent.fault(self.key, f"{key}: {what}" if key else what, cure)
+
+
+def parsed_value(key: Key, value: object) -> object:
+    """The value as it is used; FaultError, which says what is expected, if it is not that."""
+    parsed = key.parsed(value)
+    if parsed is None:
+        raise FaultError(f"{shown(value)} is not {key.expected}")
+    return parsed
+
+
+def is_text(value: object) -> object:
+    """The value if it is text."""
+    return value if isinstance(value, str) else None
+
+
+def is_flag(value: object) -> object:
+    """The value if it is true or false."""
+    return value if isinstance(value, bool) else None
+
+
+def is_mapping(value: object) -> object:
+    """The value if it is a table."""
+    return cast("object", value) if isinstance(value, Mapping) else None
+
+
+def whole_from(least: int, most: int) -> Callable[[object], int | None]:
+    """What returns a value if it is a whole number of this range."""
+    return lambda value: value if type(value) is int and least <= value <= most else None
+
+
+def one_of(*choices: str) -> Callable[[object], object]:
+    """What returns a value if it is one of these words."""
+    return lambda value: value if isinstance(value, str) and value in choices else None
+
+
+def finite(value: object) -> float | None:
+    """The value as a finite float; None if it is none."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number + 0.0 if math.isfinite(number) else None
+
+
+def finite_numbers(value: object) -> tuple[float, ...]:
+    """The numbers of a list, zeros with their signs; none if the value is anything else."""
+    items = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else ()
+    return () if any(finite(item) is None for item in items) else tuple(map(float, items))
+
+
+def near(value: object, known: Sequence[str] | Mapping[str, object]) -> str:
+    """The known name that is nearest to a value of the file, or all of them."""
+    return nearest(value[:MAX_WORD_LENGTH] if isinstance(value, str) else "", known)
+
+
+def _closed(table: Table, entry: Made) -> Made:
+    """The entry, after a check of its table for keys that were not read."""
+    table.close()
+    return entry
+
+
+def _quoted_name(raw: object) -> str:
+    name = cast("Mapping[str, object]", raw).get("name") if isinstance(raw, Mapping) else None
+    return f" {shown(name)}" if isinstance(name, str) else ""
