@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
-from sweep.errors import ConfigError, Fault, FaultError
-from sweep.wording import listed, nearest, nearest_name, shown
+from sweep.errors import MAX_FAULTS_SHOWN, ConfigError, Fault, FaultError
+from sweep.wording import listed, meant_cure, nearest, nearest_name, shown
 
 MAX_TEXT_LENGTH = 1000  # of titles, meanings, sources
 MAX_WORD_LENGTH = 64  # of keys as messages show them
@@ -39,6 +39,7 @@ class Faults:
     most: int | None = None  # after so many, reading ends
     found: list[Fault] = field(default_factory=list[Fault])
     positions: dict[str, Position] = field(default_factory=dict[str, Position])
+    meant: set[str] = field(default_factory=set[str])  # what misspelt keys are taken for
 
     def add(self, where: str, what: str, cure: str = "") -> None:
         """Add a fault; TooManyFaultsError if they are enough."""
@@ -63,6 +64,22 @@ class Key:
     expected: str
     parsed: Callable[[object], object]  # the value as it is used; None if it is not as expected
     default: object = None
+    item: Callable[[object], object] | None = None  # as `parsed`, for what a list may contain
+
+    def read(self, value: object) -> Any:
+        """The value as it is used; FaultError, which says what is expected, if it cannot be."""
+        if self.item is not None and isinstance(value, list):
+            return [self._read_item(self.item, each) for each in cast("list[object]", value)]
+        parsed = self.parsed(value)
+        if parsed is None:
+            raise FaultError(f"{shown(value)} is not {self.expected}")
+        return parsed
+
+    def _read_item(self, item: Callable[[object], object], value: object) -> object:
+        parsed = item(value)
+        if parsed is None:
+            raise FaultError(f"{shown(value)} in the list is wrong", f"expected {self.expected}")
+        return parsed
 
 
 Keys = Mapping[str, Key]
@@ -93,6 +110,8 @@ class Table:
         self.position = position
         self.known: dict[str, None] = {}  # the keys that have been read
         self.lacking: dict[str, str] = {}  # the keys that are missing, and what to do
+        self.meant: set[str] = set()  # what misspelt keys are taken for
+        self.is_faulty = False
         self.is_table = isinstance(raw, Mapping)
         self.mapping = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else {})
         for index, key in enumerate(islice(self.mapping, MAX_KEYS_PLACED)):
@@ -104,12 +123,18 @@ class Table:
         """A table in this one; `name` is what places call it."""
         return type(self)(raw, name, self.faults, self.place, position)
 
+    def without(self, keys: Collection[str]) -> Self:
+        """The same table without some of its keys."""
+        mapping = {key: value for key, value in self.mapping.items() if key not in keys}
+        return self.child(mapping, self.name, self.position)
+
     def entry(self, key: str) -> Entry:
         """The table that is written as the value of a key, at which its faults are."""
         return Entry(self, key)
 
     def fault(self, key: str, what: str, cure: str = "") -> None:
         """Add a fault at a key; without one, at the table."""
+        self.is_faulty = True
         where = self.place_of(key)
         self.faults.positions.setdefault(where, self.position_of(key))
         self.faults.add(where, what, cure)
@@ -150,18 +175,14 @@ class Table:
         """Note that a key is missing, which `close` reports unless the key is misspelt."""
         self.lacking[key] = cure
 
-    def keys(self, keys: Keys, entries: Mapping[str, object] | None = None) -> dict[str, Any]:
-        """The values of these keys; the default of each one that is missing or faulty.
-
-        `entries` are those of the table that are read in place of all of them.
-        """
+    def values(self, keys: Keys) -> dict[str, Any]:
+        """The values of these keys; the default of each one that is missing or faulty."""
         values = {name: key.default for name, key in keys.items()}
-        for name in keys if entries is None else [each for each in keys if each in entries]:
+        for name, key in keys.items():
             value = self.get(name)
-            if name not in self.mapping or (value is None and keys[name].default is None):
-                continue
-            parsed = self.read(name, parsed_value, keys[name], value)
-            values[name] = keys[name].default if parsed is None else parsed
+            if name in self.mapping and (value, key.default) != (None, None):
+                parsed = self.read(name, key.read, value)
+                values[name] = key.default if parsed is None else parsed
         return values
 
     def text(self, key: str, default: str | None = None, example: str = "...") -> str:
@@ -277,14 +298,26 @@ class Table:
         """
         choices = (*self.known, *known)
         for key in [each for each in self.mapping if each not in self.known]:
-            self.fault(key, what.format(key=shown(key)), near(key, choices))
-            is_text = isinstance(cast(object, key), str)
-            meant = nearest_name(key[:MAX_WORD_LENGTH], choices) if is_text else None
-            self.lacking.pop(meant or "", None)
+            self.unknown(key, what.format(key=shown(key)), choices)
             self.known[key] = None
-        for key, cure in self.lacking.items() if self.is_table else ():
-            self.fault(key, "missing", cure)
+        for key, cure in self.lacking.items():
+            if self.is_table and key not in self.meant:
+                self.fault(key, "missing", cure)
         self.lacking.clear()
+
+    def unknown(self, key: str, what: str, choices: Sequence[str]) -> None:
+        """Add the fault of an unknown key, which is taken for the nearest of the choices.
+
+        Near names are looked up only for the faults that are printed.
+        """
+        name = key[:MAX_WORD_LENGTH] if isinstance(cast(object, key), str) else ""
+        if len(self.faults.found) >= MAX_FAULTS_SHOWN:
+            self.fault(key, what)
+            return
+        meant = nearest_name(name, choices)
+        self.fault(key, what, meant_cure(meant, choices))
+        self.meant.update([meant] if meant else [])
+        self.faults.meant.update(self.meant)
 
 
 class Entry(Table):
@@ -299,15 +332,8 @@ class Entry(Table):
 
     def fault(self, key: str, what: str, cure: str = "") -> None:
         """Add a fault at the key of the other table."""
+        self.is_faulty = True
         self.parent.fault(self.key, f"{key}: {what}" if key else what, cure)
-
-
-def parsed_value(key: Key, value: object) -> object:
-    """The value as it is used; FaultError, which says what is expected, if it is not that."""
-    parsed = key.parsed(value)
-    if parsed is None:
-        raise FaultError(f"{shown(value)} is not {key.expected}")
-    return parsed
 
 
 def is_text(value: object) -> object:

@@ -7,6 +7,7 @@ import re
 import reprlib
 import unicodedata
 from collections.abc import Iterable
+from datetime import date, time
 from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
@@ -27,13 +28,23 @@ UNREADABLE = "reading is not permitted; change its permissions or those of the f
 
 SPECIAL = {S_ISFIFO: "a FIFO", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
 
-_SHORT = reprlib.Repr()
+
+class _Short(reprlib.Repr):
+    """Values as they are written in files."""
+
+    def repr1(self, x: object, level: int) -> str:
+        if isinstance(x, bool):
+            return str(x).lower()
+        return str(x) if isinstance(x, (date, time)) else super().repr1(x, level)
+
+
+_SHORT = _Short()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlevel = 3
 
 
 def shown(value: object) -> str:
-    """The value as Python writes it, cut to about 60 characters."""
+    """The value as files have it, cut to about 60 characters."""
     try:
         return _SHORT.repr(value)
     except ValueError:  # an int of more digits than Python converts to text
@@ -85,8 +96,7 @@ def install(extra: str) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """`did you mean 'mass'?` if a known name is near, otherwise the list of known names."""
     names = list(known)
-    near = nearest_name(name, names)
-    return f"choose one of {listed(names)}" if near is None else f"did you mean {near!r}?"
+    return meant_cure(nearest_name(name, names), names)
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
@@ -96,6 +106,11 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     close = close or [each for each in names if each.lower() == name.lower()]
     close = close or get_close_matches(name, names, n=1)
     return close[0] if close else None
+
+
+def meant_cure(meant: str | None, known: Iterable[str]) -> str:
+    """What to do about a misspelt name that is taken for another one, or for none."""
+    return f"choose one of {listed(known)}" if meant is None else f"did you mean {meant!r}?"
 
 
 def key_text(key: str) -> str:

@@ -118,12 +118,13 @@ def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
     if top.has("modes") == top.has("derivatives"):
         cure = "write either [derivatives] or a table [modes.NAME] for each mode"
         top.fault("derivatives", "given twice" if top.has("modes") else "missing", cure)
+    if not (top.has("modes") or top.has("derivatives")):
         return ()
 
     def mode(name: str, table: Table) -> Mode:
         return Mode(name=name, derivatives=_derivatives(table, states))
 
-    if top.has("derivatives"):
+    if not top.has("modes"):
         return (mode("", top.table("derivatives")),)
     cure = "write a table [modes.NAME] for each mode"
     return top.named("modes", MAX_MODES, mode, name_fault, cure)

@@ -37,7 +37,7 @@ SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
 COMMANDS = [
     command.name or command.callback.__name__ for command in app.registered_commands
 ]  # fmt: skip
-HEAVY = ("numpy", "scipy", "xarray", "dask", "zarr", "matplotlib", "pint", "pydantic", "pandas")
+HEAVY = ("numpy", "scipy", "xarray", "dask", "zarr", "matplotlib", "pint", "pandas")
 
 
 @pytest.fixture(scope="module")

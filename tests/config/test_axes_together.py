@@ -116,7 +116,7 @@ def test_it_is_drawn_as_panels(results: xr.Dataset) -> None:
 def test_a_number_for_it_is_one_fault() -> None:
     """Its parameters stay, so that none is missing."""
     (fault,) = faults(WHOLE, "case=2")
-    assert "--set mass=... --set friction=..." in fault
+    assert "give mass=..., friction=..." in fault
     assert load(WHOLE, at=["mass=2", "friction=0.1", "base_acceleration=3"]).sweep.n_points == 1
 
 

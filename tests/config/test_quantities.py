@@ -108,7 +108,7 @@ def test_units(written: object, parameter: Parameter, si: float) -> None:
         (-math.inf, INFINITE, "-inf is not a finite number"),
         (10**400, METRE, "is not a finite number"),
         ("0A²0", METRE, "cannot be evaluated"),
-        (True, METRE, "True is not a number"),
+        (True, METRE, "true is not a number"),
         (None, METRE, "None is not a number"),
         (datetime.date(2020, 1, 2), METRE, "is not a number"),
     ],

@@ -28,7 +28,7 @@ from tests.equations.good_model import (
 # fmt: off
 BROKEN = [
     # the top
-    ("format = 1", "format = true", "format", "True is unknown"),
+    ("format = 1", "format = true", "format", "true is unknown"),
     ('name = "rattle"', 'name = ""', "name", "empty"),
     ('name = "rattle"', "name = 3", "name", "3 is not text in quotes"),
     ('name = "rattle"', f'name = "{"a" * 65}"', "name", "65 characters; at most 64"),

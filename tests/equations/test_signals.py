@@ -211,7 +211,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"file": "none.csv", "time": "t", "column": "a"}, "signals.ground: file '.*cannot be read"),
     (
         {"file": "none.csv", "time": "t", "column": "a", "times": [0, 1], "values": [1, 2]},
-        "signals.ground: give one of file, times",
+        "signals.ground: file, times exclude each other",
     ),
     ({"file": "none.csv", "time": "t"}, "signals.ground: file needs the names of two columns"),
 ]
