@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from sweep.analysis.wear_over_years import wear as wear
     from sweep.api import run as run
     from sweep.config import load as load
+    from sweep.errors import ConfigError as ConfigError
+    from sweep.errors import Fault as Fault
     from sweep.errors import SweepError as SweepError
     from sweep.exporting import export as export
     from sweep.store import open_results as open_results
@@ -45,9 +47,13 @@ PUBLIC = {
     "open_results": "sweep.store",
     "trace": "sweep.tracing",
     "SweepError": "sweep.errors",
+    "ConfigError": "sweep.errors",
+    "Fault": "sweep.errors",
 }
 
 __all__ = [
+    "ConfigError",
+    "Fault",
     "SweepError",
     "__version__",
     "compare",

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError, Fault, FaultError
-from sweep.wording import listed, meant_cure, nearest, nearest_name, shown
+from sweep.wording import listed, meant_cure, nearest, nearest_name, written
 
 MAX_TEXT_LENGTH = 1000  # of titles, meanings, sources
 MAX_WORD_LENGTH = 64  # of keys as messages show them
@@ -72,13 +72,13 @@ class Key:
             return [self._read_item(self.item, each) for each in cast("list[object]", value)]
         parsed = self.parsed(value)
         if parsed is None:
-            raise FaultError(f"{shown(value)} is not {self.expected}")
+            raise FaultError(f"{written(value)} is not {self.expected}")
         return parsed
 
     def _read_item(self, item: Callable[[object], object], value: object) -> object:
         parsed = item(value)
         if parsed is None:
-            raise FaultError(f"{shown(value)} in the list is wrong", f"expected {self.expected}")
+            raise FaultError(f"{written(value)} in the list is wrong", f"expected {self.expected}")
         return parsed
 
 
@@ -89,7 +89,7 @@ def dotted(table: str, key: str) -> str:
     """Where the key of a table is in a model's file: `states.x.unit`."""
     is_text = isinstance(cast(object, key), str)  # in mappings, keys may be anything
     is_word = is_text and len(key) <= MAX_WORD_LENGTH and WORD.fullmatch(key)
-    word = key if is_word else shown(key)
+    word = key if is_word else written(key)
     return f"{table}.{word}" if table and key else table or word
 
 
@@ -117,7 +117,7 @@ class Table:
         for index, key in enumerate(islice(self.mapping, MAX_KEYS_PLACED)):
             self.faults.positions.setdefault(self.place_of(key), (*position, index))
         if not self.is_table:
-            self.fault("", f"{shown(cast(object, raw))} is not a table")
+            self.fault("", f"{written(cast(object, raw))} is not a table")
 
     def child(self, raw: object, name: str, position: Position) -> Self:
         """A table in this one; `name` is what places call it."""
@@ -193,13 +193,13 @@ class Table:
             if default is None:
                 self.missing(key, f'write {key} = "{example}"')
         elif not isinstance(value, str):
-            self.fault(key, f"{shown(value)} is not text in quotes")
+            self.fault(key, f"{written(value)} is not text in quotes")
         elif len(value) > MAX_TEXT_LENGTH:
             self.fault(
                 key, f"{len(value):,} characters", f"at most {MAX_TEXT_LENGTH:,} are allowed"
             )
         elif not line.isprintable():
-            self.fault(key, f"{shown(value)} has characters that cannot be printed")
+            self.fault(key, f"{written(value)} has characters that cannot be printed")
         elif not line and default is None:
             self.fault(key, "empty", f'write {key} = "{example}"')
         return line or default or ""
@@ -210,7 +210,7 @@ class Table:
         if value is None and default is None:
             self.missing(key, f"choose one of {listed(choices)}")
         elif value is not None and value not in choices:
-            self.fault(key, f"{shown(value)} is unknown", near(value, choices))
+            self.fault(key, f"{written(value)} is unknown", near(value, choices))
         return next((each for each in choices if each == value), default or choices[0])
 
     def number(self, key: str, default: float | None = None, unit: str = "1") -> float | None:
@@ -219,14 +219,14 @@ class Table:
         number = finite(value)
         if value is not None and number is None:
             cure = "write a plain number" + (f", in {unit}" if unit != "1" else "")
-            self.fault(key, f"{shown(value)} is not a finite number", cure)
+            self.fault(key, f"{written(value)} is not a finite number", cure)
         return default if number is None else number
 
     def flag(self, key: str) -> bool:
         """`true` or `false`, the default."""
         value = self.get(key)
         if value is not None and not isinstance(value, bool):
-            self.fault(key, f"{shown(value)} is not true or false")
+            self.fault(key, f"{written(value)} is not true or false")
         return value is True
 
     def whole(self, key: str, least: int, most: int) -> int | None:
@@ -236,7 +236,7 @@ class Table:
             return None
         number = whole_from(least, most)(value)
         if number is None:
-            self.fault(key, f"{shown(value)} is not a whole number from {least:,} to {most:,}")
+            self.fault(key, f"{written(value)} is not a whole number from {least:,} to {most:,}")
         return number
 
     def table(self, key: str) -> Self:
@@ -298,7 +298,7 @@ class Table:
         """
         choices = (*self.known, *known)
         for key in [each for each in self.mapping if each not in self.known]:
-            self.unknown(key, what.format(key=shown(key)), choices)
+            self.unknown(key, what.format(key=written(key)), choices)
             self.known[key] = None
         for key, cure in self.lacking.items():
             if self.is_table and key not in self.meant:
@@ -391,4 +391,4 @@ def _closed(table: Table, entry: Made) -> Made:
 
 def _quoted_name(raw: object) -> str:
     name = cast("Mapping[str, object]", raw).get("name") if isinstance(raw, Mapping) else None
-    return f" {shown(name)}" if isinstance(name, str) else ""
+    return f" {written(name)}" if isinstance(name, str) else ""

@@ -29,8 +29,8 @@ UNREADABLE = "reading is not permitted; change its permissions or those of the f
 SPECIAL = {S_ISFIFO: "a FIFO", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
 
 
-class _Short(reprlib.Repr):
-    """Values as they are written in files."""
+class _Written(reprlib.Repr):
+    """Values as files have them."""
 
     def repr1(self, x: object, level: int) -> str:
         if isinstance(x, bool):
@@ -38,15 +38,25 @@ class _Short(reprlib.Repr):
         return str(x) if isinstance(x, (date, time)) else super().repr1(x, level)
 
 
-_SHORT = _Short()
-_SHORT.maxstring = _SHORT.maxother = 60
-_SHORT.maxlevel = 3
+_PYTHON, _FILES = reprlib.Repr(), _Written()
+for _short in (_PYTHON, _FILES):
+    _short.maxstring = _short.maxother = 60
+    _short.maxlevel = 3
 
 
 def shown(value: object) -> str:
-    """The value as files have it, cut to about 60 characters."""
+    """The value as Python writes it, cut to about 60 characters."""
+    return _cut(value, _PYTHON)
+
+
+def written(value: object) -> str:
+    """The value as it is in a file: `true`, 1979-05-27."""
+    return _cut(value, _FILES)
+
+
+def _cut(value: object, short: reprlib.Repr) -> str:
     try:
-        return _SHORT.repr(value)
+        return short.repr(value)
     except ValueError:  # an int of more digits than Python converts to text
         return f"something too long to show ({type(value).__name__})"
 

@@ -55,6 +55,13 @@ def _entries(text: str) -> list[tuple[str, str]]:
     return [(code(name), plain(re.sub(r"\s+", " ", meaning))) for name, meaning in rows]
 
 
+DIRECTIVES = {
+    "ConfigError": "autoexception",
+    "Fault": "autoclass",
+    "SweepError": "autoexception",
+}
+
+
 def python_page() -> str:
     """The functions of `sweep`, and the closed forms of `sweep.theory`."""
     parts = [
@@ -62,7 +69,7 @@ def python_page() -> str:
         "## Functions",
     ]
     parts += [
-        _directive("autoexception" if name == "SweepError" else "autofunction", f"sweep.{name}")
+        _directive(DIRECTIVES.get(name, "autofunction"), f"sweep.{name}")
         for name in sweep.__all__
         if name != "__version__"
     ]

@@ -135,7 +135,7 @@ def _print_model(model: Model) -> None:
         sets = f" (set {' or '.join(each.parameter_sets)})" if each.parameter_sets else ""
         _print_parameters(f"in place of {listed(list(each.derived))}{sets}", each.parameters)
     if model.excitation:
-        from sweep.config.excitation import EXAMPLE
+        from sweep.config.time_tables import EXAMPLE
 
         print(f"a table over time is possible with {listed(model.excitation.methods)}:")
         print(f"    {model.excitation.parameter} = {EXAMPLE}\n")

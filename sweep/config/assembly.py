@@ -15,7 +15,7 @@ from sweep.errors import FaultError
 from sweep.reader import Table
 from sweep.request import Axis, Sweep
 from sweep.spec import Model, NotAllZero, Output, Parameter, ParameterSet, Substitute
-from sweep.wording import listed, shown
+from sweep.wording import listed, written
 
 
 def sweep_of(
@@ -27,29 +27,21 @@ def sweep_of(
     outputs: tuple[Output, ...] | None,
 ) -> Sweep | None:
     """The sweep, unless one of its parts is faulty."""
-    model, method, constants = draft.model, draft.method, _constants(draft)
-    if model is None:
-        return None
-    table = None
-    if draft.has_table:
-        table = excitation_of(draft.parameters, model, method, draft.document.folder)
-    if not sample.is_complete:  # a parameter that seems to be missing may be in its file
+    model, method, given = draft.model, draft.method, _constants(draft)
+    table = excitation_of(draft) if draft.excitation else None
+    if model is None or not sample.is_complete:  # what seems to be missing may be in its file
         return None
     names = given_names(draft, sample)
     substitutes = used(model, names, parameter_set)
-    for name, what in redundant_parameters(substitutes, names).items():
-        draft.table_of(name).fault(name, what, "keep one of the two")
     replaced = {n: text for each in substitutes for n, text in each.derived.items()}
-    if draft.has_table and model.excitation:
-        places = {name: draft.table_of(name) for name in names}
-        check_excitation(model, model.excitation, draft.parameters, places, parameter_set)
-        constants |= _absent(model, model.excitation.kernel, names)
+    if draft.excitation:
+        check_excitation(draft, draft.excitation, names, parameter_set)
+        given |= _absent(model, draft.excitation.kernel, names)
     required = _required(draft, model, parameter_set, substitutes)
-    constants = _completed(draft, model, (*names, *replaced), required, constants)
-    if model.excitation and table is not None:
-        check_length(model.excitation, table, draft.parameters, constants, axes)
-    check_signals(model, draft.parameters, constants)
-    _check_relations(draft.parameters, model, constants)
+    constants = _completed(draft, model, (*names, *replaced), required, given)
+    _check_parameters(draft, model, names, substitutes, constants)
+    if draft.excitation and table:
+        check_length(draft, draft.excitation, table, constants, axes)
     is_faulty = draft.parameters.is_faulty or draft.derived.is_faulty
     if is_faulty or len(axes) < len(draft.axes.mapping) + bool(sample.names):
         return None
@@ -177,7 +169,7 @@ def _constants(draft: Draft) -> dict[str, float]:
 def _constant(value: object, parameter: Parameter) -> float:
     if isinstance(value, (list, dict)):
         cure = f"for several values, write {parameter.name} = {{ values = [...] }} under [axes]"
-        raise FaultError(f"{shown(cast(object, value))} is not one number", cure)
+        raise FaultError(f"{written(cast(object, value))} is not one number", cure)
     return amount(value, parameter)
 
 
@@ -219,6 +211,20 @@ def _completed(
             cure = f"give it here or under [axes], {unit}{in_place_of(model, name)}"
             draft.parameters.fault(name, f"missing ({parameter.meaning})", cure)
     return completed
+
+
+def _check_parameters(
+    draft: Draft,
+    model: Model,
+    names: Sequence[str],
+    substitutes: Sequence[Substitute],
+    constants: Mapping[str, float],
+) -> None:
+    """Check that parameters do not contradict each other."""
+    for name, what in redundant_parameters(substitutes, names).items():
+        draft.table_of(name).fault(name, what, "keep one of the two")
+    check_signals(draft, model, constants)
+    _check_relations(draft.parameters, model, constants)
 
 
 def _check_relations(table: Table, model: Model, constants: Mapping[str, float]) -> None:

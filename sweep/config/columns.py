@@ -14,7 +14,7 @@ import numpy as np
 from sweep.config.quantities import as_written, number, warn_of_turns
 from sweep.errors import FaultError
 from sweep.spec import Parameter
-from sweep.wording import nearest, shown
+from sweep.wording import nearest, written
 from sweep.work import Values
 
 MAX_SHOWN = 3  # wrong entries of a list
@@ -34,7 +34,7 @@ def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Val
     if (outside := parameter.first_outside(numbers)) is not None:
         name, entry = entries[indices[outside]]
         cure = f"it has to be {parameter.requirement}"
-        wrong.append((name, FaultError(f"{shown(entry)} is out of range", cure)))
+        wrong.append((name, FaultError(f"{written(entry)} is out of range", cure)))
     if wrong:
         raise together(wrong)
     warn_of_turns((entry for _, entry in entries), parameter)
@@ -112,7 +112,7 @@ class CsvFile:
         for line, row in self.rows:
             value = words.get(row[index].strip(), plain_number(row[index]))
             if value is None:
-                what = f"{name} = {shown(row[index])} is not a number"
+                what = f"{name} = {written(row[index])} is not a number"
                 has_comma = plain_number(row[index].replace(",", ".")) is not None
                 cure = "write decimals with a point: 0.5" if has_comma else ""
                 raise FaultError(f"{str(self.path)!r}, line {line}: {what}", cure)

@@ -12,7 +12,7 @@ from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
 from sweep.plan.point_columns import derived_faults, derived_values
 from sweep.request import STRETCH, Axis, Sweep
-from sweep.wording import listed, nearest, shown
+from sweep.wording import listed, nearest, written
 
 MAX_CHECKED = 2**22  # points at which derived values are checked in advance
 
@@ -33,7 +33,7 @@ def derived_of(draft: Draft, sample: Sample) -> dict[str, str]:
             table.fault(name, f"also given under [{other}]", "keep one of the two")
         elif not isinstance(text, str):
             cure = f'write {name} = "2*other", or give a number under [parameters]'
-            table.fault(name, f"{shown(text)} is not an expression in quotes", cure)
+            table.fault(name, f"{written(text)} is not an expression in quotes", cure)
         elif expression := _derivation(draft, name, text):
             derived[name] = expression
     ordered = set(in_order(derived))
@@ -52,10 +52,10 @@ def _derivation(draft: Draft, name: str, text: str) -> str | None:
     needed = inputs(text)
     unknown = [each for each in needed if draft.known is not None and each not in draft.known]
     for each in unknown:
-        what = f"{shown(text)} has {each}, which is not a parameter"
+        what = f"{written(text)} has {each}, which is not a parameter"
         table.fault(name, what, nearest(each, draft.known or {}))
     if not needed:
-        table.fault(name, f"{shown(text)} has no parameter", "move it to [parameters]")
+        table.fault(name, f"{written(text)} has no parameter", "move it to [parameters]")
     return text_of(expression) if needed and not unknown else None
 
 

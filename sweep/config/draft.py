@@ -13,8 +13,8 @@ from sweep.config.sweep_file import TABLES, TOP_LEVEL_KEYS, Document, Entries, h
 from sweep.errors import ConfigError
 from sweep.reader import Faults, Table
 from sweep.request import POINT, Axis
-from sweep.spec import Method, Model, Output, Parameter, every_parameter
-from sweep.wording import listed, nearest, shown
+from sweep.spec import Excitation, Method, Model, Output, Parameter, every_parameter
+from sweep.wording import listed, nearest, written
 
 FORMAT = 1  # of sweep files
 
@@ -39,18 +39,18 @@ class Draft:
     reduce: Table | None
 
     @property
-    def has_table(self) -> bool:
-        """Whether the parameter of the model's excitation is a table over time."""
+    def excitation(self) -> Excitation | None:
+        """The model's excitation, if its parameter is a table over time; not if it is an axis."""
         excitation = self.model.excitation if self.model else None
-        return excitation is not None and is_table(
-            self.parameters.mapping.get(excitation.parameter)
-        )
+        raw = self.parameters.mapping.get(excitation.parameter) if excitation else None
+        is_axis = bool(raw) and is_table(raw) and {*raw} <= {"linspace", "geomspace", "values"}
+        return excitation if is_table(raw) and not is_axis else None
 
     @property
     def single(self) -> list[str]:
         """The entries of [parameters], except an excitation that is a table over time."""
-        excitation = self.model.excitation if self.model and self.has_table else None
-        return [n for n in self.parameters.mapping if not excitation or n != excitation.parameter]
+        over_time = self.excitation.parameter if self.excitation else None
+        return [name for name in self.parameters.mapping if name != over_time]
 
     @property
     def on_axes(self) -> list[str]:
@@ -172,7 +172,7 @@ def check_names(
         if name in wrong:
             table.fault(key, *wrong[name])
         elif known is not None and name not in known:
-            table.fault(key, f"{shown(name)} is {unknown}", nearest(name, known))
+            table.fault(key, f"{written(name)} is {unknown}", nearest(name, known))
         elif (count := names.count(name)) > 1:
             table.fault(key, f"{name!r} is listed {count} times", "list it once")
 
@@ -187,7 +187,9 @@ def _check_top_level(document: Document, top: Table, values: Mapping[str, Any]) 
     if "format" not in document.tables and document.name is not None:
         top.fault("format", "missing", f"write format = {FORMAT}")
     elif values["format"] not in (None, FORMAT):
-        top.fault("format", f"{shown(values['format'])} is unknown", f"this version reads {FORMAT}")
+        top.fault(
+            "format", f"{written(values['format'])} is unknown", f"this version reads {FORMAT}"
+        )
 
 
 def _model(
@@ -213,6 +215,6 @@ def _method(top: Table, model: Model | None, name: str | None) -> Method | None:
         return None if top.mapping.get("method") is not None else model.methods[0]
     methods = {method.name: method for method in model.methods}
     if name not in methods:
-        what = f"{shown(name)} is not a method of {model.name}"
+        what = f"{written(name)} is not a method of {model.name}"
         top.fault("method", what, nearest(name, methods))
     return methods.get(name)

@@ -25,7 +25,7 @@ from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.reader import Table
 from sweep.request import Axis, Sweep
 from sweep.spec import Parameter
-from sweep.wording import listed, shown
+from sweep.wording import listed, written
 from sweep.work import Values
 
 MAX_AXIS_VALUES = 10**8  # 0.8 GB
@@ -66,7 +66,7 @@ def at_numbers(draft: Draft, axes: Sequence[Axis], sweep: Sweep | None) -> Sweep
             constants |= {n: float(v[number : number + 1][0]) for n, v in axis.columns.items()}
         else:
             own = listed(f"{name}=..." for name in axis.columns)
-            what = f"{shown(number)} is not the number of one of its points"
+            what = f"{written(number)} is not the number of one of its points"
             cure = f"choose a number, from 0 to {axis.size - 1:,}, or give {own}"
             draft.axes.fault(axis.name, what, cure)
     if sweep is None:
@@ -125,7 +125,7 @@ def _axes_in(draft: Draft, table: Table, names: Sequence[str], *, reads: bool) -
         elif not is_table(raw):
             constant = ", or move it to [parameters] if it is constant"
             cure = f"write {FORM.format(name=name)}" + ("" if table is draft.axes else constant)
-            table.fault(name, f"{shown(raw)} is not a table", cure)
+            table.fault(name, f"{written(raw)} is not a table", cure)
         elif axis := _axis_at(draft, table, name, reads=reads):
             is_single = table is draft.axes
             axes += [axis] if not is_single or _has_no_repetition(draft, table, axis) else []
@@ -271,7 +271,7 @@ def _count_fault(form: str, entries: Sequence[object]) -> FaultError | None:
     if _is_count(entries[2]):
         return None
     cure = f"it has to be a whole number from 1 to {MAX_AXIS_VALUES:,}"
-    return FaultError(f"the count of {form} is {shown(entries[2])}", cure)
+    return FaultError(f"the count of {form} is {written(entries[2])}", cure)
 
 
 def _is_count(value: object) -> bool:

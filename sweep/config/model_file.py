@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.config.excitation import COLUMNS, SAMPLES, with_samples
 from sweep.config.sweep_file import MODEL_KEYS, mapping_tables, parsed_file
+from sweep.config.time_tables import COLUMNS, SAMPLES, with_samples
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.installed import installed_model, offers
 from sweep.models import models
 from sweep.reader import Faults
 from sweep.shipped import shipped_models
 from sweep.spec import Model
-from sweep.wording import nearest, shown
+from sweep.wording import nearest, written
 
 if TYPE_CHECKING:
     from sweep.equations.system import System
@@ -71,7 +71,7 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         raise ConfigError(source, [Fault("", what)])
     else:
         cure = file_beside(source, folder) or nearest(source, known)
-        raise ConfigError(source, [Fault("", f"{shown(source)} is unknown", cure)])
+        raise ConfigError(source, [Fault("", f"{written(source)} is unknown", cure)])
     unread = Faults()
     system, faults = examine(with_samples(tables, folder, unread), unit_faults)
     follow = {f"{fault.where}.{key}" for fault in unread.found for key in (*COLUMNS, *SAMPLES)}

@@ -23,7 +23,7 @@ from sweep.config.sweep_file import (
 from sweep.errors import FaultError
 from sweep.reader import Faults
 from sweep.request import POINT
-from sweep.wording import listed, nearest, shown
+from sweep.wording import listed, nearest, written
 
 OF_PARAMETERS = ("parameters", "axes", "sample", "derived")  # the tables that have parameters
 WHOLE_ENTRIES = {
@@ -44,12 +44,12 @@ def overridden(document: Document, overrides: Changes, at: Changes, faults: Faul
     for flag, (argument, texts) in changes.items():
         for text in _several(texts):
             if not isinstance(text, str):
-                faults.add(argument, f'{shown(text)} is not text such as "friction=0.2"')
+                faults.add(argument, f'{written(text)} is not text such as "friction=0.2"')
                 continue
             try:
                 document = _changed(document, text, flag)
             except FaultError as error:
-                where = f"{flag} {text if text.isprintable() else shown(text)}"
+                where = f"{flag} {text if text.isprintable() else written(text)}"
                 faults.add(where, error.what, error.cure)
     return document
 
@@ -124,7 +124,7 @@ def _refuse_entry(flag: Flag, name: str, table: str) -> None:
         what, form = WHOLE_ENTRIES[part]
         raise FaultError(f"a part of {what}", f"set {what} as a whole: '{entry}={{ {form} }}'")
     if table not in ("", *TABLES):
-        raise FaultError(f"there is no table {shown(table)}", nearest(table, TABLES))
+        raise FaultError(f"there is no table {written(table)}", nearest(table, TABLES))
 
 
 def _along(document: Document, name: str) -> list[str]:
@@ -143,9 +143,9 @@ def _value(text: str) -> object:
             return text
         parsed = {}
     if list(parsed) != ["value"] and BARE_POINT.search(text):
-        raise FaultError(f"{shown(text)} is not a TOML value", POINT_CURE)
+        raise FaultError(f"{written(text)} is not a TOML value", POINT_CURE)
     if list(parsed) != ["value"]:
-        raise FaultError(f"{shown(text)} is not a TOML value", 'write 0.5, "text" or [1, 2]')
+        raise FaultError(f"{written(text)} is not a TOML value", 'write 0.5, "text" or [1, 2]')
     return parsed["value"]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sweep.errors import FaultError, warn
 from sweep.spec import Parameter
 from sweep.units import UNIT_PATTERN, parse, registry
-from sweep.wording import shown
+from sweep.wording import written
 from sweep.work import Values
 
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
@@ -37,9 +37,9 @@ def number(value: object, parameter: Parameter) -> float:
         except OverflowError:
             amount = math.inf
     else:
-        raise FaultError(f"{shown(value)} is not a number", _expected(parameter))
+        raise FaultError(f"{written(value)} is not a number", _expected(parameter))
     if not (math.isfinite(amount) or (parameter.infinite and amount == math.inf)):
-        raise FaultError(f"{shown(value)} is not a finite number", _expected(parameter))
+        raise FaultError(f"{written(value)} is not a finite number", _expected(parameter))
     return amount + 0.0
 
 
@@ -58,7 +58,7 @@ def amount(value: object, parameter: Parameter) -> float:
     """The value of a parameter as a number in SI units and in its range."""
     quantity = number(value, parameter)
     warn_of_turns([value], parameter)
-    refuse_outside(np.array([quantity]), parameter, lambda _: f"{shown(value)} is out of range")
+    refuse_outside(np.array([quantity]), parameter, lambda _: f"{written(value)} is out of range")
     return quantity
 
 
@@ -86,7 +86,7 @@ def _expected(parameter: Parameter) -> str:
 def _in_si(text: str, parameter: Parameter) -> float:
     match = _QUANTITY.fullmatch(text) if len(text) <= MAX_TEXT_LENGTH else None
     if match is None:
-        raise FaultError(f"{shown(text)} is not a number with a unit", _expected(parameter))
+        raise FaultError(f"{written(text)} is not a number with a unit", _expected(parameter))
     try:
         quantity = registry().Quantity(Decimal(match[1]), _unit(text, match[2] or ""))
         target = parse("" if parameter.unit == "1" else parameter.unit)
@@ -96,7 +96,7 @@ def _in_si(text: str, parameter: Parameter) -> float:
     except FaultError:
         raise
     except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
-        raise FaultError(f"{shown(text)} cannot be evaluated", _expected(parameter)) from error
+        raise FaultError(f"{written(text)} cannot be evaluated", _expected(parameter)) from error
 
 
 def _unit(text: str, unit: str) -> Any:
@@ -104,23 +104,23 @@ def _unit(text: str, unit: str) -> Any:
     try:
         return parse(unit)
     except FaultError as error:
-        raise FaultError(f"{shown(text)} has the {error.what}", error.cure) from None
+        raise FaultError(f"{written(text)} has the {error.what}", error.cure) from None
 
 
 def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> FaultError:
     if quantity.dimensionless and quantity.unitless and parameter.unit != "rad":
         plain = f"drop the quotes for a number in {parameter.unit}"
         return FaultError(
-            f"{shown(text)} has no unit", f'{plain}, or write "{text} {parameter.unit}"'
+            f"{written(text)} has no unit", f'{plain}, or write "{text} {parameter.unit}"'
         )
     amount, _, name = text.partition(" ")
     if name == "g" and parameter.unit == "m/s^2":
         cure = f'g is gram; write "{amount} g_n" for {amount} times the standard gravity'
-        return FaultError(f"{shown(text)} has the wrong dimension", cure)
+        return FaultError(f"{written(text)} has the wrong dimension", cure)
     turned = quantity * registry().radian
     if turned.dimensionality != target.dimensionality:
-        return FaultError(f"{shown(text)} has the wrong dimension", _expected(parameter))
+        return FaultError(f"{written(text)} has the wrong dimension", _expected(parameter))
     amount = f"{float(turned.to(target).magnitude):.12g}"
     turns = f'"{amount} {parameter.unit.replace("rad", "turn")}" (2 pi times larger)'
     cure = f'write {turns} or "{amount} {parameter.unit}"'
-    return FaultError(f"{shown(text)} may mean turns or radians", cure)
+    return FaultError(f"{written(text)} may mean turns or radians", cure)

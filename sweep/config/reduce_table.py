@@ -14,7 +14,7 @@ from sweep.reader import Table
 from sweep.request import POINT, Reduction, Sweep
 from sweep.spec import Model, Output, Parameter
 from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, statistic_outputs
-from sweep.wording import listed, nearest, shown
+from sweep.wording import listed, nearest, written
 
 INDICES = "sobol_indices"
 DRAWN = "a [sample] whose parameters are drawn, not read from a file"  # for indices
@@ -134,7 +134,7 @@ def _statistics(table: Table, output: Output, value: object) -> tuple[str, ...]:
     known = _known(output)
     if not all(isinstance(text, str) for text in texts):
         cure = f'write {output.name} = ["{known[0]}"]'
-        table.fault(output.name, f"{shown(cast(object, value))} is not a list of names", cure)
+        table.fault(output.name, f"{written(cast(object, value))} is not a list of names", cure)
         return ()
     if not texts:
         table.fault(output.name, "empty", f"name one or more of {listed(known)}")
@@ -142,7 +142,7 @@ def _statistics(table: Table, output: Output, value: object) -> tuple[str, ...]:
     for text in map(str, texts):
         statistic = table.read(output.name, _statistic, text, output)
         if statistic in statistics:
-            table.fault(output.name, f"{shown(text)} is listed more than once", "list it once")
+            table.fault(output.name, f"{written(text)} is listed more than once", "list it once")
         elif statistic is not None:
             statistics.append(statistic)
     if sum(each.startswith("histogram") for each in statistics) > 1:
@@ -161,32 +161,32 @@ def _statistic(text: str, output: Output) -> str:
     name = next((s for s in (*PLAIN, *WITH_NUMBER) if f"{words} ".startswith(f"{s} ")), words)
     if name not in STATISTICS:
         cure = nearest(words, _known(output))
-        raise FaultError(f"{shown(text)} is not a statistic", cure)
+        raise FaultError(f"{written(text)} is not a statistic", cure)
     if name in PLAIN and words != name:
-        raise FaultError(f"{shown(text)}: {name} takes no number", "remove it")
+        raise FaultError(f"{written(text)}: {name} takes no number", "remove it")
     if output.kind == "flag" and words != OF_FLAGS:
         cure = f"write {OF_FLAGS!r}, the only statistic of a flag"
-        raise FaultError(f"{shown(text)} is not for flags", cure)
+        raise FaultError(f"{written(text)} is not for flags", cure)
     if words == OF_FLAGS and output.kind != "flag":
         cure = 'write "share above 2" or "share below 2"'
-        raise FaultError(f"{shown(text)} is for flags", cure)
+        raise FaultError(f"{written(text)} is for flags", cure)
     if name not in WITH_NUMBER:
         return name
     amount = words.removeprefix(name).strip()
     if not amount:
-        raise FaultError(f"{shown(text)} lacks its number", f"write {EXAMPLES[name]}")
+        raise FaultError(f"{written(text)} lacks its number", f"write {EXAMPLES[name]}")
     if name.startswith("share"):
         return f"{name} {_number(text, amount, output.unit)!r}"
     value = _number(text, amount, "1")
     if name == "quantile":
         if not 0 < value <= 1:
             raise FaultError(
-                f"{shown(text)} is out of range", "give a number above 0 and at most 1"
+                f"{written(text)} is out of range", "give a number above 0 and at most 1"
             )
         return f"{name} {value!r}"
     if not (value.is_integer() and 2 <= value <= MAX_BINS):
         cure = f"give a whole number of bins from 2 to {MAX_BINS:,}"
-        raise FaultError(f"{shown(text)} is out of range", cure)
+        raise FaultError(f"{written(text)} is out of range", cure)
     return f"{name} {int(value)}"
 
 
@@ -194,7 +194,7 @@ def _number(text: str, amount: str, unit: str) -> float:
     try:
         return number(as_written(amount), Parameter(name="", symbol="", unit=unit, meaning=""))
     except FaultError as error:
-        raise FaultError(f"{shown(text)}: {error.what}", error.cure) from None
+        raise FaultError(f"{written(text)}: {error.what}", error.cure) from None
 
 
 def _need_of_indices(draft: Draft, over: Sequence[str]) -> str:

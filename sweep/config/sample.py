@@ -22,7 +22,7 @@ from sweep.sampling.drawing import columns_of
 from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
 from sweep.sampling.stretches import Drawn
 from sweep.spec import Parameter
-from sweep.wording import listed, meant_cure, nearest_name, shown
+from sweep.wording import listed, meant_cure, nearest_name, written
 from sweep.work import Values
 
 SEEDED = ("random", "latin_hypercube")  # without a seed, Sobol's sequence is not scrambled
@@ -133,7 +133,7 @@ def _distribution(raw: object, name: str) -> tuple[str, list[object]]:
     """The form of a distribution and as many entries as it takes; FaultError if it is none."""
     how = EXAMPLE.format(name=name)
     if not is_table(raw):
-        raise FaultError(f"{shown(raw)} is not a table", how)
+        raise FaultError(f"{written(raw)} is not a table", how)
     faults = Faults()
     table = Table(raw, "", faults)
     given = table.values(DISTRIBUTION.keys)
@@ -172,7 +172,7 @@ def _amount(entry: object, role: Role, parameter: Parameter) -> float:
     value = number(entry, PLAIN_NUMBER if role == "plain" else replace(parameter, infinite=False))
     warn_of_turns([entry], PLAIN_NUMBER if role == "plain" else parameter)
     if role != "number" and not value > 0:
-        raise FaultError(f"{shown(entry)} is out of range", "it has to be above 0")
+        raise FaultError(f"{written(entry)} is out of range", "it has to be above 0")
     return value
 
 
@@ -232,7 +232,7 @@ def _columns(draft: Draft, table: Table, file: CsvFile, names: Sequence[str]) ->
     columns: dict[str, Values] = {}
     for name in sorted({*names}):
         if name not in draft.known:
-            what = f"the column {shown(name)} of {str(file.path)!r} is not a parameter"
+            what = f"the column {written(name)} of {str(file.path)!r} is not a parameter"
             meant = nearest_name(name, draft.known)
             table.faults.meant.update([meant] if meant else [])
             cure = "to use only some of the columns, name them: columns = [...]"

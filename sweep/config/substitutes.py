@@ -36,7 +36,7 @@ def own_of(model: Model, parameter_set: str) -> set[str]:
     return set[str]().union(*own)
 
 
-def redundant_parameters(substitutes: list[Substitute], names: Sequence[str]) -> dict[str, str]:
+def redundant_parameters(substitutes: Sequence[Substitute], names: Sequence[str]) -> dict[str, str]:
     """What is wrong with each parameter that is given and also follows from others."""
     return {
         name: f"follows from {listed([n for n in names if n in each.names])}"

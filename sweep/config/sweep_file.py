@@ -17,7 +17,7 @@ from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
 from sweep.reader import Faults, Table
 from sweep.shipped import shipped_configs
-from sweep.wording import UNREADABLE, key_text, nearest, shown, special
+from sweep.wording import UNREADABLE, key_text, nearest, special, written
 
 Entries = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
@@ -152,8 +152,10 @@ def _path(source: str | Path) -> Path:
     except PermissionError:  # named where the file is read
         return Path(source)
     except (OSError, ValueError, TypeError):  # no file can have such a name
-        what = f"{shown(source)} is not the path of a sweep file"
-        raise ConfigError(shown(source), [Fault("", what, "give one, or a shipped name")]) from None
+        what = f"{written(source)} is not the path of a sweep file"
+        raise ConfigError(
+            written(source), [Fault("", what, "give one, or a shipped name")]
+        ) from None
     return path
 
 
@@ -213,4 +215,4 @@ def _syntax_fault(problem: str, text: str) -> Fault:
     if not re.search("[\"'#]", line) and BARE_POINT.search(line):  # of no text or comment
         cure = POINT_CURE
     place = f"line {match[2]}, column {match[3]}"
-    return Fault(place, f"this is not TOML: {reason} in {shown(line)}", cure)
+    return Fault(place, f"this is not TOML: {reason} in {written(line)}", cure)

@@ -18,7 +18,7 @@ from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.spec import Output, Parameter
 from sweep.theory.wear import GEOMETRIES, LAWS, YEAR, Geometry, Law, inclination_warning
 from sweep.theory.wear.geometries import SMALL
-from sweep.wording import listed, nearest, shown
+from sweep.wording import listed, nearest, written
 
 LEVELS = (0.05, 0.5, 0.95)  # of quantiles, unless others are given
 FINEST_LEVEL = 1e-9  # how close to 0 and 1 a level may be
@@ -75,7 +75,7 @@ def _chosen(
 ) -> Row | None:
     """The law or geometry with this name."""
     if name is not None and name not in rows:
-        table.fault(key, f"{shown(name)} is not {kind} of wear", nearest(name, rows))
+        table.fault(key, f"{written(name)} is not {kind} of wear", nearest(name, rows))
     return None if name is None else rows.get(name)
 
 
@@ -155,7 +155,7 @@ def _levels(table: Table, entry: list[float] | float | str | None) -> tuple[floa
     if levels and all(FINEST_LEVEL <= level <= 1 - FINEST_LEVEL for level in levels):
         return tuple(sorted(set(levels)))
     if levels:
-        table.fault("quantiles", shown(list(levels)), "each has to be above 0 and below 1")
+        table.fault("quantiles", written(list(levels)), "each has to be above 0 and below 1")
     return LEVELS
 
 
@@ -164,9 +164,9 @@ def _seconds(table: Table, entry: list[float] | float | str | None) -> tuple[flo
         table.missing("years", "give the times in service: [1, 2, 5, 10]")
     years = (() if entry is None else table.read("years", _numbers, entry)) or ()
     if not all(0 < year < math.inf for year in years):
-        table.fault("years", shown(list(years)), "each has to be above 0 and finite")
+        table.fault("years", written(list(years)), "each has to be above 0 and finite")
     elif list(years) != sorted(set(years)):
-        table.fault("years", shown(list(years)), "they have to ascend")
+        table.fault("years", written(list(years)), "they have to ascend")
     elif len(years) > MAX_TIMES:
         table.fault("years", f"{len(years):,} times are too many", f"give at most {MAX_TIMES:,}")
     return tuple(year * YEAR for year in years)
@@ -178,7 +178,7 @@ def _numbers(entry: list[float] | float | str) -> tuple[float, ...]:
     try:
         numbers = tuple(float(part) for part in (parts if isinstance(parts, list) else [parts]))
     except ValueError:
-        raise FaultError(f"{shown(entry)} is not a list of numbers", "write 1,2,5") from None
+        raise FaultError(f"{written(entry)} is not a list of numbers", "write 1,2,5") from None
     if not numbers:
         raise FaultError("empty", "give at least one number")
     return numbers

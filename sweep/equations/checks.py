@@ -21,7 +21,7 @@ from sweep.equations.rules import MAX_KEPT
 from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.equations.system import Definition, System, event_place
 from sweep.errors import Fault
-from sweep.wording import nearest, shown
+from sweep.wording import nearest, written
 
 ALWAYS = {"t": "the time", "pi": "a number"}
 
@@ -74,7 +74,7 @@ def _faults_in(
         if name in elsewhere and name not in known:
             yield part.column, f"{name!r} is {elsewhere[name]}, which cannot stand here", ""
         elif name not in known:
-            yield part.column, f"{shown(name)} is unknown", nearest(name[:64], known)
+            yield part.column, f"{written(name)} is unknown", nearest(name[:64], known)
     yield from _wrong_kind(expression, wanted, known, "here", crosses=crosses)
     for part in walk(expression):
         if isinstance(part, Call):

@@ -17,7 +17,7 @@ from sweep.reader import finite_numbers, near
 from sweep.request import Interpolation
 from sweep.request import Table as TimeTable
 from sweep.spec import Parameter
-from sweep.wording import shown
+from sweep.wording import written
 
 MAX_MODES = 16
 INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic")
@@ -180,7 +180,7 @@ def _modes_of_event(table: Table, modes: Sequence[str]) -> tuple[str, ...]:
         table.fault("in", "empty", "remove it for all modes")
     for name in names:
         _check_mode(table, "in", name, modes)
-    if len({shown(name) for name in names}) < len(names):
+    if len({written(name) for name in names}) < len(names):
         table.fault("in", "a mode is listed twice", "list it once")
     return tuple(name for name in modes if name in names)
 
@@ -198,7 +198,7 @@ def _check_mode(table: Table, key: str, name: object, modes: Sequence[str]) -> N
         cure = "write [modes.NAME] in place of [derivatives]"
         table.fault(key, "this model has no modes", cure)
     elif name not in modes:
-        table.fault(key, f"{shown(name)} is not a mode", near(name, modes))
+        table.fault(key, f"{written(name)} is not a mode", near(name, modes))
 
 
 def _stop(table: Table) -> int | None:

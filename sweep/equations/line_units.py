@@ -15,7 +15,7 @@ from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Num
 from sweep.equations.system import Line, System
 from sweep.errors import Fault, FaultError
 from sweep.units import UNIT_PATTERN, parse, registry
-from sweep.wording import shown
+from sweep.wording import written
 
 MAX_UNIT_LENGTH = 80
 
@@ -73,7 +73,7 @@ def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ..
                 faults.append(Fault(f"{place}.unit", error.what, error.cure))
     for rule in system.outputs:
         if rule.kind in ("count", "share") and units[rule.name] not in (None, NO_DIMENSION):
-            what = f"{shown(rule.unit)}: a {rule.kind} has no unit"
+            what = f"{written(rule.unit)}: a {rule.kind} has no unit"
             faults.append(Fault(f"outputs.{rule.name}.unit", what, "remove it"))
     for line in (each for each in system.lines if each.place not in faulty):
         line_unit = units[line.unit_of] if line.unit_of else None
@@ -125,23 +125,23 @@ def dimensions_of(text: str) -> Dimensions:
     """The dimensions of a coherent SI unit, without angles; FaultError if it is none."""
     if len(text) <= MAX_UNIT_LENGTH and BROKEN_EXPONENT.search(text):
         cure = "raise a ratio to the power, as in (x/length)**1.5"
-        raise FaultError(f"{shown(text)}: exponents have to be whole numbers", cure)
+        raise FaultError(f"{written(text)}: exponents have to be whole numbers", cure)
     if len(text) > MAX_UNIT_LENGTH or not re.fullmatch(UNIT_PATTERN, text):
-        raise FaultError(f"{shown(text)} is not a unit", 'write one such as "kg m/s^2", or "1"')
+        raise FaultError(f"{written(text)} is not a unit", 'write one such as "kg m/s^2", or "1"')
     plain_dimensions = plain(text)
     if plain_dimensions is not None:
         return plain_dimensions
     try:
         factor, root = registry().get_base_units(parse(text))
     except FaultError as error:
-        raise FaultError(f"{shown(text)} has the {error.what}", error.cure) from None
+        raise FaultError(f"{written(text)} has the {error.what}", error.cure) from None
     except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
-        raise FaultError(f"{shown(text)} is not a unit that can be read") from error
+        raise FaultError(f"{written(text)} is not a unit that can be read") from error
     exponents: Any = {base: root._units.get(name, 0) for base, name in BASES.items()}
     expected = 1000.0 ** float(exponents["kg"])  # grams in the coherent unit
     if abs(float(factor) / expected - 1) > ROUNDING:
         cure = f'write "{unit_text(dimensions(exponents))}", and values in it'
-        raise FaultError(f"{shown(text)} is not a coherent SI unit", cure)
+        raise FaultError(f"{written(text)} is not a coherent SI unit", cure)
     return dimensions({**exponents, "rad": 0})
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from sweep.equations.expressions import FUNCTIONS
 from sweep.errors import Fault, FaultError
-from sweep.wording import listed, shown
+from sweep.wording import listed, written
 
 MAX_NAME_LENGTH = 64
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -51,10 +51,10 @@ def name_fault(name: str, in_sweeps: bool = False) -> FaultError | None:
     """
     if not NAME.fullmatch(name):
         rule = "a letter of a to z or A to Z, then letters, digits and underscores"
-        return FaultError(f"{shown(name)} is not a name", f"write {rule}")
+        return FaultError(f"{written(name)} is not a name", f"write {rule}")
     if len(name) > MAX_NAME_LENGTH:
         cure = f"at most {MAX_NAME_LENGTH} are allowed"
-        return FaultError(f"{shown(name)} has {len(name):,} characters", cure)
+        return FaultError(f"{written(name)} has {len(name):,} characters", cure)
     what = RESERVED.get(name)
     if keyword.iskeyword(name):
         what = "a word of the language of expressions"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from sweep.equations.expressions import FUNCTIONS, Call, Expression, Name, Number, Signature
 from sweep.errors import FaultError
 from sweep.reader import finite
-from sweep.wording import nearest, shown
+from sweep.wording import nearest, written
 
 MAX_LENGTH = 2000  # characters of an expression
 MAX_PARENTHESES = 50  # nested
@@ -126,7 +126,7 @@ def _check_tokens(text: str) -> None:
 
 def _strange(word: str) -> tuple[str, str]:
     """What is wrong with a word that expressions do not have, and the cure."""
-    return f"{shown(word)} is not known in expressions", CURES.get(word, "")
+    return f"{written(word)} is not known in expressions", CURES.get(word, "")
 
 
 def _broken_number(word: str, rest: str) -> tuple[str, str]:
@@ -140,7 +140,7 @@ def _broken_number(word: str, rest: str) -> tuple[str, str]:
         cure = f"there are no complex numbers; to multiply, write {word}*{rest}"
     elif rest[0].isalpha() or rest[0] == "_":
         cure = f"to multiply, write {word}*{rest[:20]}"
-    return f"{shown(word + rest)} is not a number", cure
+    return f"{written(word + rest)} is not a number", cure
 
 
 def _check_neighbours(text: str, column: int, before: str, word: str) -> None:
@@ -150,7 +150,7 @@ def _check_neighbours(text: str, column: int, before: str, word: str) -> None:
     begins = word[0].isdigit() or word[0] in ".(" or (is_name and word not in WORDS)
     is_call = word == "(" and (before[:1].isalpha() or before[:1] == "_")
     if ends and begins and not is_call:
-        what = f"an operator is missing before {shown(word)}"
+        what = f"an operator is missing before {written(word)}"
         raise _error(text, column, what, "to multiply, write *")
 
 
@@ -210,7 +210,7 @@ def _check_call(
         known = FUNCTIONS_ELSEWHERE.get(name, name.lower())
         cure = f"to multiply, write {name[:20]}*(...); {nearest(name[:64], functions)}"
         cure = f"write {known}(...)" if known in functions else cure
-        raise _error(text, column, f"{shown(name)} is not a function", cure)
+        raise _error(text, column, f"{written(name)} is not a function", cure)
     least, most = functions[name].least, functions[name].most
     if count < least or (most is not None and count > most):
         wanted = f"{least} or more" if most is None else str(least)

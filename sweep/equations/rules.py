@@ -11,7 +11,7 @@ from sweep.equations.system import PERIOD, Rule, RuleKind, Test
 from sweep.equations.tables import Table
 from sweep.reader import finite_numbers, near
 from sweep.spec import Parameter, Status
-from sweep.wording import listed, shown
+from sweep.wording import listed, written
 
 MAX_KEPT = 4096  # values a point of all outputs, which a kernel holds on its stack
 MAX_KEPT_IN_STORES = 65_536  # of an output; stores of earlier versions are still read
@@ -67,7 +67,7 @@ def _event(table: Table, key: str, events: Sequence[str]) -> str | None:
     if not events:
         table.fault(key, "this model has no events", "write [[events]]")
     elif value not in events:
-        table.fault(key, f"{shown(value)} is not an event", near(value, events))
+        table.fault(key, f"{written(value)} is not an event", near(value, events))
     return value if isinstance(value, str) else None
 
 
@@ -155,5 +155,5 @@ def _expected(table: Table, outputs: Sequence[Rule]) -> Mapping[str, float | tup
         else:
             expect[name] = numbers = finite_numbers(value)
             if len(numbers) != kept[name]:
-                table.fault(name, f"{shown(value)} is not a list of {kept[name]} numbers")
+                table.fault(name, f"{written(value)} is not a list of {kept[name]} numbers")
     return expect

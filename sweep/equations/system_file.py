@@ -23,7 +23,7 @@ from sweep.equations.system import FORMAT, System
 from sweep.equations.tables import MAX_FAULTS, Lines, Table
 from sweep.errors import ConfigError, Fault
 from sweep.reader import Faults, TooManyFaultsError
-from sweep.wording import shown
+from sweep.wording import written
 
 TIME_UNITS = ("s", "1")
 MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 32, 128, 16
@@ -132,5 +132,5 @@ def _check_format(top: Table) -> None:
     if version is None:
         top.missing("format", f"write format = {FORMAT}")
     elif not isinstance(version, int) or isinstance(version, bool) or version != FORMAT:
-        what = f"{shown(version)} is unknown: this version reads {FORMAT}"
+        what = f"{written(version)} is unknown: this version reads {FORMAT}"
         top.fault("format", what, f"write format = {FORMAT}")

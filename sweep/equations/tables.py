@@ -10,7 +10,7 @@ from sweep.equations.parsing import parse
 from sweep.equations.system import Line, Scope
 from sweep.reader import Faults, Position, TooManyFaultsError, dotted, finite
 from sweep.reader import Table as AnyTable
-from sweep.wording import shown
+from sweep.wording import written
 
 MAX_CHARACTERS = 200_000  # of all expressions of a file
 MAX_FAULTS = 100  # after which reading ends
@@ -80,7 +80,7 @@ class Table(AnyTable):
         if value is None:
             self.missing(key, f'write {key} = "..."')
         elif not isinstance(value, str):
-            self.fault(key, f"{shown(value)} is not an expression", "write it in quotes")
+            self.fault(key, f"{written(value)} is not an expression", "write it in quotes")
         else:
             return self.read(key, parse, value)
         return None

@@ -230,7 +230,7 @@ FAULTS = [
     ("{ times = [0.1, 5], values = [1, 2] }", "begins at 0.1 s, but the motion at 0 s"),
     ("{ times = [0, 1], values = [1, 2] }", "last sample is at 1.0 s, before window_end = 1.3"),
     ("{ times = [0, 5], values = [1, 2], interpolation = 3 }", "interpolation: 3 is not"),
-    ("{ }", "give one of file, times"),
+    ("{ }", "one of file, times"),
 ]  # fmt: skip
 
 
