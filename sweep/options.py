@@ -207,9 +207,9 @@ def consistent(options: RunOptions) -> RunOptions:
     if options.cluster is not None:
         raise SweepError(
             f"{requested} starts processes on this machine and cannot be combined with "
-            f"cluster={options.cluster!r}; leave out one of them. To use GPUs on a cluster, start "
-            "each worker with one GPU (CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS, or "
-            'extra = ["--gpus=1"] under [run.slurm]) and choose --backend gpu; in a job array, '
-            "combine --gpus with --shard"
+            f"cluster={options.cluster!r}; leave out one of them. To use GPUs on a cluster, choose "
+            "the backend 'gpu' and start each worker with one GPU (CUDA_VISIBLE_DEVICES=0 dask "
+            'worker ADDRESS, or extra = ["--gpus=1"] under [run.slurm]); in a job array, combine '
+            "`gpus` with `shard`"
         )
     return replace(options, backend="gpu")

@@ -175,15 +175,17 @@ class Table:
         """Note that a key is missing, which `close` reports unless the key is misspelt."""
         self.lacking[key] = cure
 
+    def value(self, name: str, key: Key) -> Any:
+        """The value of a key; its default if it is missing or faulty."""
+        value = self.get(name)
+        if name not in self.mapping or (value is None and key.default is None):
+            return key.default
+        parsed = self.read(name, key.read, value)
+        return key.default if parsed is None else parsed
+
     def values(self, keys: Keys) -> dict[str, Any]:
-        """The values of these keys; the default of each one that is missing or faulty."""
-        values = {name: key.default for name, key in keys.items()}
-        for name, key in keys.items():
-            value = self.get(name)
-            if name in self.mapping and (value, key.default) != (None, None):
-                parsed = self.read(name, key.read, value)
-                values[name] = key.default if parsed is None else parsed
-        return values
+        """The value of each of these keys."""
+        return {name: self.value(name, key) for name, key in keys.items()}
 
     def text(self, key: str, default: str | None = None, example: str = "...") -> str:
         """One line of text without control characters; required if there is no default."""
@@ -224,20 +226,11 @@ class Table:
 
     def flag(self, key: str) -> bool:
         """`true` or `false`, the default."""
-        value = self.get(key)
-        if value is not None and not isinstance(value, bool):
-            self.fault(key, f"{written(value)} is not true or false")
-        return value is True
+        return self.value(key, FLAG) is True
 
     def whole(self, key: str, least: int, most: int) -> int | None:
         """A whole number of a range; None if there is none."""
-        value = self.get(key)
-        if value is None:
-            return None
-        number = whole_from(least, most)(value)
-        if number is None:
-            self.fault(key, f"{written(value)} is not a whole number from {least:,} to {most:,}")
-        return number
+        return self.value(key, whole_key(least, most))
 
     def table(self, key: str) -> Self:
         """The table at a key; an empty one if there is none."""
@@ -356,9 +349,17 @@ def whole_from(least: int, most: int) -> Callable[[object], int | None]:
     return lambda value: value if type(value) is int and least <= value <= most else None
 
 
+def whole_key(least: int, most: int) -> Key:
+    """A key that takes a whole number of this range."""
+    return Key(f"a whole number from {least:,} to {most:,}", whole_from(least, most))
+
+
 def one_of(*choices: str) -> Callable[[object], object]:
     """What returns a value if it is one of these words."""
     return lambda value: value if isinstance(value, str) and value in choices else None
+
+
+FLAG = Key("true or false", is_flag)
 
 
 def finite(value: object) -> float | None:

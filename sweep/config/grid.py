@@ -44,7 +44,8 @@ def axes_of(draft: Draft, sample: Sample) -> tuple[Axis, ...]:
         if draft.is_group(raw, name):
             axes += _group(draft, name, reads=not is_too_large)
         else:
-            axes += _axes_in(draft, draft.axes, [name], reads=not is_too_large)
+            single = _axes_in(draft, draft.axes, [name], reads=not is_too_large)
+            axes += [each for each in single if _has_no_repetition(draft, draft.axes, each)]
     axes += sampled
     n_points = n_points if is_too_large else math.prod(axis.size for axis in axes)
     if n_points > MAX_SWEEP_POINTS:
@@ -127,8 +128,7 @@ def _axes_in(draft: Draft, table: Table, names: Sequence[str], *, reads: bool) -
             cure = f"write {FORM.format(name=name)}" + ("" if table is draft.axes else constant)
             table.fault(name, f"{written(raw)} is not a table", cure)
         elif axis := _axis_at(draft, table, name, reads=reads):
-            is_single = table is draft.axes
-            axes += [axis] if not is_single or _has_no_repetition(draft, table, axis) else []
+            axes.append(axis)
     return axes
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from sweep.errors import FaultError
 from sweep.options import MAX_WORKERS
 from sweep.plan.chunking import MAX_SWEEP_POINTS
-from sweep.reader import Key, Keys, finite, is_flag, is_mapping, is_text, one_of, whole_from
+from sweep.reader import FLAG, Key, Keys, finite, is_mapping, is_text, one_of, whole_from, whole_key
 from sweep.wording import listed
 
 MAX_SCRAMBLINGS = 4096
@@ -71,10 +72,6 @@ def _table(*, default: Mapping[str, object] | None = None) -> Key:
     return Key(A_TABLE, is_mapping, default)
 
 
-def _count(least: int, most: int, expected: str = "") -> Key:
-    return Key(expected or f"a whole number from {least:,} to {most:,}", whole_from(least, most))
-
-
 _NO_ENTRIES: Mapping[str, object] = {}
 _CSV_PATH = _text("the path of a CSV file, in quotes")
 _QUANTITY = Key("a number, or text with a unit", _anything)
@@ -122,10 +119,10 @@ SAMPLE = TableKeys(  # all other keys are parameters
         "method": Key(
             '"sobol", "random" or "latin_hypercube"', one_of("sobol", "random", "latin_hypercube")
         ),
-        "points": _count(1, MAX_SWEEP_POINTS),
-        "seed": _count(0, 2**53 - 1, "a whole number from 0 to 2^53 - 1"),
-        "scramblings": _count(
-            1, MAX_SCRAMBLINGS, f"a whole number: 1, or from 8 to {MAX_SCRAMBLINGS:,}"
+        "points": whole_key(1, MAX_SWEEP_POINTS),
+        "seed": Key("a whole number from 0 to 2^53 - 1", whole_from(0, 2**53 - 1)),
+        "scramblings": Key(
+            f"a whole number: 1, or from 8 to {MAX_SCRAMBLINGS:,}", whole_from(1, MAX_SCRAMBLINGS)
         ),
         "file": _CSV_PATH,
         "columns": _list("a list of names of parameters", is_text),
@@ -147,14 +144,14 @@ REDUCE = TableKeys(  # all other keys are outputs
     "Along which axes points are reduced, and how exactly.",
     {
         "over": _list('a list of axes such as ["point"]', is_text),
-        "exact_quantiles": Key("true or false", is_flag, default=False),
+        "exact_quantiles": replace(FLAG, default=False),
     },
 )
 REFINE = TableKeys(
     "The outputs that decide where the grid is refined, and how finely.",
     {
         "output": Key("the name of an output, in quotes, or a list of them", is_text, item=is_text),
-        "levels": _count(1, 20),
+        "levels": whole_key(1, 20),
         "tolerance": Key("a number above 0 and at most 1: a share of the output range", _share),
     },
 )
@@ -174,7 +171,7 @@ WEAR = TableKeys(
         "length": _QUANTITY,
         "angle": _QUANTITY,
         "hole_radius": _QUANTITY,
-        "small": Key("true or false", is_flag),
+        "small": FLAG,
         "limit": _QUANTITY,
     },
 )
@@ -204,9 +201,9 @@ SLURM = TableKeys(
             "(minutes), in quotes",
             _matching(_WALLTIME),
         ),
-        "cores": _count(1, MAX_CORES),
+        "cores": whole_key(1, MAX_CORES),
         "memory": Key('an amount above 0 with its unit: "8 GB"', _matching(_MEMORY)),
-        "jobs": _count(1, MAX_WORKERS),
+        "jobs": whole_key(1, MAX_WORKERS),
         "extra": _list(
             'a list of options, without #SBATCH: ["--constraint=avx512"]',
             _matching(r"-[^\r\n]+"),
