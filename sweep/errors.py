@@ -35,13 +35,26 @@ def warn(message: str) -> None:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a request: its location, and a message that says what to do."""
+    """One thing wrong with a request: where it is, what it is, and what to do about it."""
 
-    place: str  # "[parameters] mass", "--set friction", "line 7, column 3"
-    message: str
+    where: str  # "[parameters] mass", "--set friction", "line 7, column 3"
+    what: str
+    cure: str = ""
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.place else self.message
+        sentence = "; ".join(filter(None, (self.what, self.cure)))
+        return f"{self.where}: {sentence}" if self.where else sentence
+
+
+class FaultError(ValueError):
+    """A value that cannot be used; whoever knows where it is makes a Fault of it."""
+
+    def __init__(self, what: str, cure: str = "") -> None:
+        super().__init__(what, cure)
+        self.what, self.cure = what, cure
+
+    def __str__(self) -> str:
+        return str(Fault("", self.what, self.cure))
 
 
 class ConfigError(SweepError):

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, TypedDict, cast, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 
-from sweep.errors import MAX_FAULTS_SHOWN, SweepError
-from sweep.wording import nearest, shown
+from sweep.errors import SweepError
+from sweep.reader import Key, Table, is_flag, is_mapping, whole_from
 
 LOCAL, SLURM = "local", "slurm"  # values of `cluster`
 BackendName = Literal["auto", "cpu", "gpu"]
@@ -24,33 +24,20 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(d|h|min|m|s)\s*")
 _SECONDS = {"d": 86400.0, "h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
 
 
-@dataclass(frozen=True)
-class Option:
-    """One run option."""
+@dataclass(frozen=True, kw_only=True)
+class Option(Key):
+    """One run option: a key of [run], an argument in Python, an option of the command line."""
 
     meaning: str  # in --help and in the documentation of `sweep.run`
-    expected: str  # the values it takes, in messages
-    parsed: Callable[[object], object]  # the value as RunOptions has it, None if it takes no such
     metavar: str = ""  # in --help; a flag has none
     in_file: bool = True  # whether [run] takes it
     on_command_line: bool = True
-
-    def read(self, value: object) -> Any:
-        """The value as RunOptions has it; ValueError, whose text says what is expected."""
-        parsed = self.parsed(value)
-        if parsed is None:
-            raise ValueError(f"{shown(value)} is not {self.expected}")
-        return parsed
 
     def read_text(self, text: str) -> Any:
         """As `read`, for the text of a command line, in which digits are a number."""
         if re.fullmatch(r"-?[0-9]{1,18}", text):
             return self.read(int(text))
         return self.read(float(text) if re.fullmatch(r"[0-9]{1,18}\.[0-9]*", text) else text)
-
-
-def _whole(maximum: int) -> Callable[[object], object]:
-    return lambda value: value if type(value) is int and 1 <= value <= maximum else None
 
 
 def _cluster(value: object) -> object:
@@ -90,53 +77,49 @@ def _duration(value: object) -> object:
 
 
 def _count(meaning: str, maximum: int, maximum_text: str) -> Option:
-    return Option(meaning, f"a whole number from 1 to {maximum_text}", _whole(maximum), "N")
+    expected = f"a whole number from 1 to {maximum_text}"
+    return Option(expected=expected, parsed=whole_from(1, maximum), meaning=meaning, metavar="N")
 
 
 def _switch(meaning: str, *, in_file: bool = True) -> Option:
-    return Option(
-        meaning,
-        "true or false",
-        lambda value: value if isinstance(value, bool) else None,
-        in_file=in_file,
-    )
+    return Option(expected="true or false", parsed=is_flag, meaning=meaning, in_file=in_file)
 
 
 _BACKEND = Option(
-    'Device that computes; "auto" is a GPU if there is one, otherwise the CPU.',
-    " or ".join(", ".join(map(json.dumps, BACKENDS)).rsplit(", ", 1)),
-    lambda value: value if value in BACKENDS else None,
-    "|".join(BACKENDS),
+    meaning='Device that computes; "auto" is a GPU if there is one, otherwise the CPU.',
+    expected=" or ".join(", ".join(map(json.dumps, BACKENDS)).rsplit(", ", 1)),
+    parsed=lambda value: value if value in BACKENDS else None,
+    metavar="|".join(BACKENDS),
 )
 _CLUSTER = Option(
-    'Compute in processes: "local", "slurm", or the address of a Dask scheduler.',
-    '"local", "slurm" or the address of a Dask scheduler such as "tcp://HOST:PORT"',
-    _cluster,
-    "WHERE",
+    meaning='Compute in processes: "local", "slurm", or the address of a Dask scheduler.',
+    expected='"local", "slurm" or the address of a Dask scheduler such as "tcp://HOST:PORT"',
+    parsed=_cluster,
+    metavar="WHERE",
 )
 _GPUS = Option(
-    "Number of local GPUs, one process per GPU.",
-    f'"all" or a whole number from 1 to {MAX_WORKERS:,}',
-    lambda value: value if value == "all" else _whole(MAX_WORKERS)(value),
-    "all|N",
+    meaning="Number of local GPUs, one process per GPU.",
+    expected=f'"all" or a whole number from 1 to {MAX_WORKERS:,}',
+    parsed=lambda value: value if value == "all" else whole_from(1, MAX_WORKERS)(value),
+    metavar="all|N",
 )
 _SHARD = Option(
-    "Compute only shard I of N: every N-th chunk.",
-    "I/N with whole numbers, I from 1 to N",
-    _shard,
-    "I/N",
+    meaning="Compute only shard I of N: every N-th chunk.",
+    expected="I/N with whole numbers, I from 1 to N",
+    parsed=_shard,
+    metavar="I/N",
     in_file=False,
 )
 _TIME_LIMIT = Option(
-    'Stop after this time, such as "90s", "55m" or "1h30m".',
-    'a length of time above 0: write seconds, or text such as "55m" or "1h30m"',
-    _duration,
-    "TIME",
+    meaning='Stop after this time, such as "90s", "55m" or "1h30m".',
+    expected='a length of time above 0: write seconds, or text such as "55m" or "1h30m"',
+    parsed=_duration,
+    metavar="TIME",
 )
 _SLURM = Option(
-    "What each SLURM job requests.",
-    "a table",
-    lambda value: cast("object", value) if isinstance(value, Mapping) else None,
+    meaning="What each SLURM job requests.",
+    expected="a table",
+    parsed=is_mapping,
     on_command_line=False,
 )
 
@@ -194,23 +177,19 @@ class RunOptions:
     slurm: Mapping[str, object] = field(default_factory=dict[str, object])  # [run.slurm]
 
 
-def read(raw: Mapping[str, object], *, in_file: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """The correct options, as RunOptions has them, and what is wrong with each of the others."""
+def read(table: Table, *, in_file: bool) -> dict[str, Any]:
+    """The correct options of a table, as RunOptions has them; the others are faults of it."""
     allowed = {name: option for name, option in OPTIONS.items() if option.in_file or not in_file}
     correct: dict[str, Any] = {}
-    faults: dict[str, str] = {}
-    for name, value in raw.items():
-        if name not in allowed:
-            cure = f"; give --{name.replace('_', '-')} to the run instead"
-            if name not in OPTIONS:
-                cure = f"; {nearest(name, allowed)}" if len(faults) < MAX_FAULTS_SHOWN else ""
-            faults[name] = f"there is no such option{cure}"
-            continue
-        try:
-            correct[name] = allowed[name].read(value)
-        except ValueError as error:
-            faults[name] = str(error)
-    return correct, faults
+    for name, value in table.mapping.items():
+        if name in allowed:
+            parsed = table.read(name, allowed[name].read, value)
+            correct |= {} if parsed is None else {name: parsed}
+        elif name in OPTIONS:
+            table.fault(name, "there is no such option in files", f"give `{name}` to the run")
+        else:
+            table.unknown(name, "there is no such option", [*allowed])
+    return correct
 
 
 def consistent(options: RunOptions) -> RunOptions:
@@ -228,9 +207,9 @@ def consistent(options: RunOptions) -> RunOptions:
     if options.cluster is not None:
         raise SweepError(
             f"{requested} starts processes on this machine and cannot be combined with "
-            f"cluster={options.cluster!r}; leave out one of them. To use GPUs on a cluster, start "
-            "each worker with one GPU (CUDA_VISIBLE_DEVICES=0 dask worker ADDRESS, or "
-            'extra = ["--gpus=1"] under [run.slurm]) and choose --backend gpu; in a job array, '
-            "combine --gpus with --shard"
+            f"cluster={options.cluster!r}; leave out one of them. To use GPUs on a cluster, choose "
+            "the backend 'gpu' and start each worker with one GPU (CUDA_VISIBLE_DEVICES=0 dask "
+            'worker ADDRESS, or extra = ["--gpus=1"] under [run.slurm]); in a job array, combine '
+            "`gpus` with `shard`"
         )
     return replace(options, backend="gpu")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
+from sweep.errors import FaultError
 from sweep.wording import listed
 
 
@@ -93,14 +94,8 @@ FOREIGN = {
 }  # fmt: skip
 
 
-class UnknownUnitError(ValueError):
-    """A name that is not a unit; its text is `unknown unit 'meeter'; known units are m, g, ...`."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"unknown unit {name!r}; {_cure(name)}")
-
-
 def _cure(name: str) -> str:
+    """What to write in place of a name that is no unit."""
     if name in FOREIGN:
         return f"1 {name} is {FOREIGN[name]}"
     alike = [each for each in _with_prefixes() if each.lower() == name.lower()]
@@ -142,7 +137,7 @@ def registry() -> Any:  # pint's generic classes have no complete types
 
 
 def parse(text: str) -> Any:
-    """The pint unit of a text that UNIT_PATTERN fits; UnknownUnitError, or an error of pint's."""
+    """The pint unit of a text that UNIT_PATTERN fits; FaultError, or an error of pint's."""
     import pint
 
     text = text.replace("·", "*")
@@ -150,7 +145,8 @@ def parse(text: str) -> Any:
         return registry().parse_units(f"1{text}" if text.startswith("/") else text)
     except pint.UndefinedUnitError as error:
         names = cast("str | tuple[str, ...]", error.unit_names)
-        raise UnknownUnitError(names if isinstance(names, str) else listed(names)) from None
+        unknown = names if isinstance(names, str) else listed(names)
+        raise FaultError(f"unknown unit {unknown!r}", _cure(unknown)) from None
 
 
 def _unit_names() -> list[str]:

@@ -7,6 +7,7 @@ import re
 import reprlib
 import unicodedata
 from collections.abc import Iterable
+from datetime import date, time
 from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
@@ -27,15 +28,35 @@ UNREADABLE = "reading is not permitted; change its permissions or those of the f
 
 SPECIAL = {S_ISFIFO: "a FIFO", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = 60
-_SHORT.maxlevel = 3
+
+class _Written(reprlib.Repr):
+    """Values as files have them."""
+
+    def repr1(self, x: object, level: int) -> str:
+        if isinstance(x, bool):
+            return str(x).lower()
+        return str(x) if isinstance(x, (date, time)) else super().repr1(x, level)
+
+
+_PYTHON, _FILES = reprlib.Repr(), _Written()
+for _short in (_PYTHON, _FILES):
+    _short.maxstring = _short.maxother = 60
+    _short.maxlevel = 3
 
 
 def shown(value: object) -> str:
     """The value as Python writes it, cut to about 60 characters."""
+    return _cut(value, _PYTHON)
+
+
+def written(value: object) -> str:
+    """The value as it is in a file: `true`, 1979-05-27."""
+    return _cut(value, _FILES)
+
+
+def _cut(value: object, short: reprlib.Repr) -> str:
     try:
-        return _SHORT.repr(value)
+        return short.repr(value)
     except ValueError:  # an int of more digits than Python converts to text
         return f"something too long to show ({type(value).__name__})"
 
@@ -85,10 +106,21 @@ def install(extra: str) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """`did you mean 'mass'?` if a known name is near, otherwise the list of known names."""
     names = list(known)
+    return meant_cure(nearest_name(name, names), names)
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is meant by a misspelt one; None if none is near."""
+    names = list(known)
     close = [SYNONYMS[name]] if SYNONYMS.get(name) in names else []
     close = close or [each for each in names if each.lower() == name.lower()]
     close = close or get_close_matches(name, names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"choose one of {listed(names)}"
+    return close[0] if close else None
+
+
+def meant_cure(meant: str | None, known: Iterable[str]) -> str:
+    """What to do about a misspelt name that is taken for another one, or for none."""
+    return f"choose one of {listed(known)}" if meant is None else f"did you mean {meant!r}?"
 
 
 def key_text(key: str) -> str:

@@ -1,6 +1,6 @@
 """Python processes forked from one that has imported what commands need.
 
-Importing xarray, zarr, Dask and pydantic takes a second or two; a fork takes milliseconds. What
+Importing xarray, zarr and Dask takes a second or two; a fork takes milliseconds. What
 depends on how a process starts is tested with `subprocess`: imports, settings that libraries read
 when they are imported, and standard streams that are closed. Only Linux forks; elsewhere `Forked`
 starts a new interpreter.

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from pydantic.fields import FieldInfo
-
 from generators.models import parameter_table
 from generators.tables import code, plain, table
 from sweep.config import schema
 from sweep.config.reduce_table import EXAMPLES, STATISTICS
 from sweep.options import OPTIONS
+from sweep.reader import Keys
 from sweep.theory.wear.geometries import GEOMETRIES
 from sweep.theory.wear.laws import LAWS
 
-A_TABLE = "a table"  # how the schema describes keys that are tables
 TABLES = {
-    "axis": schema.AxisTable,
-    "excitation": schema.ExcitationTable,
-    "sample": schema.SampleTable,
-    "distribution": schema.DistributionTable,
-    "reduce": schema.ReduceTable,
-    "refine": schema.RefineTable,
-    "wear": schema.WearTable,
+    "axis": schema.AXIS,
+    "excitation": schema.EXCITATION,
+    "sample": schema.SAMPLE,
+    "distribution": schema.DISTRIBUTION,
+    "reduce": schema.REDUCE,
+    "refine": schema.REFINE,
+    "wear": schema.WEAR,
 }
 TITLES = {
     "axis": "An axis",
@@ -35,12 +33,13 @@ def sweep_file_page() -> str:
         "# Keys of sweep files\n\nThis page is written from the tables that check sweep files. "
         "What the keys are for, with examples: "
         "[write a sweep file](../how_to/write_a_sweep_file.md).",
-        "## Top level\n\n" + _keys(schema.TopLevel),
+        "## Top level\n\n" + _keys(schema.TOP_LEVEL),
         "Numbers in `[parameters]` and in axes are in SI units; text may have a unit, such as "
         '`"50 turn/s"`.',
     ]
     for name, keys in TABLES.items():
-        parts.append(f"## {TITLES.get(name, f'`[{name}]`')}\n\n{_sentence(keys)}\n\n{_keys(keys)}")
+        title = TITLES.get(name, f"`[{name}]`")
+        parts.append(f"## {title}\n\n{plain(keys.meaning)}\n\n{_keys(keys.keys)}")
         if name == "reduce":
             parts.append(_statistics())
         if name == "wear":
@@ -48,35 +47,19 @@ def sweep_file_page() -> str:
     parts.append(
         "## `[run]`\n\nHow to run it; no option changes a bit of a result.\n\n" + _options()
     )
-    parts.append(
-        "## `[run.slurm]`\n\nWhat each job of `--cluster slurm` requests.\n\n"
-        + _keys(schema.SlurmTable)
-    )
+    parts.append(f"## `[run.slurm]`\n\n{schema.SLURM.meaning}\n\n" + _keys(schema.SLURM.keys))
     return "\n\n".join(parts) + "\n"
 
 
-def _sentence(keys: type[schema.Table]) -> str:
-    text = (keys.__doc__ or "").partition(": ")
-    words = text[2] or text[0]
-    return plain(words[0].upper() + words[1:])
-
-
-def _keys(keys: type[schema.Table]) -> str:
-    rows = [
-        (code(name), plain(field.description or ""), _default(field))
-        for name, field in keys.model_fields.items()
-    ]
+def _keys(keys: Keys) -> str:
+    rows = [(code(name), plain(key.expected), _default(key.default)) for name, key in keys.items()]
     return table(("key", "value", "default"), rows)
 
 
-def _default(field: FieldInfo) -> str:
-    return (
-        ""
-        if field.default in (None, {})
-        else code(
-            str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
-        )
-    )
+def _default(default: object) -> str:
+    if not default and default is not False:
+        return ""
+    return code(str(default).lower() if isinstance(default, bool) else str(default))
 
 
 def _statistics() -> str:

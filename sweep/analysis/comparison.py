@@ -14,12 +14,11 @@ import xarray as xr
 from sweep.analysis.labels import point_text
 from sweep.analysis.relative_errors import error_name, errors
 from sweep.analysis.slices import Slice, is_flag
-from sweep.config.problems import UnreadableError
 from sweep.config.quantities import number
 from sweep.config.sweep_file import plain
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
-from sweep.errors import SweepError
+from sweep.errors import FaultError, SweepError
 from sweep.plan.recipes import model_of, table_of
 from sweep.request import Axis, Sweep
 from sweep.spec import Parameter
@@ -174,7 +173,7 @@ def _parameter_values(
             raise SweepError(f"method {method!r} takes no {name!r}; {nearest(str(name), known)}")
         try:
             parameter_values[name] = number(plain(value), known[name])
-        except UnreadableError as error:
+        except FaultError as error:
             raise SweepError(f"{name}: {error}") from None
     return parameter_values
 

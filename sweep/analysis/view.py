@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any, TypedDict, cast
 
-from sweep.errors import SweepError
+from sweep.errors import FaultError, SweepError
 from sweep.spec import Parameter
-from sweep.units import UnknownUnitError, parse, registry
+from sweep.units import parse, registry
 from sweep.wording import nearest, shown
 
 Limits = tuple[float | str, float | str]
@@ -121,7 +121,7 @@ def factor(unit: str, shown_in: str, name: str) -> float:
     try:
         source, target = (parse("" if text == "1" else text) for text in (unit, shown_in))
         return float(registry().Quantity(Decimal(1), source).to(target).magnitude)
-    except UnknownUnitError as error:
+    except FaultError as error:
         raise SweepError(f"unit of {name}: {error}") from None
     except Exception as error:  # pint's errors have several bases
         own = "has no unit" if unit == "1" else f"is in {unit}"
@@ -136,7 +136,6 @@ def in_unit(what: str, value: object, unit: str, *, infinite: bool = False) -> f
 
     SweepError, which begins with what it is.
     """
-    from sweep.config.problems import UnreadableError
     from sweep.config.quantities import as_written, number
     from sweep.config.sweep_file import plain
 
@@ -144,5 +143,5 @@ def in_unit(what: str, value: object, unit: str, *, infinite: bool = False) -> f
     value = plain(value)
     try:
         return number(as_written(value) if isinstance(value, str) else value, parameter)
-    except UnreadableError as error:
+    except FaultError as error:
         raise SweepError(f"{what}: {error}") from None

@@ -95,8 +95,8 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     refuse_no_results(dataset)
     dataset = coded(dataset)
     units = {str(n): str(v.attrs.get("units")) for n, v in dataset.data_vars.items()}
-    if fault := power_fault(wear.power, units, is_uncertain=wear.coefficient_at is not None):
-        raise SweepError(f"these results have no {wear.power!r} for wear: {fault[1]}")
+    if found := power_fault(wear.power, units, is_uncertain=wear.coefficient_at is not None):
+        raise SweepError(f"these results have no {wear.power!r} for wear: {found[1]}")
     powers = _powers(dataset, wear)
     shares = _statistics(dataset, wear, SHARES)
     for name, power in powers.items():

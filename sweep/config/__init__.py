@@ -6,23 +6,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sweep.config.assembly import sweep_of
-from sweep.config.grid import at_numbers
+from sweep.config.assembly import outputs_of, parameter_set_of, sweep_of
+from sweep.config.derived_table import derived_of
+from sweep.config.draft import Draft, Sample, draft_of, table_in
+from sweep.config.grid import at_numbers, axes_of
 from sweep.config.overrides import Changes, overridden
-from sweep.config.problems import Check, Problem, finished, in_table
 from sweep.config.reduce_table import reduced
 from sweep.config.refinement import refinement_of
-from sweep.config.schema import SlurmTable, TopLevel, checked
-from sweep.config.sweep_file import Document, is_table, plain, read
-from sweep.errors import ConfigError, Fault, SweepError
+from sweep.config.schema import SLURM
+from sweep.config.sweep_file import is_table, plain, read
+from sweep.errors import ConfigError, SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options
+from sweep.reader import Faults, Table
 from sweep.request import Refinement, Request, Sweep, Wear
-from sweep.wording import shown
 
 __all__ = ["Request", "checked_options", "load", "load_wear"]
-
-FORMAT = 1  # of sweep files
 
 
 def load(
@@ -37,22 +36,25 @@ def load(
     table for its axis; `method=...` and the like; `run.workers=2`. `at` are those of `--at`, which
     give parameters one value each, so that nothing is refined. Raises ConfigError with every fault.
     """
-    document, faults = overridden(read(source), overrides, at)
-    (sweep, options, refinement, wear), problems = finished(_contents(document, is_point=bool(at)))
-    faults += map(document.fault, problems)
-    if faults or sweep is None:
-        raise ConfigError(document.source, faults)
+    faults = Faults()
+    document = overridden(read(source), overrides, at, faults)
+    draft = draft_of(document, faults)
+    sweep, refinement, wear = _contents(draft, is_point=bool(at))
+    options = _options(table_in(draft.top, "run", draft.values["run"]), in_file=True)
+    if faults.found or sweep is None:
+        raise ConfigError(document.source, faults.in_order())
     name, wear_table = document.name or sweep.model.name, document.tables.get("wear")
     written = wear_table if is_table(wear_table) else None
-    return Request(sweep, options, name, refinement, wear, written)
+    return Request(sweep, RunOptions(**options), name, refinement, wear, written)
 
 
 def checked_options(options: Mapping[str, object]) -> dict[str, Any]:
     """Run options from Python, as RunOptions has them; SweepError that names all faulty ones."""
+    faults = Faults()
     values = {name: plain(value) for name, value in options.items()}
-    correct, problems = finished(_options(values, in_file=False))
-    if problems:
-        raise SweepError("; ".join(f"{name}: {message}" for _, name, message in problems))
+    correct = _options(Table(values, "", faults, _key_alone), in_file=False)
+    if faults.found:
+        raise SweepError("; ".join(map(str, faults.in_order())))
     return correct
 
 
@@ -63,49 +65,53 @@ def load_wear(table: Mapping[str, object], source: str, place: Callable[[str], s
     """
     from sweep.config.wear_table import wear_of
 
-    wear, problems = finished(wear_of({key: plain(value) for key, value in table.items()}))
-    if problems or wear is None:
-        raise ConfigError(source, [Fault(place(each.key), each.message) for each in problems])
+    faults = Faults()
+    entries = {key: plain(value) for key, value in table.items()}
+    wear = wear_of(Table(entries, "", faults, lambda _, key: place(key)))
+    if faults.found or wear is None:
+        raise ConfigError(source, faults.in_order())
     return wear
 
 
 def _contents(
-    document: Document, *, is_point: bool
-) -> Check[tuple[Sweep | None, RunOptions, Refinement | None, Wear | None]]:
-    top, wrong = checked(TopLevel, document.tables)
-    for key, message in wrong.items():
-        if key not in TopLevel.model_fields and not is_table(document.tables[key]):
-            message += "; parameters go under [parameters]"
-        yield Problem("", key, message)
-    if "format" not in document.tables and document.name is not None:
-        yield Problem("", "format", f"missing; write format = {FORMAT}")
-    elif top.format not in (None, FORMAT):
-        message = f"{shown(top.format)} is unknown; this version reads {FORMAT}"
-        yield Problem("", "format", message)
-    options = yield from _options(top.run, in_file=True)
-    sweep, problems = finished(sweep_of(document, top))
-    yield from problems
-    refinement = None
-    if sweep is not None and is_point:
-        sweep = yield from at_numbers(sweep, document.numbers)
-    elif not is_point:
-        has_axes = not any(each.table.split(".")[0] in ("axes", "sample") for each in problems)
-        sweep = yield from reduced(top, sweep, has_axes=has_axes)
-        refinement = yield from refinement_of(top, sweep)
+    draft: Draft, *, is_point: bool
+) -> tuple[Sweep | None, Refinement | None, Wear | None]:
+    """The sweep, its refinement and the wear that follows from it, as far as they are correct."""
+    sample = Sample()
+    if draft.sample is not None:
+        from sweep.config.sample import sample_of
+
+        sample = sample_of(draft, draft.sample)
+    axes = axes_of(draft, sample)
+    derived = derived_of(draft, sample)
+    parameter_set = parameter_set_of(draft, sample)
+    outputs = outputs_of(draft, parameter_set)
+    sweep = sweep_of(draft, sample, axes, derived, parameter_set, outputs)
+    if is_point:
+        sweep, refinement = at_numbers(draft, axes, sweep), None
+        results = outputs
+    else:
+        sweep = reduced(draft, outputs, sweep)
+        results = sweep.outputs if sweep else outputs if draft.reduce is None else None
+        refinement = refinement_of(draft, axes, results, sweep)
     wear = None
-    if top.wear is not None:
+    if draft.values["wear"] is not None:
         from sweep.config.wear_table import wear_of
 
-        wear = yield from wear_of(top.wear, sweep)
-    return sweep, RunOptions(**options), refinement, wear
+        wear = wear_of(table_in(draft.top, "wear"), results)
+    return sweep, refinement, wear
 
 
-def _options(raw: Mapping[str, object], *, in_file: bool) -> Check[dict[str, Any]]:
+def _key_alone(_: str, key: str) -> str:
+    return key
+
+
+def _options(table: Table, *, in_file: bool) -> dict[str, Any]:
     """The run options that are correct, as RunOptions has them."""
-    options, wrong = read_options(raw, in_file=in_file)
-    yield from in_table("run", wrong)
+    options = read_options(table, in_file=in_file)
     if "slurm" in options:
-        slurm, wrong = checked(SlurmTable, options["slurm"])
-        yield from in_table("run.slurm", wrong)
-        options["slurm"] = slurm.model_dump(exclude_none=True)
+        slurm = table_in(table, "slurm")
+        given = slurm.values(SLURM.keys)
+        slurm.close()
+        options["slurm"] = {key: value for key, value in given.items() if value is not None}
     return options

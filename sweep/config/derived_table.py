@@ -3,89 +3,93 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from sweep.config.draft import Draft
-from sweep.config.problems import Check, Problem
+from sweep.config.draft import Draft, Sample
 from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
-from sweep.equations.parsing import ExpressionError
 from sweep.plan.point_columns import derived_faults, derived_values
 from sweep.request import STRETCH, Axis, Sweep
-from sweep.spec import Parameter
-from sweep.wording import listed, nearest, shown
+from sweep.wording import listed, nearest, written
 
 MAX_CHECKED = 2**22  # points at which derived values are checked in advance
 
 
-def derived_of(draft: Draft) -> Check[dict[str, str]]:
+def derived_of(draft: Draft, sample: Sample) -> dict[str, str]:
     """The expressions of derived parameters in one notation; only the correct ones."""
-    top, unknown = draft.top, draft.unknown(draft.top.derived)
-    tables = {"parameters": top.parameters, "axes": draft.on_axes, "sample": top.sample or {}}
+    table = draft.derived
+    tables = {
+        "parameters": draft.parameters.mapping,
+        "axes": draft.on_axes,
+        "sample": sample.names,
+    }
     derived: dict[str, str] = {}
-    for name, text in top.derived.items():
-        table = next((each for each, names in tables.items() if name in names), None)
-        if name in unknown:
-            yield Problem("derived", name, unknown[name])
-        elif table is not None:
-            yield Problem("derived", name, f"also given under [{table}]; keep one of the two")
+    for name in draft.known_ones(table, table.mapping):
+        text = table.mapping[name]
+        other = next((each for each, names in tables.items() if name in names), None)
+        if other is not None:
+            table.fault(name, f"also given under [{other}]", "keep one of the two")
         elif not isinstance(text, str):
             cure = f'write {name} = "2*other", or give a number under [parameters]'
-            yield Problem("derived", name, f"{shown(text)} is not an expression in quotes; {cure}")
-        else:
-            derived |= yield from _derivation(name, text, draft.known)
+            table.fault(name, f"{written(text)} is not an expression in quotes", cure)
+        elif expression := _derivation(draft, name, text):
+            derived[name] = expression
     ordered = set(in_order(derived))
     for name in [each for each in derived if each not in ordered]:
         others = listed(sorted(set(inputs(derived[name])) & derived.keys()))
-        yield Problem("derived", name, f"derived from itself through {others}; break the circle")
+        table.fault(name, f"derived from itself through {others}", "break the circle")
     return derived
 
 
-def _derivation(name: str, text: str, known: Mapping[str, Parameter]) -> Check[dict[str, str]]:
-    """The expression by its parameter; none if there are problems."""
-    try:
-        expression = derivation(text)
-    except ExpressionError as error:
-        yield Problem("derived", name, str(error))
-        return {}
+def _derivation(draft: Draft, name: str, text: str) -> str | None:
+    """The expression of a parameter in one notation; None if it is faulty."""
+    table = draft.derived
+    expression = table.read(name, derivation, text)
+    if expression is None:
+        return None
     needed = inputs(text)
-    unknown = [each for each in needed if each not in known]
+    unknown = [each for each in needed if draft.known is not None and each not in draft.known]
     for each in unknown:
-        message = f"{shown(text)} has {each}, which is not a parameter"
-        yield Problem("derived", name, f"{message}; {nearest(each, known)}")
+        what = f"{written(text)} has {each}, which is not a parameter"
+        table.fault(name, what, nearest(each, draft.known or {}))
     if not needed:
-        yield Problem("derived", name, f"{shown(text)} has no parameter; move it to [parameters]")
-    return {name: text_of(expression)} if needed and not unknown else {}
+        table.fault(name, f"{written(text)} has no parameter", "move it to [parameters]")
+    return text_of(expression) if needed and not unknown else None
 
 
-def check_derived(sweep: Sweep) -> Check[None]:
-    """Problems of the values: out of range, or derived from a parameter without a value.
+def check_derived(draft: Draft, sweep: Sweep) -> None:
+    """Check the values: whether each input has some, and whether they are in range.
 
     On a grid of more points than can be checked, every so many are; the others are when they are
     computed.
     """
-    if not sweep.derived:
-        return
     along = {name for axis in sweep.axes for name in axis.columns}
-    faults: list[Problem] = []
-    for name, text in sweep.derived.items():
+    available = {*sweep.constants, *along}
+    derived: dict[str, str] = {}
+    for name in in_order(sweep.derived):
+        text, is_clear = sweep.derived[name], True
         for each in inputs(text):
-            if each not in {*sweep.constants, *along, *sweep.derived}:
-                fault = f"{each} is not a parameter of this sweep; derive {name} from others"
-                faults.append(Problem("derived", name, fault))
+            if each not in available and each not in sweep.derived:
+                what = f"{each} is not a parameter of this sweep"
+                draft.derived.fault(name, what, f"derive {name} from others")
             elif math.isnan(sweep.constants.get(each, 0.0)):
-                fault = f"{each} has a default that the kernel derives; give it under [parameters]"
-                faults.append(Problem("derived", name, fault))
-    yield from faults
-    if faults:
+                what = f"{each} has a default that the kernel derives"
+                draft.derived.fault(name, what, "give it under [parameters]")
+            elif each in available:
+                continue
+            is_clear = False
+        if is_clear:
+            derived[name] = text
+            available.add(name)
+    if not derived:
         return
     count = max(len(sweep.axes), 1)
-    thinned = replace(sweep, axes=tuple(_thinned(each, count) for each in sweep.axes))
+    axes = tuple(_thinned(each, count) for each in sweep.axes)
+    thinned = replace(sweep, axes=axes, derived=derived)
     for name, fault in derived_faults(thinned, derived_values(thinned)).items():
-        yield Problem("derived", name, fault)
+        draft.derived.fault(name, fault)
 
 
 def _thinned(axis: Axis, dimensions: int) -> Axis:

@@ -7,147 +7,150 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from sweep.config.columns import in_range, read_csv
-from sweep.config.draft import Draft
-from sweep.config.problems import Check, Problem, UnreadableError, readable
+from sweep.config.columns import in_range, read_csv, together
+from sweep.config.draft import Draft, Sample, table_in
 from sweep.config.quantities import refuse_outside
-from sweep.config.schema import AxisTable, correct, only_form
+from sweep.config.schema import AXIS, AXIS_FORMS, only_form
 from sweep.config.sweep_file import has_several, is_table
-from sweep.equations.names import name_fault
+from sweep.equations.names import name_fault_in_sweeps
+from sweep.errors import FaultError
 from sweep.plan.chunking import MAX_SWEEP_POINTS
+from sweep.reader import Table
 from sweep.request import Axis, Sweep
-from sweep.spec import Output, Parameter
-from sweep.wording import shown
+from sweep.spec import Parameter
+from sweep.wording import listed, written
 from sweep.work import Values
 
-FORMS = ("linspace", "geomspace", "values", "file")
 MAX_AXIS_VALUES = 10**8  # 0.8 GB
-
-Raw = Mapping[str, object]
-Known = Mapping[str, Parameter]
 FORM = "{name} = {{ values = [...] }} or {{ linspace = [first, last, count] }}"
+EXAMPLE = "for example { linspace = [first, last, count] } or { values = [...] }"
 
 
-def axes_of(draft: Draft, sample: Axis | None) -> Check[tuple[Axis, ...]]:
-    """The axes in the order of the file, then that of the sample, which is in every cell."""
-    sampled = [sample] if sample else []
-    sizes = [*map(declared_size, draft.top.axes.values()), *(each.size for each in sampled)]
-    n_points = math.prod(sizes)
+def axes_of(draft: Draft, sample: Sample) -> tuple[Axis, ...]:
+    """The correct axes in the order of the file; that of the sample, in every cell, is last."""
+    sampled = [sample.axis] if sample.axis else []
+    sizes = [declared_size(raw) for raw in draft.axes.mapping.values()]
+    n_points = math.prod([*sizes, *(axis.size for axis in sampled)])
     is_too_large = n_points > MAX_SWEEP_POINTS  # known before the values fill the memory
-    unknown = draft.unknown(draft.on_axes)
     axes: list[Axis] = []
-    for name, raw in draft.top.axes.items():
-        place, entries = "axes", {name: raw}
-        if is_group := draft.is_group(raw, name):
-            place, entries = f"axes.{name}", raw
-            for fault in _name_faults(name, raw, draft.known, draft.model.outputs):
-                yield Problem(place, "", fault)
-        columns = yield from _columns(draft, unknown, place, entries, reads=not is_too_large)
-        if is_group:
-            columns = yield from _together(name, entries, columns)
-        for axis in columns:
-            is_kept = draft.document.is_stored and ("axes", axis.name) not in draft.document.places
-            if not is_kept and (fault := _repetition(axis)):
-                yield Problem(place, axis.name, fault)
-            else:
-                axes.append(axis)
+    for name, raw in draft.axes.mapping.items():
+        if draft.is_group(raw, name):
+            axes += _group(draft, name, reads=not is_too_large)
+        else:
+            single = _axes_in(draft, draft.axes, [name], reads=not is_too_large)
+            axes += [each for each in single if _has_no_repetition(draft, draft.axes, each)]
     axes += sampled
     n_points = n_points if is_too_large else math.prod(axis.size for axis in axes)
     if n_points > MAX_SWEEP_POINTS:
-        cure = "give shorter axes" + (", or a smaller sample" if sampled else "")
-        message = f"{n_points:,} points are more than {MAX_SWEEP_POINTS:,}; {cure}"
-        yield Problem("axes", "", message)
+        what = f"{n_points:,} points are more than {MAX_SWEEP_POINTS:,}"
+        draft.axes.fault(
+            "", what, "give shorter axes" + (", or a smaller sample" if sampled else "")
+        )
     return tuple(axes)
 
 
-def at_numbers(sweep: Sweep, numbers: Mapping[str, object]) -> Check[Sweep]:
-    """The sweep cut at these places along axes without values of their own."""
-    constants, axes = dict(sweep.constants), list[Axis]()
-    for axis in sweep.axes:
-        number = numbers.get(axis.name)
+def at_numbers(draft: Draft, axes: Sequence[Axis], sweep: Sweep | None) -> Sweep | None:
+    """The sweep cut at the numbers of points along axes without values of their own."""
+    constants, left = dict[str, float](), list[Axis]()
+    for axis in axes:
+        number = draft.document.numbers.get(axis.name)
         if number is None:
-            axes.append(axis)
+            left.append(axis)
         elif type(number) is int and 0 <= number < axis.size:
             constants |= {n: float(v[number : number + 1][0]) for n, v in axis.columns.items()}
         else:
-            own = " ".join(f"--at {name}=..." for name in axis.columns)
-            message = f"choose one by its number, from 0 to {axis.size - 1:,}, or give {own}"
-            yield Problem("axes", axis.name, message)
-    return replace(sweep, constants=constants, axes=tuple(axes))
+            own = listed(f"{name}=..." for name in axis.columns)
+            what = f"{written(number)} is not the number of one of its points"
+            cure = f"choose a number, from 0 to {axis.size - 1:,}, or give {own}"
+            draft.axes.fault(axis.name, what, cure)
+    if sweep is None:
+        return None
+    return replace(sweep, constants={**sweep.constants, **constants}, axes=tuple(left))
 
 
-def _columns(
-    draft: Draft, unknown: Mapping[str, str], place: str, entries: Raw, *, reads: bool
-) -> Check[list[Axis]]:
-    """An axis for each correct entry of the table at `place`; none unless it `reads` values.
-
-    `unknown` has a message for each name that is not a parameter.
-    """
-    varied = draft.on_axes
-    axes: list[Axis] = []
-    for name, raw in entries.items():
-        if name in unknown:
-            yield Problem(place, name, unknown[name])
-        elif name in draft.top.parameters:
-            yield Problem(place, name, "also given under [parameters]; keep one of the two")
-        elif varied.count(name) > 1:
-            yield Problem(place, name, "given along several axes; keep one of them")
-        elif not is_table(raw):
-            message = f"{shown(raw)} is not a table; write {FORM.format(name=name)}"
-            constant = "" if place == "axes" else ", or move it to [parameters] if it is constant"
-            yield Problem(place, name, message + constant)
-        elif reads:
-            table = yield from correct(AxisTable, raw, place, name)
-            if table is not None:
-                parameter, folder = draft.known[name], draft.document.folder
-                reading = readable(place, name, axis, table, parameter, folder)
-                if (read := (yield from reading)) is not None:
-                    axes.append(read)
-    return axes
-
-
-def _together(name: str, raw: Raw, columns: list[Axis]) -> Check[list[Axis]]:
-    """The axis of several parameters in a list, which is empty if there are problems."""
-    if len(columns) < len(raw) or not columns:
+def _group(draft: Draft, name: str, *, reads: bool) -> list[Axis]:
+    """The axis of several parameters in [axes.NAME], in a list; none if it is faulty."""
+    table = table_in(draft.axes, name)
+    _check_name(draft, table, name)
+    columns = _axes_in(draft, table, [*table.mapping], reads=reads)
+    if len(columns) < len(table.mapping) or not columns:
         return []
     if len({each.size for each in columns}) > 1:
         sizes = ", ".join(f"{each.name} {each.size:,}" for each in columns)
-        message = f"its parameters have different numbers of values: {sizes}; give as many for each"
-        yield Problem(f"axes.{name}", "", message)
+        what = f"its parameters have different numbers of values: {sizes}"
+        table.fault("", what, "give as many for each")
         return []
     ordered = sorted(columns, key=lambda each: each.name)
     values = {each.name: each.columns[each.name] for each in ordered}
-    return [Axis(name, values, {each.name: each.recipe for each in ordered})]
+    axis = Axis(name, values, {each.name: each.recipe for each in ordered})
+    return [axis] if _has_no_repetition(draft, table, axis) else []
 
 
-def _name_faults(name: str, raw: Raw, known: Known, outputs: Iterable[Output]) -> Iterator[str]:
-    """What is wrong with the name of a dimension of several parameters, or with an empty one."""
-    if not raw:
-        yield f"empty; give the parameters along it: {FORM.format(name='mass')}"
-    if name in known:
-        if name not in raw:
-            yield f"{name} is a parameter that is not in this table; choose another name"
-    elif fault := name_fault(name, in_sweeps=True):
-        yield fault
-    for output in outputs:
+def _check_name(draft: Draft, table: Table, name: str) -> None:
+    """Check the name of a dimension of several parameters, and that it is not empty."""
+    if not table.mapping:
+        table.fault("", "empty", f"give the parameters along it: {FORM.format(name='mass')}")
+    if name in (draft.known or {}):
+        if name not in table.mapping:
+            what = f"{name} is a parameter that is not in this table"
+            table.fault("", what, "choose another name")
+    elif error := name_fault_in_sweeps(name):
+        table.fault("", error.what, error.cure)
+    for output in draft.model.outputs if draft.model else ():
         if name == output.name or name.startswith(f"{output.name}_"):
-            yield f"results have names like this for the output {output.name}; choose another name"
+            what = f"results have names like this for the output {output.name}"
+            table.fault("", what, "choose another name")
             return
 
 
-def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
+def _axes_in(draft: Draft, table: Table, names: Sequence[str], *, reads: bool) -> list[Axis]:
+    """An axis for each of these parameters of a table that is correct.
+
+    If it does not `read` values, they are only checked as far as they are written in the file.
+    """
+    varied = draft.on_axes
+    axes: list[Axis] = []
+    for name in draft.known_ones(table, names):
+        raw = table.mapping[name]
+        if name in draft.parameters.mapping:
+            table.fault(name, "also given under [parameters]", "keep one of the two")
+        elif varied.count(name) > 1:
+            table.fault(name, "given along several axes", "keep one of them")
+        elif not is_table(raw):
+            constant = ", or move it to [parameters] if it is constant"
+            cure = f"write {FORM.format(name=name)}" + ("" if table is draft.axes else constant)
+            table.fault(name, f"{written(raw)} is not a table", cure)
+        elif axis := _axis_at(draft, table, name, reads=reads):
+            axes.append(axis)
+    return axes
+
+
+def _axis_at(draft: Draft, table: Table, name: str, *, reads: bool) -> Axis | None:
+    entry = table.entry(name)
+    given = entry.values(AXIS.keys)
+    entry.close()
+    parameter = draft.known[name] if draft.known else None
+    if entry.is_faulty:
+        return None
+    if parameter is None or not reads:
+        entry.read("", _check_written, given, parameter)
+        return None
+    return entry.read("", axis, given, parameter, draft.document.folder)
+
+
+def axis(given: Mapping[str, Any], parameter: Parameter, folder: Path) -> Axis:
     """The axis that a table describes, in SI units and within the parameter's range.
 
-    Paths of files start from `folder`. Raises UnreadableError, whose text says what to do.
+    Paths of files start from `folder`. Raises FaultError.
     """
-    values, recipe = _values(table, parameter, folder)
+    values, recipe = _values(given, parameter, folder)
     size = len(values)
     refuse_outside(
         values, parameter, lambda i: f"value {i + 1} of {size} would be {float(values[i])!r}"
@@ -155,7 +158,16 @@ def axis(table: AxisTable, parameter: Parameter, folder: Path) -> Axis:
     return Axis(parameter.name, {parameter.name: values}, recipe)
 
 
-def _repetition(axis: Axis) -> str:
+def _has_no_repetition(draft: Draft, table: Table, axis: Axis) -> bool:
+    """Whether each value of an axis occurs once, unless the axis is one of a store."""
+    is_kept = draft.document.is_stored and ("axes", axis.name) not in draft.document.places
+    error = None if is_kept else _repetition(axis)
+    if error:
+        table.fault(axis.name, error.what, error.cure)
+    return error is None
+
+
+def _repetition(axis: Axis) -> FaultError | None:
     """What is wrong if the axis has a value twice, which could not be selected by its coordinate.
 
     The values of cases are not what they are selected by. Stores of earlier versions may have such
@@ -166,10 +178,10 @@ def _repetition(axis: Axis) -> str:
     ordered: Values = np.asarray(values) if is_spaced else np.sort(np.asarray(values))
     repeated = np.flatnonzero(ordered[1:] == ordered[:-1])
     if not repeated.size:
-        return ""
+        return None
     closer = "give a smaller count, or ends further apart"
     cure = closer if is_spaced else "give each value once"
-    return f"the value {float(ordered[repeated[0]])!r} occurs twice; {cure}"
+    return FaultError(f"the value {float(ordered[repeated[0]])!r} occurs twice", cure)
 
 
 def declared_size(raw: object) -> int:
@@ -181,61 +193,101 @@ def declared_size(raw: object) -> int:
         return max(len(cast("list[object]", values)), 1)
     for spacing in map(table.get, SPACED):
         count = cast("list[object]", spacing)[-1] if isinstance(spacing, list) and spacing else None
-        if type(count) is int and 1 <= count <= MAX_AXIS_VALUES:
-            return count
+        if _is_count(count):
+            return cast(int, count)
     return 1
 
 
+def check_form(given: Mapping[str, Any]) -> str:
+    """The form in which an axis is given; FaultError if its keys do not belong together."""
+    form = only_form(given, AXIS_FORMS, EXAMPLE)
+    if given.get("column") is not None and form != "file":
+        raise FaultError("column is only for file", "remove it")
+    if form == "file" and given.get("column") is None:
+        raise FaultError("file needs a column", 'write { file = "...", column = "..." }')
+    if form == "values" and not given["values"]:
+        raise FaultError("values is empty", "give at least one value")
+    if form in SPACED and len(given[form]) != 3:
+        raise FaultError(f"{form} takes [first, last, count], not {len(given[form])} entries")
+    return form
+
+
+def _check_written(given: Mapping[str, Any], parameter: Parameter | None) -> None:
+    """Check an axis without making values that are not in the file."""
+    form = check_form(given)
+    if form in SPACED and parameter is None and (error := _count_fault(form, given[form])):
+        raise error
+    if form in SPACED and parameter is not None:
+        _ends(form, given[form], parameter)
+    if form == "values" and parameter is not None:
+        _listed(given[form], parameter)
+
+
+def _listed(entries: Sequence[object], parameter: Parameter) -> Values:
+    return in_range([(f"value {i}", entry) for i, entry in enumerate(entries, 1)], parameter)
+
+
 def _values(
-    table: AxisTable, parameter: Parameter, folder: Path
+    given: Mapping[str, Any], parameter: Parameter, folder: Path
 ) -> tuple[Values, dict[str, object]]:
-    example = "for example { linspace = [first, last, count] } or { values = [...] }"
-    only_form(table, FORMS, example)
-    if table.column is not None and table.file is None:
-        raise UnreadableError("column is only for file; remove it")
-    for form, spaced in SPACED.items():
-        if (entries := getattr(table, form)) is not None:
-            return _spaced(form, spaced, entries, parameter)
-    if table.values is not None:
-        if not table.values:
-            raise UnreadableError("values is empty; give at least one value")
-        values = in_range([(f"value {i}", v) for i, v in enumerate(table.values, 1)], parameter)
+    form = check_form(given)
+    if form in SPACED:
+        return _spaced(form, given[form], parameter)
+    if form == "values":
+        values = _listed(given[form], parameter)
         return values, {"values": values.tolist()}
-    if table.column is None:
-        raise UnreadableError('file needs a column: { file = "...", column = "..." }')
-    values = read_csv(folder / str(table.file)).column(table.column, parameter)
+    values = read_csv(folder / str(given["file"])).column(given["column"], parameter)
     digest = hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()
     return values, {"file": {"sha256": digest, "count": len(values)}}
 
 
 def _spaced(
-    form: str,
-    spaced: Callable[[float, float, int], Values],
-    entries: Sequence[object],
-    parameter: Parameter,
+    form: str, entries: Sequence[object], parameter: Parameter
 ) -> tuple[Values, dict[str, object]]:
-    if len(entries) != 3:
-        raise UnreadableError(f"{form} takes [first, last, count], not {len(entries)} entries")
-    ends = in_range([("first", entries[0]), ("last", entries[1])], parameter)
-    first, last = float(ends[0]), float(ends[1])
-    count = entries[2]
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_AXIS_VALUES:
-        required = f"it has to be a whole number from 1 to {MAX_AXIS_VALUES:,}"
-        raise UnreadableError(f"the count of {form} is {shown(count)}; {required}")
+    first, last = _ends(form, entries, parameter)
+    count = cast(int, entries[2])
     if count == 1 and first != last:
-        raise UnreadableError(f"{form} with a count of 1 omits {last!r}; give a count of 2 or more")
+        raise FaultError(f"{form} with a count of 1 omits {last!r}", "give a count of 2 or more")
     with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported by refuse_outside
-        return spaced(first, last, count), {form: [first, last, count]}
+        return SPACED[form](first, last, count), {form: [first, last, count]}
+
+
+def _ends(form: str, entries: Sequence[object], parameter: Parameter) -> tuple[float, float]:
+    """The ends of an axis; FaultError if they or its count are wrong, with all that is."""
+    wrong: list[tuple[str, FaultError]] = []
+    ends: Values = np.zeros(2)
+    try:
+        ends = in_range([("first", entries[0]), ("last", entries[1])], parameter)
+    except FaultError as error:
+        wrong.append(("", error))
+    if error := _count_fault(form, entries):
+        wrong.append(("", error))
+    if wrong:
+        raise together(wrong)
+    return float(ends[0]), float(ends[1])
+
+
+def _count_fault(form: str, entries: Sequence[object]) -> FaultError | None:
+    if _is_count(entries[2]):
+        return None
+    cure = f"it has to be a whole number from 1 to {MAX_AXIS_VALUES:,}"
+    return FaultError(f"the count of {form} is {written(entries[2])}", cure)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 1 <= value <= MAX_AXIS_VALUES
 
 
 def _geometric(first: float, last: float, count: int) -> Values:
     """Values with equal ratios; NumPy returns both ends exactly."""
     if not (min(first, last) > 0 or max(first, last) < 0):
-        raise UnreadableError(
-            f"geomspace from {first!r} to {last!r} is undefined: both ends must have the same "
-            "sign and not be 0; use linspace or values"
-        )
+        what = f"geomspace from {first!r} to {last!r} is undefined"
+        why = "both ends must have the same sign and not be 0"
+        raise FaultError(f"{what}: {why}", "use linspace or values")
     return np.geomspace(first, last, count)
 
 
-SPACED = {"linspace": np.linspace, "geomspace": _geometric}
+SPACED: Mapping[str, Callable[[float, float, int], Values]] = {
+    "linspace": np.linspace,
+    "geomspace": _geometric,
+}

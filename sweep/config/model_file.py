@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sweep.config.excitation import COLUMNS, SAMPLES, with_samples
 from sweep.config.sweep_file import MODEL_KEYS, mapping_tables, parsed_file
+from sweep.config.time_tables import COLUMNS, SAMPLES, with_samples
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.installed import installed_model, offers
 from sweep.models import models
+from sweep.reader import Faults
 from sweep.shipped import shipped_models
 from sweep.spec import Model
-from sweep.wording import nearest, shown
+from sweep.wording import nearest, written
 
 if TYPE_CHECKING:
     from sweep.equations.system import System
@@ -64,18 +65,17 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         name, folder = source, path.parent
         tables = parsed_file(path, source, "model", shipped_names())
         if "model" in tables and tables.keys().isdisjoint(MODEL_KEYS):
-            raise ConfigError(source, [Fault("", _of_sweep_file(source, tables["model"]))])
+            raise ConfigError(source, [_of_sweep_file(source, tables["model"])])
     elif source in (known := known_models()):
-        message = f"{source!r} is a table in Python; only models in files have [[tests]]"
-        raise ConfigError(source, [Fault("", message)])
+        what = f"{source!r} is a table in Python: only models in files have [[tests]]"
+        raise ConfigError(source, [Fault("", what)])
     else:
         cure = file_beside(source, folder) or nearest(source, known)
-        message = f"{shown(source)} is unknown; {cure}"
-        raise ConfigError(source, [Fault("", message)])
-    tables, unread = with_samples(tables, folder)
-    system, faults = examine(tables, unit_faults)
-    follow = {f"{fault.place}.{key}" for fault in unread for key in (*COLUMNS, *SAMPLES)}
-    faults = (*unread, *(fault for fault in faults if fault.place not in follow))
+        raise ConfigError(source, [Fault("", f"{written(source)} is unknown", cure)])
+    unread = Faults()
+    system, faults = examine(with_samples(tables, folder, unread), unit_faults)
+    follow = {f"{fault.where}.{key}" for fault in unread.found for key in (*COLUMNS, *SAMPLES)}
+    faults = (*unread.found, *(fault for fault in faults if fault.where not in follow))
     if system is None or faults:
         raise ConfigError(name, faults)
     return system
@@ -87,10 +87,10 @@ def file_beside(name: str, folder: Path) -> str:
     return f"did you mean './{name}.toml'?" if is_there else ""
 
 
-def _of_sweep_file(source: str, model: object) -> str:
-    """What to do with the path of a sweep file of this model."""
-    message = f"{source!r} is a sweep file"
-    if not isinstance(model, str):
-        return f"{message}; move its table [model] to a file of its own, and name that"
-    named = str(Path(source).parent / model) if is_path(model) else model
-    return f"{message}; name its model, {named!r}"
+def _of_sweep_file(source: str, model: object) -> Fault:
+    """The fault of a path that is one of a sweep file of this model."""
+    cure = "move its table [model] to a file of its own, and name that"
+    if isinstance(model, str):
+        named = str(Path(source).parent / model) if is_path(model) else model
+        cure = f"name its model, {named!r}"
+    return Fault("", f"{source!r} is a sweep file", cure)

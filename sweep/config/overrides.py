@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
-from sweep.config.grid import FORMS
+from sweep.config.schema import AXIS_FORMS
 from sweep.config.sweep_file import (
     BARE_POINT,
     POINT_CURE,
@@ -15,16 +15,16 @@ from sweep.config.sweep_file import (
     TABLES,
     TOP_LEVEL_KEYS,
     Document,
-    Table,
+    Entries,
     has_several,
     is_table,
     plain,
 )
-from sweep.errors import Fault
+from sweep.errors import FaultError
+from sweep.reader import Faults
 from sweep.request import POINT
-from sweep.wording import nearest, shown
+from sweep.wording import listed, nearest, written
 
-AXIS_FORMS = frozenset(FORMS)
 OF_PARAMETERS = ("parameters", "axes", "sample", "derived")  # the tables that have parameters
 WHOLE_ENTRIES = {
     "axes": ("an axis", "linspace = [first, last, count]"),
@@ -35,9 +35,8 @@ Flag = Literal["--set", "--at"]
 Changes = Sequence[str] | Mapping[str, object]  # name=value texts, or values by name
 
 
-def overridden(document: Document, overrides: Changes, at: Changes) -> tuple[Document, list[Fault]]:
-    """The document with every change that is correct, and a fault for each one that is not."""
-    faults: list[Fault] = []
+def overridden(document: Document, overrides: Changes, at: Changes, faults: Faults) -> Document:
+    """The document with every change that is correct; each of the others is a fault."""
     changes: dict[Flag, tuple[str, object]] = {
         "--set": ("overrides", overrides),
         "--at": ("at", at),
@@ -45,14 +44,14 @@ def overridden(document: Document, overrides: Changes, at: Changes) -> tuple[Doc
     for flag, (argument, texts) in changes.items():
         for text in _several(texts):
             if not isinstance(text, str):
-                faults.append(Fault(argument, f'{shown(text)} is not text such as "friction=0.2"'))
+                faults.add(argument, f'{written(text)} is not text such as "friction=0.2"')
                 continue
             try:
                 document = _changed(document, text, flag)
-            except ValueError as error:
-                place = f"{flag} {text if text.isprintable() else shown(text)}"
-                faults.append(Fault(place, str(error)))
-    return document, faults
+            except FaultError as error:
+                where = f"{flag} {text if text.isprintable() else written(text)}"
+                faults.add(where, error.what, error.cure)
+    return document
 
 
 def _several(texts: object) -> Iterable[object]:
@@ -78,14 +77,14 @@ def _text(name: str, value: object) -> object:
 
 
 def _changed(document: Document, text: str, flag: Flag) -> Document:
-    """The document with one change; ValueError, whose text says what to do, if it is none."""
+    """The document with one change; FaultError if it is none."""
     name, equals, value_text = text.partition("=")
     name = name.strip()
     table, _, key = name.rpartition(".")
     if not table and key not in TOP_LEVEL_KEYS:
         table = "parameters"
     if not equals or not key:
-        raise ValueError(f"write {flag} name=value")
+        raise FaultError("not name=value", "write name=value, such as friction=0.2")
     _refuse_entry(flag, name, table)
     value = _value(value_text.strip())
     numbered = _along(document, key) or (key == POINT and "sample" in document.tables)
@@ -93,12 +92,11 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
         places = {**document.places, ("axes", key): f"{flag} {text}"}
         return replace(document, numbers={**document.numbers, key: value}, places=places)
     if flag == "--at" and any((each, key) in document.places for each in TABLES[:3]):
-        raise ValueError("given twice; a point has one value of each parameter, so keep one")
+        raise FaultError("given twice: a point has one value of each parameter", "keep one")
     if table == "parameters" and not is_table(value) and (names := _along(document, key)):
-        own = " ".join(f"--set {each}=..." for each in names)
-        raise ValueError(
-            f"{key} is an axis of several parameters, and has no values of its own; give {own}"
-        )
+        own = listed(f"{each}=..." for each in names)
+        what = f"{key} is an axis of several parameters, and has no values of its own"
+        raise FaultError(what, f"give {own}")
     return _with_entry(document, table, key, value, f"{flag} {name}")
 
 
@@ -118,15 +116,15 @@ def _with_entry(document: Document, table: str, key: str, value: object, option:
 
 def _refuse_entry(flag: Flag, name: str, table: str) -> None:
     if flag == "--at" and table != "parameters":
-        raise ValueError(f"--at gives values of parameters; write --set {name}=...")
+        raise FaultError("a point has values of parameters", f"override {name}=... instead")
     if name in TABLES:
-        raise ValueError(f"this is a whole table; set one entry of it: --set {name}.name=value")
+        raise FaultError("this is a whole table", f"set one entry of it: {name}.name=value")
     part, _, entry = table.partition(".")
     if entry and part in WHOLE_ENTRIES:
         what, form = WHOLE_ENTRIES[part]
-        raise ValueError(f"set {what} as a whole: --set '{entry}={{ {form} }}'")
+        raise FaultError(f"a part of {what}", f"set {what} as a whole: '{entry}={{ {form} }}'")
     if table not in ("", *TABLES):
-        raise ValueError(f"there is no table {shown(table)}; {nearest(table, TABLES)}")
+        raise FaultError(f"there is no table {written(table)}", nearest(table, TABLES))
 
 
 def _along(document: Document, name: str) -> list[str]:
@@ -145,9 +143,9 @@ def _value(text: str) -> object:
             return text
         parsed = {}
     if list(parsed) != ["value"] and BARE_POINT.search(text):
-        raise ValueError(f"{shown(text)} is not a TOML value{POINT_CURE}")
+        raise FaultError(f"{written(text)} is not a TOML value", POINT_CURE)
     if list(parsed) != ["value"]:
-        raise ValueError(f'{shown(text)} is not a TOML value; write 0.5, "text" or [1, 2]')
+        raise FaultError(f"{written(text)} is not a TOML value", 'write 0.5, "text" or [1, 2]')
     return parsed["value"]
 
 
@@ -161,12 +159,12 @@ def _table_for(value: object, table: str, *, is_sampled: bool) -> str:
         return table
     if not is_table(value) or not {"time", "times"}.isdisjoint(value):
         return "parameters"
-    is_axis = has_several(value) or not AXIS_FORMS.isdisjoint(value)
+    is_axis = has_several(value) or any(form in value for form in AXIS_FORMS)
     by_form = table == "parameters" and is_sampled and not is_axis
     return "sample" if table == "sample" or by_form else "axes"
 
 
-def _without(tables: Table, name: str, kept: str) -> Table:
+def _without(tables: Entries, name: str, kept: str) -> Entries:
     """The tables without the parameter, except in the table `kept` if it has no axis of its own.
 
     It goes from every [axes.NAME], too, and of these one that has no other parameter goes.

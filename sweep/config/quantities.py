@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from sweep.config.problems import UnreadableError
-from sweep.errors import warn
+from sweep.errors import FaultError, warn
 from sweep.spec import Parameter
-from sweep.units import AMOUNT, UNIT_PATTERN, UnknownUnitError, parse, registry, rewritten
-from sweep.wording import shown
+from sweep.units import AMOUNT, UNIT_PATTERN, parse, registry, rewritten
+from sweep.wording import written
 from sweep.work import Values
 
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
@@ -25,8 +24,8 @@ _QUANTITY = re.compile(rf"({AMOUNT})\s*({UNIT_PATTERN})?")
 def number(value: object, parameter: Parameter) -> float:
     """The value of a parameter as a number in SI units.
 
-    It is finite, or inf if the parameter allows that; UnreadableError otherwise. A negative zero
-    is returned as zero, so that equal sweeps have equal bits.
+    It is finite, or inf if the parameter allows that; FaultError otherwise. A negative zero is
+    returned as zero, so that equal sweeps have equal bits.
     """
     if isinstance(value, str):
         is_inf = parameter.infinite and value.strip() == "inf"  # `--set name=inf` in a shell
@@ -37,9 +36,9 @@ def number(value: object, parameter: Parameter) -> float:
         except OverflowError:
             amount = math.inf
     else:
-        raise UnreadableError(f"{shown(value)} is not a number; {_expected(parameter)}")
+        raise FaultError(f"{written(value)} is not a number", _expected(parameter))
     if not (math.isfinite(amount) or (parameter.infinite and amount == math.inf)):
-        raise UnreadableError(f"{shown(value)} is not a finite number; {_expected(parameter)}")
+        raise FaultError(f"{written(value)} is not a finite number", _expected(parameter))
     return amount + 0.0
 
 
@@ -58,7 +57,7 @@ def amount(value: object, parameter: Parameter) -> float:
     """The value of a parameter as a number in SI units and in its range."""
     quantity = number(value, parameter)
     warn_of_turns([value], parameter)
-    refuse_outside(np.array([quantity]), parameter, lambda _: f"{shown(value)} is out of range")
+    refuse_outside(np.array([quantity]), parameter, lambda _: f"{written(value)} is out of range")
     return quantity
 
 
@@ -71,9 +70,9 @@ def as_written(text: str) -> float | str:
 
 
 def refuse_outside(values: Values, parameter: Parameter, describe: Callable[[int], str]) -> None:
-    """Raise UnreadableError if a value is out of range; `describe` says which, from its index."""
+    """Raise FaultError if a value is out of range; `describe` says which, from its index."""
     if (index := parameter.first_outside(values)) is not None:
-        raise UnreadableError(f"{describe(index)}; it has to be {parameter.requirement}")
+        raise FaultError(describe(index), f"it has to be {parameter.requirement}")
 
 
 def _expected(parameter: Parameter) -> str:
@@ -88,33 +87,41 @@ def _in_si(text: str, parameter: Parameter) -> float:
     if match is None:
         plain = rewritten(text) if len(text) <= MAX_TEXT_LENGTH else ""
         cure = f'write "{plain}"' if plain else _expected(parameter)
-        raise UnreadableError(f"{shown(text)} is not a number with a unit; {cure}")
+        raise FaultError(f"{written(text)} is not a number with a unit", cure)
     try:
-        quantity = registry().Quantity(Decimal(match[1]), parse(match[2] or ""))
+        quantity = registry().Quantity(Decimal(match[1]), _unit(text, match[2] or ""))
         target = parse("" if parameter.unit == "1" else parameter.unit)
         if quantity.dimensionality != target.dimensionality:
-            raise UnreadableError(_wrong_kind(text, quantity, target, parameter))
+            raise _wrong_kind(text, quantity, target, parameter)
         return float(quantity.to(target).magnitude)
-    except UnknownUnitError as error:
-        raise UnreadableError(f"{shown(text)} has the {error}") from None
-    except UnreadableError:
+    except FaultError:
         raise
     except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
-        message = f"{shown(text)} cannot be evaluated; {_expected(parameter)}"
-        raise UnreadableError(message) from error
+        raise FaultError(f"{written(text)} cannot be evaluated", _expected(parameter)) from error
 
 
-def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> str:
+def _unit(text: str, unit: str) -> Any:
+    """The pint unit of a quantity."""
+    try:
+        return parse(unit)
+    except FaultError as error:
+        raise FaultError(f"{written(text)} has the {error.what}", error.cure) from None
+
+
+def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> FaultError:
     if quantity.dimensionless and quantity.unitless and parameter.unit != "rad":
         plain = f"drop the quotes for a number in {parameter.unit}"
-        return f'{shown(text)} has no unit: {plain}, or write "{text} {parameter.unit}"'
+        return FaultError(
+            f"{written(text)} has no unit", f'{plain}, or write "{text} {parameter.unit}"'
+        )
     amount, _, name = text.partition(" ")
     if name == "g" and parameter.unit == "m/s^2":
-        cure = f'"{amount} g_n" is {amount} times the standard gravity'
-        return f"{shown(text)} has the wrong dimension: g is gram; {cure}"
+        cure = f'g is gram; write "{amount} g_n" for {amount} times the standard gravity'
+        return FaultError(f"{written(text)} has the wrong dimension", cure)
     turned = quantity * registry().radian
     if turned.dimensionality != target.dimensionality:
-        return f"{shown(text)} has the wrong dimension; {_expected(parameter)}"
+        return FaultError(f"{written(text)} has the wrong dimension", _expected(parameter))
     amount = f"{float(turned.to(target).magnitude):.12g}"
     turns = f'"{amount} {parameter.unit.replace("rad", "turn")}" (2 pi times larger)'
-    return f'{shown(text)} may mean turns or radians: write {turns} or "{amount} {parameter.unit}"'
+    cure = f'write {turns} or "{amount} {parameter.unit}"'
+    return FaultError(f"{written(text)} may mean turns or radians", cure)

@@ -6,20 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from sweep.config.problems import (
-    Check,
-    Problem,
-    UnreadableError,
-    check_names,
-    in_table,
-    readable,
-)
+from sweep.config.draft import Draft, check_names
 from sweep.config.quantities import as_written, number
-from sweep.config.schema import ReduceTable, TopLevel, checked
-from sweep.request import FOR_INDICES, POINT, Axis, Reduction, Sweep
-from sweep.spec import Output, Parameter
+from sweep.config.schema import REDUCE
+from sweep.errors import FaultError
+from sweep.reader import Table
+from sweep.request import POINT, Reduction, Sweep
+from sweep.spec import Model, Output, Parameter
 from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, statistic_outputs
-from sweep.wording import listed, nearest, shown
+from sweep.wording import listed, nearest, written
 
 INDICES = "sobol_indices"
 DRAWN = "a [sample] whose parameters are drawn, not read from a file"  # for indices
@@ -33,60 +28,42 @@ EXAMPLES = {
 }
 
 
-def reduced(top: TopLevel, sweep: Sweep | None, *, has_axes: bool = True) -> Check[Sweep | None]:
+def reduced(draft: Draft, outputs: Sequence[Output] | None, sweep: Sweep | None) -> Sweep | None:
     """The sweep with the reduction that [reduce] asks for; unchanged without that table.
 
-    Without a sweep, whose problems come first, only the table itself is checked. Without
-    `has_axes`, some of the sweep's axes are missing because they are faulty; then there is no
-    reduced sweep, and no problem that follows from this.
+    Without a sweep, or without `outputs`, which are faulty then, the table is checked as far as
+    that is possible, and there is no reduced sweep.
     """
-    if top.reduce is None:
+    if (table := draft.reduce) is None:
         return sweep
-    keys = ReduceTable.model_fields
-    table, wrong = checked(ReduceTable, {k: v for k, v in top.reduce.items() if k in keys})
-    yield from in_table("reduce", wrong)
-    entries = {name: value for name, value in top.reduce.items() if name not in keys}
-    if not entries:
-        example = 'such as wear_power = ["mean", "quantile 0.95"]'
-        yield Problem("reduce", "", f"no statistics; name outputs and their statistics, {example}")
-    if sweep is None:
-        return None
-    names = [axis.name for axis in sweep.axes]
-    if not has_axes:
-        names = [*top.axes, *([] if top.sample is None else [POINT])]
-    over = yield from _over(top, table, sweep, names, is_readable="over" not in wrong)
-    reduced_axes = tuple(axis for axis in sweep.axes if axis.name in over)
-    statistics: dict[str, tuple[str, ...]] = {}
-    for name, value in entries.items():
-        output = yield from _output(name, sweep)
-        if output is not None:
-            statistics[name] = yield from _statistics(output, value)
-    for output in sweep.outputs if top.outputs is not None else ():
-        if output.name not in entries:
-            cure = "name its statistics here, or remove it from outputs"
-            yield Problem("reduce", output.name, f"listed in outputs, without a statistic; {cure}")
-    need = _need_of_indices(reduced_axes) if has_axes else ""
+    given = table.values(REDUCE.keys)
+    over = _over(draft, table, given["over"])
+    statistics = _all_statistics(draft, table, outputs)
+    need = _need_of_indices(draft, over)
     for name, texts in statistics.items():
         if need and INDICES in texts:
-            yield Problem("reduce", name, f"{INDICES} need {need}")
+            table.fault(name, f"{INDICES} need {need}")
     wanted = [text for texts in statistics.values() for text in texts]
-    if table.exact_quantiles and not any(text.startswith("quantile") for text in wanted):
-        yield Problem("reduce", "exact_quantiles", "there is no quantile; remove it")
-    if not has_axes:
+    is_known = draft.model is not None
+    if (
+        given["exact_quantiles"]
+        and is_known
+        and not any(text.startswith("quantile") for text in wanted)
+    ):
+        table.fault("exact_quantiles", "there is no quantile", "remove it")
+    if sweep is None or table.is_faulty:
         return None
-    if not statistics or not reduced_axes:
-        return sweep
-    outputs = tuple(output for output in sweep.outputs if output.name in statistics)
+    computed = tuple(output for output in sweep.outputs if output.name in statistics)
     reduction = Reduction(
-        axes=reduced_axes,
-        outputs=outputs,
-        statistics={output.name: statistics[output.name] for output in outputs},
-        exact_quantiles=table.exact_quantiles,
+        axes=tuple(axis for axis in sweep.axes if axis.name in over),
+        outputs=computed,
+        statistics={output.name: statistics[output.name] for output in computed},
+        exact_quantiles=given["exact_quantiles"],
     )
     count = reduction.scramblings
-    if count > 1 and reduction.axes[-1].size % count:
-        message = f"{count} scramblings need a multiple of {count} points, to be reduced"
-        yield Problem("sample", "points", message)
+    if draft.sample and count > 1 and reduction.axes[-1].size % count:
+        what = f"{count} scramblings need a multiple of {count} points, to be reduced"
+        draft.sample.fault("points", what)
     kept = tuple(axis for axis in sweep.axes if axis.name not in over)
     return replace(sweep, axes=kept, outputs=statistic_outputs(reduction), reduction=reduction)
 
@@ -98,64 +75,78 @@ def wants_indices(table: Mapping[str, object] | None) -> bool:
     return any(INDICES in each for each in lists)
 
 
-def _over(
-    top: TopLevel, table: ReduceTable, sweep: Sweep, names: Sequence[str], *, is_readable: bool
-) -> Check[Sequence[str]]:
-    """The names of the axes to reduce, of those with these `names`; by default the sample's."""
-    if table.over is None and top.sample is not None:
-        return [POINT]
-    if table.over is None:
-        if is_readable:
+def _over(draft: Draft, table: Table, over: Sequence[str] | None) -> Sequence[str]:
+    """The names of the axes to reduce; by default that of the sample."""
+    names = draft.dimensions
+    if over is None:
+        if draft.sample is None and not table.has("over"):
             cure = f"name the axes whose points are reduced: one or more of {listed(names)}"
-            yield Problem("reduce", "over", f"missing, and there is no [sample]; {cure}")
-        return []
-    if not table.over:
-        yield Problem("reduce", "over", f"empty; name one or more of {listed(names)}")
-    one = "has one value; give it several, or remove it"
-    faults = {name: f"{name!r} {one}" for name in sweep.constants}
+            table.fault("over", "missing, and there is no [sample]", cure)
+        return [POINT] if draft.sample is not None else []
+    if not over:
+        table.fault("over", "empty", f"name one or more of {listed(names)}")
+    constant = {*(draft.known or {}), *draft.parameters.mapping} - {*names}
+    wrong = {n: (f"{n!r} has one value", "give it several, or remove it") for n in constant}
     if POINT not in names:
-        faults[POINT] = "'point' is the axis of a [sample], and there is none"
-    yield from check_names("reduce", "over", table.over, names, faults, "no axis")
-    return table.over
+        wrong[POINT] = ("'point' is the axis of a [sample], and there is none", "remove it")
+    check_names(table, "over", over, names, wrong, "no axis")
+    return over
 
 
-def _output(name: str, sweep: Sweep) -> Check[Output | None]:
-    """The output of that name, if it is computed."""
-    computed = {output.name: output for output in sweep.outputs}
-    if name in computed:
-        return computed[name]
+def _all_statistics(
+    draft: Draft, table: Table, outputs: Sequence[Output] | None
+) -> dict[str, tuple[str, ...]]:
+    """The statistics of each output that is reduced."""
+    entries = {name: value for name, value in table.mapping.items() if name not in REDUCE.keys}
+    if not entries:
+        cure = 'name outputs and their statistics, such as wear_power = ["mean", "quantile 0.95"]'
+        table.fault("", "no statistics", cure)
+    if draft.model is None:
+        return {}
+    computed = {output.name: output for output in outputs or draft.known_outputs}
+    for output in outputs or () if draft.values["outputs"] is not None else ():
+        if output.name not in entries:
+            cure = "name its statistics here, or remove it from outputs"
+            table.fault(output.name, "listed in outputs, without a statistic", cure)
+    statistics: dict[str, tuple[str, ...]] = {}
+    for name, value in entries.items():
+        if name in computed:
+            statistics[name] = _statistics(table, computed[name], value)
+        else:
+            _add_unknown(table, name, draft.model, computed)
+    return statistics
+
+
+def _add_unknown(table: Table, name: str, model: Model, computed: Mapping[str, Output]) -> None:
+    """Add the fault of an output that is not computed."""
     if name == "status":
-        message = "points are always counted by status, as points_by_status; remove it here"
-    elif name in {output.name for output in sweep.model.outputs}:
-        message = "not computed; add it to outputs"
+        what = "points are always counted by status, as points_by_status"
+        table.fault(name, what, "remove it here")
+    elif name in {output.name for output in model.outputs}:
+        table.fault(name, "not computed", "add it to outputs")
     else:
-        choices = (*computed, *ReduceTable.model_fields)
-        message = f"no such output or key; {nearest(name, choices)}"
-    yield Problem("reduce", name, message)
-    return None
+        table.unknown(name, "no such output or key", (*computed, *REDUCE.keys))
 
 
-def _statistics(output: Output, value: object) -> Check[tuple[str, ...]]:
+def _statistics(table: Table, output: Output, value: object) -> tuple[str, ...]:
     """The statistics of an output as `statistics.outputs` reads them."""
-    texts = cast("list[object]", value if isinstance(value, list) else [value])
+    texts = cast("list[object]", value) if isinstance(value, list) else [value]
     known = _known(output)
     if not all(isinstance(text, str) for text in texts):
-        example = f'{output.name} = ["{known[0]}"]'
-        yield Problem("reduce", output.name, f"{shown(texts)} is not a list of names; {example}")
+        cure = f'write {output.name} = ["{known[0]}"]'
+        table.fault(output.name, f"{written(cast(object, value))} is not a list of names", cure)
         return ()
     if not texts:
-        yield Problem("reduce", output.name, f"empty; name one or more of {listed(known)}")
+        table.fault(output.name, "empty", f"name one or more of {listed(known)}")
     statistics: list[str] = []
     for text in map(str, texts):
-        statistic = yield from readable("reduce", output.name, _statistic, text, output)
+        statistic = table.read(output.name, _statistic, text, output)
         if statistic in statistics:
-            yield Problem(
-                "reduce", output.name, f"{shown(text)} is listed more than once; list it once"
-            )
+            table.fault(output.name, f"{written(text)} is listed more than once", "list it once")
         elif statistic is not None:
             statistics.append(statistic)
     if sum(each.startswith("histogram") for each in statistics) > 1:
-        yield Problem("reduce", output.name, "two histograms; keep one")
+        table.fault(output.name, "two histograms", "keep one")
     return tuple(sorted(statistics))
 
 
@@ -170,40 +161,44 @@ def _statistic(text: str, output: Output) -> str:
     name = next((s for s in (*PLAIN, *WITH_NUMBER) if f"{words} ".startswith(f"{s} ")), words)
     if name not in STATISTICS:
         cure = nearest(words, _known(output))
-        raise UnreadableError(f"{shown(text)} is not a statistic; {cure}")
+        raise FaultError(f"{written(text)} is not a statistic", cure)
     if name in PLAIN and words != name:
-        raise UnreadableError(f"{shown(text)}: {name} takes no number; remove it")
+        raise FaultError(f"{written(text)}: {name} takes no number", "remove it")
     if output.kind == "flag" and words != OF_FLAGS:
-        raise UnreadableError(f"{shown(text)}: write {OF_FLAGS!r}, the only statistic of a flag")
+        cure = f"write {OF_FLAGS!r}, the only statistic of a flag"
+        raise FaultError(f"{written(text)} is not for flags", cure)
     if words == OF_FLAGS and output.kind != "flag":
         cure = 'write "share above 2" or "share below 2"'
-        raise UnreadableError(f"{shown(text)} is for flags; {cure}")
+        raise FaultError(f"{written(text)} is for flags", cure)
     if name not in WITH_NUMBER:
         return name
     amount = words.removeprefix(name).strip()
     if not amount:
-        raise UnreadableError(f"{shown(text)} lacks its number; write {EXAMPLES[name]}")
+        raise FaultError(f"{written(text)} lacks its number", f"write {EXAMPLES[name]}")
     if name.startswith("share"):
         return f"{name} {_number(text, amount, output.unit)!r}"
     value = _number(text, amount, "1")
     if name == "quantile":
         if not 0 < value <= 1:
-            raise UnreadableError(f"{shown(text)}: give a number above 0 and at most 1")
+            raise FaultError(
+                f"{written(text)} is out of range", "give a number above 0 and at most 1"
+            )
         return f"{name} {value!r}"
     if not (value.is_integer() and 2 <= value <= MAX_BINS):
-        raise UnreadableError(f"{shown(text)}: give a whole number of bins from 2 to {MAX_BINS:,}")
+        cure = f"give a whole number of bins from 2 to {MAX_BINS:,}"
+        raise FaultError(f"{written(text)} is out of range", cure)
     return f"{name} {int(value)}"
 
 
 def _number(text: str, amount: str, unit: str) -> float:
     try:
         return number(as_written(amount), Parameter(name="", symbol="", unit=unit, meaning=""))
-    except UnreadableError as error:
-        raise UnreadableError(f"{shown(text)}: {error}") from None
+    except FaultError as error:
+        raise FaultError(f"{written(text)}: {error.what}", error.cure) from None
 
 
-def _need_of_indices(axes: Sequence[Axis]) -> str:
+def _need_of_indices(draft: Draft, over: Sequence[str]) -> str:
     """What Sobol' indices over these axes lack; "" if nothing."""
-    if [axis.name for axis in axes] != [POINT]:
+    if [*over] != [POINT]:
         return 'over = ["point"], a [sample] alone'
-    return "" if FOR_INDICES in axes[0].recipe else DRAWN
+    return DRAWN if draft.sample is None or draft.sample.has("file") else ""

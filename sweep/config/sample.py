@@ -6,21 +6,23 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from sweep.config.columns import in_range, read_csv
-from sweep.config.draft import Draft, Sample
-from sweep.config.problems import Check, Problem, UnreadableError, finished, in_table, readable
+from sweep.config.columns import CsvFile, in_range, read_csv, together
+from sweep.config.draft import Draft, Sample, check_names
 from sweep.config.quantities import number, refuse_outside, warn_of_turns
 from sweep.config.reduce_table import wants_indices
-from sweep.config.schema import DistributionTable, SampleTable, checked, only_form
+from sweep.config.schema import DISTRIBUTION, SAMPLE, only_form
 from sweep.config.sweep_file import SAMPLE_KEYS, is_table
+from sweep.errors import FaultError
+from sweep.reader import Faults, Table
 from sweep.request import FOR_INDICES, POINT, Axis, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, fault
 from sweep.sampling.drawing import columns_of
 from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
 from sweep.sampling.stretches import Drawn
 from sweep.spec import Parameter
-from sweep.wording import listed, nearest, shown
+from sweep.wording import listed, meant_cure, nearest_name, written
 from sweep.work import Values
 
 SEEDED = ("random", "latin_hypercube")  # without a seed, Sobol's sequence is not scrambled
@@ -29,125 +31,120 @@ EXAMPLE = "write {name} = {{ uniform = [least, greatest] }}, or another distribu
 PLAIN_NUMBER = Parameter(name="", symbol="", unit="1", meaning="")
 
 
-def sample_of(draft: Draft, raw: Mapping[str, object]) -> Check[Sample]:
-    """The sample of [sample]."""
-    sample = yield from _sample(draft, raw)
-    for table, names in {"parameters": draft.top.parameters, "axes": draft.on_axes}.items():
+def sample_of(draft: Draft, table: Table) -> Sample:
+    """The sample of the table [sample]."""
+    given = table.values(SAMPLE.keys)
+    names = [key for key in table.mapping if key not in SAMPLE_KEYS]
+    known = draft.known_ones(table, names, SAMPLE_KEYS)
+    if table.mapping.get("file") is not None:
+        sample = _of_file(draft, table, given, names)
+    else:
+        sample = Sample(tuple(names), _drawn(draft, table, given, known))
+    for other, others in {"parameters": draft.parameters.mapping, "axes": draft.on_axes}.items():
         for name in sample.names:
-            if name in names:
-                yield Problem("sample", name, f"also given under [{table}]; keep one of the two")
+            if name in others:
+                table.fault(name, f"also given under [{other}]", "keep one of the two")
     return sample
 
 
-def _sample(draft: Draft, raw: Mapping[str, object]) -> Check[Sample]:
-    known = draft.known
-    table, wrong = checked(SampleTable, {key: raw[key] for key in raw if key in SAMPLE_KEYS})
-    ranges = {key: value for key, value in raw.items() if key not in SAMPLE_KEYS}
-    problems = list(in_table("sample", wrong | draft.unknown(ranges, SAMPLE_KEYS)))
-    if raw.get("file") is not None:
-        rows, more = finished(_rows(draft, table, raw))
-        yield from (*problems, *more)
-        if rows is None or "columns" in wrong:
-            return Sample((*(table.columns or ()), *ranges), None, table.columns is not None)
-        names, axis = rows
-        is_correct = axis.columns and not (problems or more)
-        return Sample(tuple(dict.fromkeys((*names, *ranges))), axis if is_correct else None)
-    margins, more = finished(_margins(draft, table, raw, ranges))
-    yield from (*problems, *more)
-    if problems or more or not margins:
-        return Sample(tuple(ranges), None)
-    for_indices = wants_indices(draft.top.reduce)
-    recipe = _recipe(table, margins) | ({FOR_INDICES: True} if for_indices else {})
+def _drawn(
+    draft: Draft, table: Table, given: Mapping[str, Any], names: Sequence[str]
+) -> Axis | None:
+    """The axis of points that are drawn, if nothing is wrong with them."""
+    _check_drawing(draft, table, given)
+    known, margins = draft.known or {}, dict[str, Margin]()
+    for name in names:
+        if draft.known is None:
+            table.read(name, _distribution, table.mapping[name], name)
+        elif margin := table.read(name, read_margin, table.mapping[name], known[name]):
+            margins[name] = margin
+    if table.is_faulty or not margins:
+        return None
+    for_indices = draft.reduce is not None and wants_indices(draft.reduce.mapping)
+    recipe = _recipe(given, margins) | ({FOR_INDICES: True} if for_indices else {})
     columns = columns_of(recipe, [name for name in margins if known[name].whole])
     for name, column in columns.items():
-        yield from readable("sample", name, _refuse_drawn, column, margins[name], known[name])
-    return Sample(tuple(ranges), Axis(POINT, columns, recipe))
+        table.read(name, _refuse_drawn, column, margins[name], known[name])
+    return Axis(POINT, columns, recipe)
 
 
-def _recipe(table: SampleTable, margins: Mapping[str, Margin]) -> dict[str, object]:
-    numbers = {"seed": table.seed, "scramblings": table.scramblings}
+def _recipe(given: Mapping[str, Any], margins: Mapping[str, Margin]) -> dict[str, object]:
+    how = {key: given[key] for key in ("method", "points", "seed", "scramblings")}
     return {
-        "method": table.method,
-        "points": table.points,
-        **{name: value for name, value in numbers.items() if value is not None},
+        **{key: value for key, value in how.items() if value is not None},
         **{name: {margin.form: list(margin.arguments)} for name, margin in margins.items()},
     }
 
 
-def _check_drawing(draft: Draft, table: SampleTable, raw: Mapping[str, object]) -> Check[None]:
-    """Problems of a sample that is drawn: what is missing, and what is too large."""
-    if raw.get("method") is None:
-        yield Problem("sample", "method", f"missing; choose one of {listed(METHODS)}")
-    if raw.get("points") is None:
-        yield Problem("sample", "points", "missing; give the number of points to draw")
-    if "columns" in raw:
-        yield Problem("sample", "columns", "only for a sample from a file; remove it")
-    if table.method in SEEDED and "seed" not in raw:
-        cure = "give a whole number, which makes the points reproducible"
-        yield Problem("sample", "seed", f"missing; {cure}")
-    if set(raw) <= set(SAMPLE_KEYS) and not draft.document.fixed_parameters():
-        yield Problem("sample", "", f"there is no parameter; {EXAMPLE.format(name='friction')}")
-    if table.method == "latin_hypercube" and (table.points or 0) > MAX_LATIN_HYPERCUBE_POINTS:
+def _check_drawing(draft: Draft, table: Table, given: Mapping[str, Any]) -> None:
+    """Check a sample that is drawn: what is missing, and what is too large."""
+    n_points, method = given["points"] or 0, given["method"]
+    if not table.has("method"):
+        table.missing("method", f"choose one of {listed(METHODS)}")
+    if not table.has("points"):
+        table.missing("points", "give the number of points to draw")
+    if "columns" in table.mapping:
+        table.fault("columns", "only for a sample from a file", "remove it")
+    if method in SEEDED and not table.has("seed"):
+        table.missing("seed", "give a whole number, which makes the points reproducible")
+    if {*table.mapping} <= {*SAMPLE_KEYS} and not draft.document.fixed_parameters():
+        table.fault("", "there is no parameter", EXAMPLE.format(name="friction"))
+    if method == "latin_hypercube" and n_points > MAX_LATIN_HYPERCUBE_POINTS:
         limit = f"latin_hypercube draws at most {MAX_LATIN_HYPERCUBE_POINTS:,}"
         cure = 'method = "sobol" spreads more points evenly'
-        yield Problem("sample", "points", f"{table.points:,} is too many: {limit}; {cure}")
-    if len(raw) > MAX_DIMENSIONS:
-        message = f"{len(raw):,} parameters are more than {MAX_DIMENSIONS:,}; remove some"
-        yield Problem("sample", "", message)
-    yield from _check_scramblings(table, raw)
+        table.fault("points", f"{n_points:,} is too many: {limit}", cure)
+    if len(table.mapping) > MAX_DIMENSIONS:
+        what = f"{len(table.mapping):,} parameters are more than {MAX_DIMENSIONS:,}"
+        table.fault("", what, "remove some")
+    _check_scramblings(table, method, given["scramblings"] or 1, n_points)
+    table.known.update(dict.fromkeys(table.mapping))
+    table.close()
 
 
-def _check_scramblings(table: SampleTable, raw: Mapping[str, object]) -> Check[None]:
-    count, n_points = table.scramblings or 1, table.points or 0
+def _check_scramblings(table: Table, method: str | None, count: int, n_points: int) -> None:
     if count == 1:
         return
     if count < MIN_SCRAMBLINGS:
-        message = f"{count} are too few to estimate an error from"
-        cure = f"give at least {MIN_SCRAMBLINGS}, or remove it for one"
-        yield Problem("sample", "scramblings", f"{message}; {cure}")
-    if table.method in SEEDED:
-        message = f'only Sobol\'s sequence is scrambled; use method = "sobol", not {table.method!r}'
-        yield Problem("sample", "scramblings", message)
-    elif "seed" not in raw:
-        yield Problem("sample", "seed", "missing; scramblings follow from a seed, so give one")
+        what = f"{count} are too few to estimate an error from"
+        table.fault("scramblings", what, f"give at least {MIN_SCRAMBLINGS}, or remove it for one")
+    if method in SEEDED:
+        cure = f'use method = "sobol", not {method!r}'
+        table.fault("scramblings", "only Sobol's sequence is scrambled", cure)
+    elif not table.has("seed"):
+        table.missing("seed", "scramblings follow from a seed, so give one")
     if n_points % count:
         fewer, more = n_points // count * count, -(-n_points // count) * count
         near = " or ".join(f"{each:,}" for each in (fewer, more) if each)
-        message = f"{n_points:,} is not a multiple of the {count} scramblings; give {near}"
-        yield Problem("sample", "points", message)
-
-
-def _margins(
-    draft: Draft, table: SampleTable, raw: Mapping[str, object], ranges: Mapping[str, object]
-) -> Check[dict[str, Margin]]:
-    """The correct ones of the ranges."""
-    yield from _check_drawing(draft, table, raw)
-    known = draft.known
-    margins: dict[str, Margin] = {}
-    for name in (name for name in ranges if name in known):
-        margin = yield from readable("sample", name, read_margin, ranges[name], known[name])
-        if margin is not None:
-            margins[name] = margin
-    return margins
+        what = f"{n_points:,} is not a multiple of the {count} scramblings"
+        table.fault("points", what, f"give {near}")
 
 
 def read_margin(raw: object, parameter: Parameter) -> Margin:
-    """The distribution in a table; UnreadableError, whose text says what to do, if it is none."""
-    how = EXAMPLE.format(name=parameter.name)
-    if not is_table(raw):
-        raise UnreadableError(f"{shown(raw)} is not a table; {how}")
-    table, wrong = checked(DistributionTable, raw)
-    if wrong:
-        raise UnreadableError("; ".join(f"{key}: {text}" for key, text in wrong.items()))
-    form = only_form(table, tuple(DISTRIBUTIONS), how)
+    """The distribution in a table; FaultError if it is none."""
+    form, entries = _distribution(raw, parameter.name)
     roles = DISTRIBUTIONS[form].arguments
-    entries: list[object] = getattr(table, form)
-    if len(entries) != len(roles):
-        raise UnreadableError(f"{form} takes [{listed(roles)}], not {len(entries)} entries")
     arguments = _arguments(form, list(zip(roles.items(), entries, strict=True)), parameter)
     if problem := fault(form, arguments):
-        raise UnreadableError(problem)
+        raise FaultError(problem)
     return Margin(form, arguments, parameter.whole)
+
+
+def _distribution(raw: object, name: str) -> tuple[str, list[object]]:
+    """The form of a distribution and as many entries as it takes; FaultError if it is none."""
+    how = EXAMPLE.format(name=name)
+    if not is_table(raw):
+        raise FaultError(f"{written(raw)} is not a table", how)
+    faults = Faults()
+    table = Table(raw, "", faults)
+    given = table.values(DISTRIBUTION.keys)
+    table.close()
+    if faults.found:
+        raise together([(each.where, FaultError(each.what, each.cure)) for each in faults.found])
+    form = only_form(given, tuple(DISTRIBUTIONS), how)
+    roles, entries = DISTRIBUTIONS[form].arguments, given[form]
+    if len(entries) != len(roles):
+        raise FaultError(f"{form} takes [{listed(roles)}], not {len(entries)} entries")
+    return form, entries
 
 
 def _arguments(
@@ -156,31 +153,31 @@ def _arguments(
     """The arguments of a distribution in SI units, each of the kind that its role says."""
     ranged = [(name, entry) for (name, role), entry in entries if role == "value"]
     values = dict(zip(dict(ranged), in_range(ranged, parameter).tolist(), strict=True))
-    wrong: list[str] = []
+    wrong: list[tuple[str, FaultError]] = []
     for (name, role), entry in entries:
         try:
             if role != "value":
                 values[name] = _amount(entry, role, parameter)
             elif not math.isfinite(values[name]):
-                raise UnreadableError(f"{form} needs a finite number")
-        except UnreadableError as error:
-            wrong.append(f"{name}: {error}")
+                raise FaultError(f"{form} needs a finite number")
+        except FaultError as error:
+            wrong.append((name, error))
     if wrong:
-        raise UnreadableError("; ".join(wrong))
+        raise together(wrong)
     return tuple(values[name] for (name, _), _ in entries)
 
 
 def _amount(entry: object, role: Role, parameter: Parameter) -> float:
-    """A number that need not be in the parameter's range; UnreadableError if it cannot be used."""
+    """A number that need not be in the parameter's range; FaultError if it cannot be used."""
     value = number(entry, PLAIN_NUMBER if role == "plain" else replace(parameter, infinite=False))
     warn_of_turns([entry], PLAIN_NUMBER if role == "plain" else parameter)
     if role != "number" and not value > 0:
-        raise UnreadableError(f"{shown(entry)} is out of range; it has to be above 0")
+        raise FaultError(f"{written(entry)} is out of range", "it has to be above 0")
     return value
 
 
 def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> None:
-    """Raise UnreadableError if a value is out of the parameter's range.
+    """Raise FaultError if a value is out of the parameter's range.
 
     For points that are drawn when they are read, the extreme values are checked.
     """
@@ -192,43 +189,56 @@ def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> N
         values, what = column[:], "point {i} would be {value!r}"
     try:
         refuse_outside(values, parameter, lambda i: what.format(i=i + 1, value=float(values[i])))
-    except UnreadableError as error:
+    except FaultError as error:
         bounded = listed(["truncated_normal", "triangular", "uniform"])
-        cure = f"give a narrower distribution, or one with ends: {bounded}"
-        raise UnreadableError(f"{error}; {cure}") from None
+        cure = f"{error.cure}; give a narrower distribution, or one with ends: {bounded}"
+        raise FaultError(error.what, cure) from None
 
 
-def _rows(
-    draft: Draft, table: SampleTable, raw: Mapping[str, object]
-) -> Check[tuple[tuple[str, ...], Axis] | None]:
-    """The names of a file's columns, faulty or not, and an axis of the correct ones.
+def _of_file(draft: Draft, table: Table, given: Mapping[str, Any], ranges: Sequence[str]) -> Sample:
+    """The sample in a file, with the names of its columns, faulty or not.
 
-    Columns that options have fixed are left out. None if the file cannot be read.
+    Columns that options have fixed are left out.
     """
-    for key in raw:
+    for key in table.mapping:
         if key not in ("file", "columns"):
-            yield Problem("sample", key, "cannot be combined with file, whose rows are the points")
-    if table.file is None:
-        return None
-    file = yield from readable("sample", "file", read_csv, draft.document.folder / table.file)
-    if file is None:
-        return None
-    known, fixed = draft.known, draft.document.fixed_parameters()
-    header = file.header if table.columns is None else tuple(table.columns)
-    names = tuple(name for name in header if name not in fixed)
+            table.fault(key, "cannot be combined with file, whose rows are the points")
+    if given["columns"] is not None:
+        check_names(table, "columns", given["columns"], None, {})
+    path = given["file"]
+    file = None if path is None else table.read("file", read_csv, draft.document.folder / path)
+    are_columns_known = given["columns"] is not None
+    if file is None or (table.has("columns") and not are_columns_known):
+        return Sample((*(given["columns"] or ()), *ranges), None, are_columns_known)
+    fixed = draft.document.fixed_parameters()
+    header = file.header if given["columns"] is None else given["columns"]
+    names = [name for name in header if name not in fixed]
     if not names and not fixed:
-        yield Problem("sample", "columns", "empty; name at least one, or remove it for all columns")
+        table.fault("columns", "empty", "name at least one, or remove it for all columns")
+    columns = _columns(draft, table, file, names)
+    values = [
+        name.encode() + b"\0" + each.astype("<f8").tobytes() for name, each in columns.items()
+    ]
+    digest = hashlib.sha256(b"".join(values)).hexdigest()
+    axis = Axis(POINT, columns, {"file": {"sha256": digest, "count": len(file.rows)}})
+    is_correct = columns and not table.is_faulty
+    return Sample(tuple(dict.fromkeys((*names, *ranges))), axis if is_correct else None)
+
+
+def _columns(draft: Draft, table: Table, file: CsvFile, names: Sequence[str]) -> dict[str, Values]:
+    """The correct ones of the columns with these names, in order of their names."""
+    if draft.known is None:
+        return {}
     columns: dict[str, Values] = {}
-    digest = hashlib.sha256()
-    for name in sorted(set(names)):
-        if name not in known:
-            message = f"the column {shown(name)} of {str(file.path)!r} is not a parameter"
+    for name in sorted({*names}):
+        if name not in draft.known:
+            what = f"the column {written(name)} of {str(file.path)!r} is not a parameter"
+            meant = nearest_name(name, draft.known)
+            table.faults.meant.update([meant] if meant else [])
             cure = "to use only some of the columns, name them: columns = [...]"
-            yield Problem("sample", "file", f"{message}; {nearest(name, known)}; {cure}")
+            table.fault("file", what, f"{meant_cure(meant, draft.known)}; {cure}")
             continue
-        column = yield from readable("sample", name, file.column, name, known[name])
+        column = table.read(name, file.column, name, draft.known[name])
         if column is not None:
             columns[name] = column
-            digest.update(name.encode() + b"\0" + column.astype("<f8").tobytes())
-    recipe = {"file": {"sha256": digest.hexdigest(), "count": len(file.rows)}}
-    return names, Axis(POINT, columns, recipe)
+    return columns

@@ -1,227 +1,223 @@
-"""The keys of a sweep file's tables and the types of their values, checked by pydantic."""
+"""The keys of a sweep file's tables: what each takes, its default, and what the table is for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from sweep.config.problems import Check, Problem, UnreadableError
-from sweep.errors import MAX_FAULTS_SHOWN
+from sweep.errors import FaultError
 from sweep.options import MAX_WORKERS
 from sweep.plan.chunking import MAX_SWEEP_POINTS
-from sweep.wording import listed, nearest, shown
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
+from sweep.reader import FLAG, Key, Keys, finite, is_mapping, is_text, one_of, whole_from, whole_key
+from sweep.wording import listed
 
 MAX_SCRAMBLINGS = 4096
 MAX_CORES = 4096  # of a job
-CSV_PATH = "the path of a CSV file, in quotes"
-QUANTITY = "a number, or text with a unit"
-Entries = dict[str, object]
+A_TABLE = "a table"
+AXIS_FORMS = ("linspace", "geomspace", "values", "file")
 
 
-class Table(BaseModel):
-    """Keys and the types of their values; each description says what a message asks for."""
+class TableKeys(NamedTuple):
+    """What a table is for, and its keys."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def _key(description: str, default: Any = None, **limits: Any) -> Any:
-    """A key that need not be given; `description` says, in messages, what it has to be."""
-    return Field(default, description=description, **limits)
+    meaning: str
+    keys: Keys
 
 
-class TopLevel(Table):
-    """The top level; parameters and axes are checked later, against the model's table."""
-
-    format: int | None = _key("the whole number 1")
-    model: str | Entries | None = _key("the name of a model or the path of its file, in quotes")
-    method: str | None = _key("the name of a method, in quotes")
-    outputs: list[str] | None = _key('a list of names such as ["wear_power"]')
-    dtype: Literal["float64", "float32"] = _key('"float64" or "float32"', "float64")
-    parameters: Entries = _key("a table", {})
-    axes: Entries = _key("a table", {})
-    sample: Entries | None = _key("a table")
-    derived: Entries = _key("a table", {})
-    reduce: Entries | None = _key("a table")
-    refine: Entries | None = _key("a table")
-    wear: Entries | None = _key("a table")
-    run: Entries = _key("a table", {})
+def _whole(value: object) -> object:
+    return value if type(value) is int else None
 
 
-class AxisTable(Table):
-    """An axis: linspace, geomspace, values, or file with column."""
-
-    linspace: list[object] | None = _key("[first, last, count]")
-    geomspace: list[object] | None = _key("[first, last, count]")
-    values: list[object] | None = _key("a list of values")
-    file: str | None = _key(CSV_PATH)
-    column: str | None = _key("the name of a column of the file, in quotes")
+def _number(value: object) -> float | None:
+    """The value as a float if it is a number, also an infinite one."""
+    return float(value) if isinstance(value, float) else finite(value)
 
 
-class ExcitationTable(Table):
-    """A table over time: file with columns, or times with values."""
-
-    file: str | None = _key(CSV_PATH)
-    time: str | None = _key("the name of the column with times, in quotes")
-    column: str | None = _key("the name of the column with values, in quotes")
-    times: list[object] | None = _key("a list of times")
-    values: list[object] | None = _key("a list of values")
-    interpolation: Literal["linear", "cubic"] = _key('"linear" or "cubic"', "linear")
+def _share(value: object) -> float | None:
+    share = finite(value)
+    return share if share is not None and 0 < share <= 1 else None
 
 
-class SampleTable(Table):
-    """[sample] without its parameters: how points are drawn, or a file of them."""
-
-    method: Literal["sobol", "random", "latin_hypercube"] | None = _key(
-        '"sobol", "random" or "latin_hypercube"'
-    )
-    points: int | None = _key(
-        f"a whole number from 1 to {MAX_SWEEP_POINTS:,}", ge=1, le=MAX_SWEEP_POINTS
-    )
-    seed: int | None = _key("a whole number from 0 to 2^53 - 1", ge=0, lt=2**53)
-    scramblings: int | None = _key(
-        f"a whole number: 1, or from 8 to {MAX_SCRAMBLINGS:,}", ge=1, le=MAX_SCRAMBLINGS
-    )
-    file: str | None = _key(CSV_PATH)
-    columns: list[str] | None = _key("a list of names of parameters")
+def _any_list(value: object) -> object:
+    return cast("list[object]", value) if isinstance(value, list) else None
 
 
-class DistributionTable(Table):
-    """The distribution of a parameter in [sample]."""
-
-    uniform: list[object] | None = _key("[least, greatest]")
-    loguniform: list[object] | None = _key("[least, greatest]")
-    normal: list[object] | None = _key("[mean, standard deviation]")
-    lognormal: list[object] | None = _key("[median, standard deviation of the logarithm]")
-    truncated_normal: list[object] | None = _key("[mean, standard deviation, least, greatest]")
-    triangular: list[object] | None = _key("[least, mode, greatest]")
-    weibull: list[object] | None = _key("[scale, shape]")
+def _anything(value: object) -> object:
+    return value
 
 
-class RefineTable(Table):
-    """[refine]: the outputs that decide where the grid is refined, and how finely."""
-
-    output: str | list[str] | None = _key("the name of an output, in quotes, or a list of them")
-    levels: int | None = _key("a whole number from 1 to 20", ge=1, le=20)
-    tolerance: float | None = _key(
-        "a number above 0 and at most 1: a share of the output range", gt=0, le=1
-    )
+def _name_or_table(value: object) -> object:
+    return is_text(value) or is_mapping(value)
 
 
-class WearTable(Table):
-    """[wear]: the law of wear, the scar, and the times; coefficients and sizes are read later."""
-
-    law: str | None = _key("the name of a law of wear, in quotes")
-    coefficient: object = _key(QUANTITY)
-    exponent: object = _key("a number")
-    decay: object = _key(QUANTITY)
-    slope: object = _key(QUANTITY)
-    years: list[float] | float | str | None = _key("a list of numbers")
-    power: str | None = _key("the name of an output in W, in quotes")
-    quantiles: list[float] | float | str | None = _key("a list of numbers above 0 and below 1")
-    geometry: str | None = _key("the name of a geometry, in quotes")
-    radius: object = _key(QUANTITY)
-    length: object = _key(QUANTITY)
-    angle: object = _key(QUANTITY)
-    hole_radius: object = _key(QUANTITY)
-    small: bool | None = _key("true or false")
-    limit: object = _key(QUANTITY)
+def _number_or_text(value: object) -> object:
+    return value if isinstance(value, str) else _number(value)
 
 
-class ReduceTable(Table):
-    """[reduce] without its outputs: along which axes points are reduced, and how exactly."""
+def _matching(pattern: str) -> Callable[[object], object]:
+    return lambda value: value if isinstance(value, str) and re.fullmatch(pattern, value) else None
 
-    over: list[str] | None = _key('a list of axes such as ["point"]')
-    exact_quantiles: bool = _key("true or false", False)
 
+def _text(expected: str) -> Key:
+    return Key(expected, is_text)
+
+
+def _list(expected: str, item: Callable[[object], object] | None = None) -> Key:
+    return Key(expected, _any_list, item=item)
+
+
+def _table(*, default: Mapping[str, object] | None = None) -> Key:
+    return Key(A_TABLE, is_mapping, default)
+
+
+_NO_ENTRIES: Mapping[str, object] = {}
+_CSV_PATH = _text("the path of a CSV file, in quotes")
+_QUANTITY = Key("a number, or text with a unit", _anything)
+_SPACED = _list("[first, last, count]")
+
+TOP_LEVEL: Keys = {
+    "format": Key("the whole number 1", _whole),
+    "model": Key("the name of a model or the path of its file, in quotes", _name_or_table),
+    "method": _text("the name of a method, in quotes"),
+    "outputs": _list('a list of names such as ["wear_power"]', is_text),
+    "dtype": Key('"float64" or "float32"', one_of("float64", "float32"), "float64"),
+    "parameters": _table(default=_NO_ENTRIES),
+    "axes": _table(default=_NO_ENTRIES),
+    "sample": _table(),
+    "derived": _table(default=_NO_ENTRIES),
+    "reduce": _table(),
+    "refine": _table(),
+    "wear": _table(),
+    "run": _table(default=_NO_ENTRIES),
+}
+AXIS = TableKeys(
+    "Linspace, geomspace, values, or file with column.",
+    {
+        "linspace": _SPACED,
+        "geomspace": _SPACED,
+        "values": _list("a list of values"),
+        "file": _CSV_PATH,
+        "column": _text("the name of a column of the file, in quotes"),
+    },
+)
+EXCITATION = TableKeys(
+    "File with columns, or times with values.",
+    {
+        "file": _CSV_PATH,
+        "time": _text("the name of the column with times, in quotes"),
+        "column": _text("the name of the column with values, in quotes"),
+        "times": _list("a list of times"),
+        "values": _list("a list of values"),
+        "interpolation": Key('"linear" or "cubic"', one_of("linear", "cubic"), "linear"),
+    },
+)
+SAMPLE = TableKeys(  # all other keys are parameters
+    "How points are drawn, or a file of them.",
+    {
+        "method": Key(
+            '"sobol", "random" or "latin_hypercube"', one_of("sobol", "random", "latin_hypercube")
+        ),
+        "points": whole_key(1, MAX_SWEEP_POINTS),
+        "seed": Key("a whole number from 0 to 2^53 - 1", whole_from(0, 2**53 - 1)),
+        "scramblings": Key(
+            f"a whole number: 1, or from 8 to {MAX_SCRAMBLINGS:,}", whole_from(1, MAX_SCRAMBLINGS)
+        ),
+        "file": _CSV_PATH,
+        "columns": _list("a list of names of parameters", is_text),
+    },
+)
+DISTRIBUTION = TableKeys(
+    "The distribution of a parameter in [sample].",
+    {
+        "uniform": _list("[least, greatest]"),
+        "loguniform": _list("[least, greatest]"),
+        "normal": _list("[mean, standard deviation]"),
+        "lognormal": _list("[median, standard deviation of the logarithm]"),
+        "truncated_normal": _list("[mean, standard deviation, least, greatest]"),
+        "triangular": _list("[least, mode, greatest]"),
+        "weibull": _list("[scale, shape]"),
+    },
+)
+REDUCE = TableKeys(  # all other keys are outputs
+    "Along which axes points are reduced, and how exactly.",
+    {
+        "over": _list('a list of axes such as ["point"]', is_text),
+        "exact_quantiles": replace(FLAG, default=False),
+    },
+)
+REFINE = TableKeys(
+    "The outputs that decide where the grid is refined, and how finely.",
+    {
+        "output": Key("the name of an output, in quotes, or a list of them", is_text, item=is_text),
+        "levels": whole_key(1, 20),
+        "tolerance": Key("a number above 0 and at most 1: a share of the output range", _share),
+    },
+)
+WEAR = TableKeys(
+    "The law of wear, the scar, and the times; coefficients and sizes are read later.",
+    {
+        "law": _text("the name of a law of wear, in quotes"),
+        "coefficient": _QUANTITY,
+        "exponent": Key("a number", _anything),
+        "decay": _QUANTITY,
+        "slope": _QUANTITY,
+        "years": Key("a list of numbers", _number_or_text, item=_number),
+        "power": _text("the name of an output in W, in quotes"),
+        "quantiles": Key("a list of numbers above 0 and below 1", _number_or_text, item=_number),
+        "geometry": _text("the name of a geometry, in quotes"),
+        "radius": _QUANTITY,
+        "length": _QUANTITY,
+        "angle": _QUANTITY,
+        "hole_radius": _QUANTITY,
+        "small": FLAG,
+        "limit": _QUANTITY,
+    },
+)
 
 # Values that sbatch and dask-jobqueue accept.
-SIXTIETHS = "[0-5]?[0-9]"  # minutes or seconds after a larger unit
-Word = Annotated[str, Field(pattern=r"^[^\s\p{C}]+$")]
-Walltime = Annotated[
-    str,
-    Field(
-        pattern=f"^([0-9]+|[0-9]+:{SIXTIETHS}|[0-9]+:{SIXTIETHS}:{SIXTIETHS}"
-        f"|[0-9]+-[0-9]+(:{SIXTIETHS}){{0,2}})$"
-    ),
-]
-Amount = Annotated[
-    str,
-    Field(
-        pattern=r"^([0-9]*[1-9][0-9]*(\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*) *"
-        "([kKmMgGtTpP]i?[bB]?|[bB])$"
-    ),
-]
-JobOption = Annotated[str, Field(pattern=r"^-[^\r\n]+$")]
+_SIXTIETHS = "[0-5]?[0-9]"  # minutes or seconds after a larger unit
+_WALLTIME = (
+    f"[0-9]+|[0-9]+:{_SIXTIETHS}|[0-9]+:{_SIXTIETHS}:{_SIXTIETHS}"
+    f"|[0-9]+-[0-9]+(:{_SIXTIETHS}){{0,2}}"
+)
+_MEMORY = r"([0-9]*[1-9][0-9]*(\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*) *([kKmMgGtTpP]i?[bB]?|[bB])"
 
 
-class SlurmTable(Table):
-    """[run.slurm]: what each job of `--cluster slurm` requests."""
-
-    queue: Word | None = _key("a partition, in quotes, without spaces")
-    account: Word | None = _key("an account, in quotes, without spaces")
-    walltime: Walltime | None = _key(
-        'a time in the format of SLURM: "02:00:00", "1-12" (a day and 12 hours), "90" '
-        "(minutes), in quotes"
-    )
-    cores: int | None = _key(f"a whole number from 1 to {MAX_CORES:,}", ge=1, le=MAX_CORES)
-    memory: Amount | None = _key('an amount above 0 with its unit: "8 GB"')
-    jobs: int | None = _key(f"a whole number from 1 to {MAX_WORKERS:,}", ge=1, le=MAX_WORKERS)
-    extra: list[JobOption] | None = _key(
-        'a list of options, without #SBATCH: ["--constraint=avx512"]'
-    )
-    prologue: list[str] | None = _key('a list of commands: ["module load gcc"]')
-    interface: Word | None = _key("the name of a network, in quotes, without spaces")
+def _word(value: object) -> object:
+    """The value if it is text without blanks and control characters."""
+    is_word = isinstance(value, str) and value.isprintable() and " " not in value
+    return value if is_word and value else None
 
 
-AnyTable = TypeVar("AnyTable", bound=Table)
+SLURM = TableKeys(
+    "What each job of `--cluster slurm` requests.",
+    {
+        "queue": Key("a partition, in quotes, without spaces", _word),
+        "account": Key("an account, in quotes, without spaces", _word),
+        "walltime": Key(
+            'a time in the format of SLURM: "02:00:00", "1-12" (a day and 12 hours), "90" '
+            "(minutes), in quotes",
+            _matching(_WALLTIME),
+        ),
+        "cores": whole_key(1, MAX_CORES),
+        "memory": Key('an amount above 0 with its unit: "8 GB"', _matching(_MEMORY)),
+        "jobs": whole_key(1, MAX_WORKERS),
+        "extra": _list(
+            'a list of options, without #SBATCH: ["--constraint=avx512"]',
+            _matching(r"-[^\r\n]+"),
+        ),
+        "prologue": _list('a list of commands: ["module load gcc"]', is_text),
+        "interface": Key("the name of a network, in quotes, without spaces", _word),
+    },
+)
 
 
-def checked(shape: type[AnyTable], raw: Mapping[str, object]) -> tuple[AnyTable, dict[str, str]]:
-    """The table without its faulty keys, and what is wrong with each of those."""
-    try:
-        return shape.model_validate(dict(raw)), {}
-    except ValidationError as error:
-        wrong = {
-            str(detail["loc"][0]): _sentence(shape, detail, is_shown=i < MAX_FAULTS_SHOWN)
-            for i, detail in enumerate(error.errors())
-        }
-    return shape.model_validate({key: raw[key] for key in raw if key not in wrong}), wrong
-
-
-def correct(
-    shape: type[AnyTable], raw: Mapping[str, object], table: str, key: str
-) -> Check[AnyTable | None]:
-    """The entry `key` of a table as a table itself; None, with problems, if it is faulty."""
-    entry, messages = checked(shape, raw)
-    for each, message in messages.items():
-        yield Problem(table, key, f"{each}: {message}")
-    return None if messages else entry
-
-
-def only_form(table: Table, forms: Sequence[str], example: str) -> str:
-    """The one of these keys that the table has; UnreadableError if it has none or several."""
-    present = [form for form in forms if getattr(table, form) is not None]
+def only_form(given: Mapping[str, Any], forms: Sequence[str], example: str) -> str:
+    """The one of these keys that is given; FaultError if there is none, or several."""
+    present = [form for form in forms if given.get(form) is not None]
     if len(present) != 1:
-        fault = f"not {listed(present)} together" if present else "and none is given"
-        raise UnreadableError(f"give one of {listed(forms)}, {fault}: {example}")
+        what = f"{listed(present)} exclude each other" if present else "none of its forms is given"
+        raise FaultError(what, f"give one of {listed(forms)}: {example}")
     return present[0]
-
-
-def _sentence(shape: type[Table], detail: ErrorDetails, *, is_shown: bool) -> str:
-    key = str(detail["loc"][0])
-    if key in shape.model_fields:
-        expected = shape.model_fields[key].description
-        if len(detail["loc"]) > 1 and isinstance(detail["loc"][1], int):
-            return f"{shown(detail['input'])} in the list is wrong; expected {expected}"
-        return f"{shown(detail['input'])} is not {expected}"
-    is_table = isinstance(detail["input"], dict)
-    fields = shape.model_fields.items()
-    known = [name for name, field in fields if (field.description == "a table") == is_table]
-    cure = f"; {nearest(key, known or shape.model_fields)}" if is_shown else ""
-    return f"there is no such {'table' if is_table else 'key'}{cure}"

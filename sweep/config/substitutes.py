@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sweep.config.schema import TopLevel
 from sweep.config.sweep_file import Document
 from sweep.spec import Model, ParameterSet, Substitute
 from sweep.wording import listed
 
 
-def without_replaced(document: Document, top: TopLevel, model: Model) -> TopLevel:
-    """The tables without the parameters that `--set` or `--at` replaces by others."""
+def replaced_by_options(document: Document, model: Model) -> set[str]:
+    """The parameters that `--set` or `--at` replaces by others."""
     by_option = {key for _, key in document.places}
     dropped: set[str] = set()
     for each in model.substitutes:
         if bool(each.names & by_option) != bool(each.derived.keys() & by_option):
             dropped |= each.derived.keys() if each.names & by_option else each.names
-    kept = {
-        table: {n: v for n, v in getattr(top, table).items() if n not in dropped}
-        for table in ("parameters", "axes", "derived")
-    }
-    return top.model_copy(update=kept)
+    return dropped
 
 
 def used(
@@ -41,10 +36,10 @@ def own_of(model: Model, parameter_set: str) -> set[str]:
     return set[str]().union(*own)
 
 
-def redundant_parameters(substitutes: list[Substitute], names: Sequence[str]) -> dict[str, str]:
-    """A message for each parameter that is given and also follows from others."""
+def redundant_parameters(substitutes: Sequence[Substitute], names: Sequence[str]) -> dict[str, str]:
+    """What is wrong with each parameter that is given and also follows from others."""
     return {
-        name: f"follows from {listed([n for n in names if n in each.names])}; keep one of the two"
+        name: f"follows from {listed([n for n in names if n in each.names])}"
         for each in substitutes
         for name in names
         if name in each.derived

@@ -13,13 +13,13 @@ from typing import BinaryIO, TypeGuard, cast
 
 import numpy as np
 
-from sweep.config.problems import Problem
 from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
+from sweep.reader import Faults, Table
 from sweep.shipped import shipped_configs
-from sweep.wording import UNREADABLE, key_text, nearest, shown, special
+from sweep.wording import UNREADABLE, key_text, nearest, special, written
 
-Table = dict[str, object]
+Entries = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
 
 TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
@@ -32,12 +32,12 @@ MAX_FILE_BYTES = 2**26
 DESCRIPTOR = re.compile(r"/dev/stdin|(?:/dev/fd|/proc/self/fd)/(\d+)")
 MAPPING_NAME = "the sweep given"  # how messages refer to a mapping
 SYNTAX_CURES = {  # by the beginning of what tomllib says
-    "invalid value": "; put text in quotes",
-    "cannot overwrite a value": "; give each key once",
-    "cannot declare": "; give each table once",
+    "invalid value": "put text in quotes",
+    "cannot overwrite a value": "give each key once",
+    "cannot declare": "give each table once",
 }
 BARE_POINT = re.compile(r"(?<![\w.])\.[0-9]|[0-9]\.(?![0-9])")  # .5 or 5.
-POINT_CURE = "; TOML needs a digit on both sides of the point: write 0.5"
+POINT_CURE = "TOML needs a digit on both sides of the point: write 0.5"
 TOO_DEEP = Fault("", "values are nested too deeply")
 
 
@@ -48,32 +48,35 @@ class Document:
     source: str  # how messages refer to it
     name: str | None  # stem of the file; "": read from a pipe; None: no file
     folder: Path  # where relative paths start
-    tables: Table  # the top level
+    tables: Entries  # the top level
     places: Places
     numbers: Mapping[str, object] = field(default_factory=dict[str, object])  # `--at case=2`
     is_stored: bool = False  # the tables are those of a store
 
-    def fault(self, problem: Problem) -> Fault:
-        """The problem with its location as the user wrote it: `[parameters] mass`, `--set mass`."""
-        table, key, message = problem
+    def table(self, faults: Faults) -> Table:
+        """The top level, ready to be read."""
+        return Table(self.tables, "", faults, self.place)
+
+    def place(self, table: str, key: str) -> str:
+        """Where the user wrote an entry: `[parameters] mass`, `--set mass`."""
         if option := self.places.get((table, key)):
-            return Fault(option, message)
+            return option
         if table:
-            return Fault(f"[{table}] {key_text(key)}" if key else f"[{table}]", message)
-        bracketed = key in TABLES or is_table(self.tables.get(key))
-        return Fault(f"[{key_text(key)}]" if bracketed else key_text(key), message)
+            return f"[{table}] {key_text(key)}" if key else f"[{table}]"
+        is_bracketed = key in TABLES or is_table(self.tables.get(key))
+        return f"[{key_text(key)}]" if is_bracketed else key_text(key)
 
     def fixed_parameters(self) -> set[str]:
         """The parameters to which `--set` or `--at` has given one value."""
         return {key for table, key in self.places if table == "parameters"}
 
 
-def is_table(value: object) -> TypeGuard[Table]:
+def is_table(value: object) -> TypeGuard[Entries]:
     """Whether it is a table, whose keys are text (`plain` has seen to that)."""
     return isinstance(value, dict)
 
 
-def has_several(axis: object) -> TypeGuard[Table]:
+def has_several(axis: object) -> TypeGuard[Entries]:
     """Whether an entry of [axes] is a table of several parameters along one dimension."""
     return is_table(axis) and any(map(is_table, axis.values()))
 
@@ -84,8 +87,10 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
     Raises ConfigError if there is none, StoreError if a folder, a URL or a .zarr has no store.
     """
     if hasattr(source, "data_vars"):  # a Dataset, which is a mapping too
-        message = "these are results, not a sweep: give the sweep file, or the path of their store"
-        raise ConfigError(type(source).__name__, [Fault("", message)])
+        cure = "give the sweep file, or the path of their store"
+        raise ConfigError(
+            type(source).__name__, [Fault("", "these are results, not a sweep", cure)]
+        )
     if isinstance(source, Mapping):
         return Document(MAPPING_NAME, None, Path(), mapping_tables(source), {})
     path = _path(source)
@@ -94,8 +99,8 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
         return Document(str(source), path.stem, Path(), tables, {}, is_stored=True)
     tables = parsed_file(path, str(source), "sweep file", shipped_configs())
     if is_model(tables):
-        message = f'this is a model file; write a sweep file with model = "./{path.name}"'
-        raise ConfigError(str(source), [Fault("", message)])
+        cure = f'write a sweep file with model = "./{path.name}"'
+        raise ConfigError(str(source), [Fault("", "this is a model file", cure)])
     name = path.stem if path.is_file() else ""  # the name of a pipe is a number
     return Document(str(source), name, path.parent, tables, {})
 
@@ -105,7 +110,7 @@ def is_model(tables: Mapping[str, object]) -> bool:
     return "model" not in tables and not tables.keys().isdisjoint(MODEL_KEYS)
 
 
-def parsed_file(path: Path, source: str, kind: str, shipped: Iterable[str]) -> Table:
+def parsed_file(path: Path, source: str, kind: str, shipped: Iterable[str]) -> Entries:
     """The tables of a TOML file; `source` is how messages refer to it. Raises ConfigError.
 
     `kind` says what the file should be, and `shipped` are the names of those that are shipped.
@@ -131,10 +136,10 @@ def plain(value: object) -> object:
     return str(value) if isinstance(value, PurePath) else value
 
 
-def mapping_tables(source: Mapping[str, object]) -> Table:
+def mapping_tables(source: Mapping[str, object]) -> Entries:
     """A mapping in TOML's types; ConfigError if it is nested too deeply."""
     try:
-        return cast(Table, plain(source))
+        return cast(Entries, plain(source))
     except RecursionError:
         raise ConfigError(MAPPING_NAME, [TOO_DEEP]) from None
 
@@ -147,8 +152,10 @@ def _path(source: str | Path) -> Path:
     except PermissionError:  # named where the file is read
         return Path(source)
     except (OSError, ValueError, TypeError):  # no file can have such a name
-        message = f"{shown(source)} is not the path of a sweep file; give one, or a shipped name"
-        raise ConfigError(shown(source), [Fault("", message)]) from None
+        what = f"{written(source)} is not the path of a sweep file"
+        raise ConfigError(
+            written(source), [Fault("", what, "give one, or a shipped name")]
+        ) from None
     return path
 
 
@@ -158,20 +165,22 @@ def _text(path: Path, source: str, kind: str, shipped: Iterable[str]) -> str:
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) <= MAX_FILE_BYTES:
             return content.decode("utf-8-sig")
-        message = f"larger than {MAX_FILE_BYTES // 2**20} MiB; put long axes into CSV files"
+        what = f"larger than {MAX_FILE_BYTES // 2**20} MiB"
+        fault = Fault("", what, "put long axes into CSV files")
     except FileNotFoundError:
         cure = _nearest_file(path, source) or nearest(path.stem, shipped)
-        message = f"there is no file {source!r}, and no shipped {kind} of that name; {cure}"
+        what = f"there is no file {source!r}, and no shipped {kind} of that name"
+        fault = Fault("", what, cure)
     except IsADirectoryError:
-        message = "this is a folder; give the path of a TOML file in it"
+        fault = Fault("", "this is a folder", "give the path of a TOML file in it")
     except PermissionError:
-        message = UNREADABLE
+        fault = Fault("", UNREADABLE)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        message = f"line {line} is not UTF-8 text; save the file as UTF-8"
+        fault = Fault("", f"line {line} is not UTF-8 text", "save the file as UTF-8")
     except (OSError, ValueError) as error:
-        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
-    raise ConfigError(source, [Fault("", message)])
+        fault = Fault("", f"cannot be read: {getattr(error, 'strerror', None) or error}")
+    raise ConfigError(source, [fault])
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -206,4 +215,4 @@ def _syntax_fault(problem: str, text: str) -> Fault:
     if not re.search("[\"'#]", line) and BARE_POINT.search(line):  # of no text or comment
         cure = POINT_CURE
     place = f"line {match[2]}, column {match[3]}"
-    return Fault(place, f"this is not TOML: {reason} in {shown(line)}{cure}")
+    return Fault(place, f"this is not TOML: {reason} in {written(line)}", cure)

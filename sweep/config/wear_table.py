@@ -8,17 +8,17 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from sweep.config.problems import Check, Problem, UnreadableError, in_table, readable
 from sweep.config.quantities import amount, as_written, refuse_outside
 from sweep.config.sample import read_margin
-from sweep.config.schema import WearTable, checked
-from sweep.errors import warn
-from sweep.request import Sweep, Wear
+from sweep.config.schema import WEAR
+from sweep.errors import FaultError, warn
+from sweep.reader import Table
+from sweep.request import Wear
 from sweep.sampling.distributions import DISTRIBUTIONS
-from sweep.spec import Parameter
+from sweep.spec import Output, Parameter
 from sweep.theory.wear import GEOMETRIES, LAWS, YEAR, Geometry, Law, inclination_warning
 from sweep.theory.wear.geometries import SMALL
-from sweep.wording import listed, nearest, shown
+from sweep.wording import listed, nearest, written
 
 LEVELS = (0.05, 0.5, 0.95)  # of quantiles, unless others are given
 FINEST_LEVEL = 1e-9  # how close to 0 and 1 a level may be
@@ -34,22 +34,27 @@ Row = TypeVar("Row")  # of a table of laws or geometries
 Spread = dict[float, float]  # of an uncertain coefficient: its quantiles by level
 
 
-def wear_of(raw: Mapping[str, object], sweep: Sweep | None = None) -> Check[Wear | None]:
-    """What the table asks for; None if there are problems. `sweep` is the one that it follows."""
-    table, wrong = checked(WearTable, raw)
-    yield from in_table("wear", wrong)
-    law = yield from _chosen("law", "a law", table.law, LAWS)
-    if raw.get("law") is None:
-        yield Problem("wear", "law", f"missing; choose one of {listed(LAWS)}")
-    coefficients, spread = yield from _coefficients(table, law)
-    seconds = yield from _seconds(table, raw)
-    geometry = yield from _chosen("geometry", "a geometry", table.geometry, GEOMETRIES)
-    size = yield from _size(table, raw, geometry)
-    limit = yield from _limit(table, geometry, size)
-    units = {output.name: output.unit for output in sweep.outputs} if sweep else {}
-    power = table.power or POWER
-    if units and (fault := power_fault(power, units, is_uncertain=spread is not None)):
-        yield Problem("wear", *fault)
+def wear_of(table: Table, results: Sequence[Output] | None = None) -> Wear | None:
+    """What the table asks for; None if there is no law. `results` are the outputs that it follows.
+
+    They may be unknown.
+    """
+    given = table.values(WEAR.keys)
+    law = _chosen(table, "law", "a law", given["law"], LAWS)
+    if not table.has("law"):
+        table.missing("law", f"choose one of {listed(LAWS)}")
+    levels = _levels(table, given["quantiles"])
+    coefficients, spread = _coefficients(table, law, levels)
+    seconds = _seconds(table, given["years"])
+    geometry = _chosen(table, "geometry", "a geometry", given["geometry"], GEOMETRIES)
+    size = _size(table, geometry)
+    limit = _limit(table, geometry, size)
+    table.close()
+    power = given["power"] or POWER
+    units = {output.name: output.unit for output in results or ()}
+    if units and (found := power_fault(power, units, is_uncertain=spread is not None)):
+        key, error = found
+        table.fault(key, error.what, error.cure)
     if law is None:
         return None
     return Wear(
@@ -60,58 +65,57 @@ def wear_of(raw: Mapping[str, object], sweep: Sweep | None = None) -> Check[Wear
         coefficient_at=spread,
         geometry=geometry.name if geometry else None,
         size=size,
-        small=bool(table.small),
+        small=bool(given["small"]),
         limit=limit,
     )
 
 
-def _chosen(key: str, kind: str, name: str | None, rows: Mapping[str, Row]) -> Check[Row | None]:
+def _chosen(
+    table: Table, key: str, kind: str, name: str | None, rows: Mapping[str, Row]
+) -> Row | None:
     """The law or geometry with this name."""
     if name is not None and name not in rows:
-        message = f"{shown(name)} is not {kind} of wear; {nearest(name, rows)}"
-        yield Problem("wear", key, message)
+        table.fault(key, f"{written(name)} is not {kind} of wear", nearest(name, rows))
     return None if name is None else rows.get(name)
 
 
 def _amounts(
-    table: WearTable, parameters: Mapping[str, Parameter], example: str = ""
-) -> Check[dict[str, float]]:
+    table: Table, parameters: Mapping[str, Parameter], example: str = ""
+) -> dict[str, float]:
     """The values of these parameters that are given; one without a default must be."""
     amounts: dict[str, float] = {}
     for name, parameter in parameters.items():
-        if name in table.model_fields_set:
-            value = yield from readable("wear", name, amount, getattr(table, name), parameter)
+        if table.has(name):
+            value = table.read(name, amount, table.mapping[name], parameter)
             if value is not None:
                 amounts[name] = value
         elif parameter.default is None:
-            message = f"missing ({parameter.meaning}); give it in {parameter.unit}{example}"
-            yield Problem("wear", name, message)
+            cure = f"give it in {parameter.unit}{example}"
+            table.missing(name, f"{cure} ({parameter.meaning})")
     return amounts
 
 
 def _coefficients(
-    table: WearTable, law: Law | None
-) -> Check[tuple[dict[str, float], Spread | None]]:
+    table: Table, law: Law | None, levels: tuple[float, ...]
+) -> tuple[dict[str, float], Spread | None]:
     """The coefficients that are given, and the quantiles of `coefficient` if it is uncertain."""
-    levels = yield from _levels(table)
     if law is None:
         return {}, None
     for name in dict.fromkeys(name for each in LAWS.values() for name in each.coefficients):
-        if name in table.model_fields_set and name not in law.coefficients:
-            message = f"{law.name} has no such coefficient; remove it, or choose another law"
-            yield Problem("wear", name, message)
+        if table.has(name) and name not in law.coefficients:
+            what = f"{law.name} has no such coefficient"
+            table.fault(name, what, "remove it, or choose another law")
     parameters = dict(law.coefficients)
     spread: Spread | None = None
-    distribution = _distribution(table.coefficient)
+    distribution = _distribution(table.get("coefficient"))
     if distribution is not None:
         uncertain = parameters.pop("coefficient")
-        reading = readable("wear", "coefficient", _quantiles, distribution, uncertain, levels)
-        spread = yield from reading
+        spread = table.read("coefficient", _quantiles, distribution, uncertain, levels)
     example = ', or as text with a unit such as "1e-13 1/Pa"'
-    coefficients = yield from _amounts(table, parameters, example)
-    if distribution is None and table.quantiles is not None:
-        message = "only for an uncertain coefficient, such as coefficient = { lognormal = [...] }"
-        yield Problem("wear", "quantiles", f"{message}; remove it")
+    coefficients = _amounts(table, parameters, example)
+    if distribution is None and table.has("quantiles"):
+        what = "only for an uncertain coefficient, such as coefficient = { lognormal = [...] }"
+        table.fault("quantiles", what, "remove it")
     return coefficients, spread
 
 
@@ -146,31 +150,25 @@ def _quantiles(raw: Mapping[str, object], parameter: Parameter, levels: Sequence
     return dict(zip(levels, values.tolist(), strict=True))
 
 
-def _levels(table: WearTable) -> Check[tuple[float, ...]]:
-    if table.quantiles is None:
-        return LEVELS
-    levels = yield from readable("wear", "quantiles", _numbers, table.quantiles)
+def _levels(table: Table, entry: list[float] | float | str | None) -> tuple[float, ...]:
+    levels = None if entry is None else table.read("quantiles", _numbers, entry)
     if levels and all(FINEST_LEVEL <= level <= 1 - FINEST_LEVEL for level in levels):
         return tuple(sorted(set(levels)))
     if levels:
-        message = f"{shown(list(levels))}: each has to be above 0 and below 1"
-        yield Problem("wear", "quantiles", message)
+        table.fault("quantiles", written(list(levels)), "each has to be above 0 and below 1")
     return LEVELS
 
 
-def _seconds(table: WearTable, raw: Mapping[str, object]) -> Check[tuple[float, ...]]:
-    if raw.get("years") is None:
-        yield Problem("wear", "years", "missing; give the times in service: [1, 2, 5, 10]")
-    if table.years is None:
-        return ()
-    years = (yield from readable("wear", "years", _numbers, table.years)) or ()
+def _seconds(table: Table, entry: list[float] | float | str | None) -> tuple[float, ...]:
+    if not table.has("years"):
+        table.missing("years", "give the times in service: [1, 2, 5, 10]")
+    years = (() if entry is None else table.read("years", _numbers, entry)) or ()
     if not all(0 < year < math.inf for year in years):
-        yield Problem("wear", "years", f"{shown(list(years))}: each has to be above 0 and finite")
+        table.fault("years", written(list(years)), "each has to be above 0 and finite")
     elif list(years) != sorted(set(years)):
-        yield Problem("wear", "years", f"{shown(list(years))}: they have to ascend")
+        table.fault("years", written(list(years)), "they have to ascend")
     elif len(years) > MAX_TIMES:
-        message = f"{len(years):,} times are too many; give at most {MAX_TIMES:,}"
-        yield Problem("wear", "years", message)
+        table.fault("years", f"{len(years):,} times are too many", f"give at most {MAX_TIMES:,}")
     return tuple(year * YEAR for year in years)
 
 
@@ -180,73 +178,68 @@ def _numbers(entry: list[float] | float | str) -> tuple[float, ...]:
     try:
         numbers = tuple(float(part) for part in (parts if isinstance(parts, list) else [parts]))
     except ValueError:
-        raise UnreadableError(f"{shown(entry)} is not a list of numbers, such as 1,2,5") from None
+        raise FaultError(f"{written(entry)} is not a list of numbers", "write 1,2,5") from None
     if not numbers:
-        raise UnreadableError("empty; give at least one number")
+        raise FaultError("empty", "give at least one number")
     return numbers
 
 
-def _size(
-    table: WearTable, raw: Mapping[str, object], geometry: Geometry | None
-) -> Check[dict[str, float]]:
+def _size(table: Table, geometry: Geometry | None) -> dict[str, float]:
     """The dimensions of the scar."""
     if geometry is None:
         for name in ("radius", "length", "angle", "hole_radius", "small", "limit"):
-            if name in raw and "geometry" not in raw:
-                message = f"needs a geometry; choose one of {listed(GEOMETRIES)}"
-                yield Problem("wear", name, message)
+            if table.has(name) and not table.has("geometry"):
+                table.fault(name, "needs a geometry", f"choose one of {listed(GEOMETRIES)}")
         return {}
-    if table.small and geometry.name not in SMALL:
-        message = f"{geometry.name} has no formula for shallow scars; remove it"
-        yield Problem("wear", "small", message)
+    if table.get("small") is True and geometry.name not in SMALL:
+        table.fault("small", f"{geometry.name} has no formula for shallow scars", "remove it")
     for name in ("angle", "hole_radius"):
-        if name in raw and name not in geometry.dimensions:
+        if table.has(name) and name not in geometry.dimensions:
             owner = next(each.name for each in GEOMETRIES.values() if name in each.dimensions)
-            yield Problem("wear", name, f"{geometry.name} has none; remove it, or use {owner}")
-    size = yield from _amounts(table, geometry.dimensions)
+            table.fault(name, f"{geometry.name} has none", f"remove it, or use {owner}")
+    size = _amounts(table, geometry.dimensions)
     radius, hole = size.get("radius"), size.get("hole_radius")
     if radius is not None and hole is not None and hole < radius:
-        message = f"{hole!r} m is less than the radius of the tube, {radius!r} m, which has to fit"
-        yield Problem("wear", "hole_radius", message)
+        what = f"{hole!r} m is less than the radius of the tube, {radius!r} m, which has to fit"
+        table.fault("hole_radius", what, "give a larger one")
     if warning := inclination_warning(size.get("angle", 0.0)):
         warn(warning)
     return size
 
 
-def _limit(
-    table: WearTable, geometry: Geometry | None, size: Mapping[str, float]
-) -> Check[float | None]:
-    if table.limit is None or geometry is None:
+def _limit(table: Table, geometry: Geometry | None, size: Mapping[str, float]) -> float | None:
+    if not table.has("limit") or geometry is None:
         return None
-    limit = yield from readable("wear", "limit", amount, table.limit, LIMIT)
+    limit = table.read("limit", amount, table.mapping["limit"], LIMIT)
     radius = size.get("radius")
     if limit is not None and radius is not None and limit > 2 * radius:
-        message = f"{limit!r} m is more than the diameter of the tube, {2 * radius!r} m"
-        yield Problem("wear", "limit", message)
+        what = f"{limit!r} m is more than the diameter of the tube, {2 * radius!r} m"
+        table.fault("limit", what, "give a smaller one")
     return limit
 
 
 def power_fault(
     power: str, units: Mapping[str, str], *, is_uncertain: bool
-) -> tuple[str, str] | None:
-    """The key and the message if outputs with these units have no power that wear carries."""
+) -> tuple[str, FaultError] | None:
+    """The key and the fault if outputs with these units have no power that wear carries."""
     carried = [each for each in (*CARRIED, *SHARES) if f"{power}_{each}" in units]
     if power in units:
-        wrong = f"{power} is in {units[power]}, and a wear power has to be in W"
+        wrong = FaultError(f"{power} is in {units[power]}", "a wear power has to be in W")
         return None if units[power] == "W" else ("power", wrong)
     if carried and is_uncertain:
-        return "coefficient", (
+        what = (
             f"the coefficient is uncertain, too, and [reduce] keeps statistics of {power}: their "
-            "quantiles do not determine those of the wear; give one value, or keep the points"
+            "quantiles do not determine those of the wear"
         )
+        return "coefficient", FaultError(what, "give one value, or keep the points")
     if carried:
         return None
     if lost := [name for name in units if name.startswith(f"{power}_")]:
-        return "power", (
-            f"the wear of {listed(lost)} is unknown, because depths are not proportional to "
-            "powers: under [reduce], ask for a quantile, the minimum, the maximum or a share above "
-            "a limit"
+        what = f"the wear of {listed(lost)} is unknown: depths are not proportional to powers"
+        cure = (
+            "under [reduce], ask for a quantile, the minimum, the maximum or a share above a limit"
         )
+        return "power", FaultError(what, cure)
     watts = [name for name, unit in units.items() if unit == "W"]
-    cure = f"name one of {listed(watts)} with --power" if watts else "add an output in W"
-    return "power", f"{power} is not among the outputs; {cure}"
+    cure = f"name one of {listed(watts)} as `power`" if watts else "add an output in W"
+    return "power", FaultError(f"{power} is not among the outputs", cure)

@@ -21,21 +21,21 @@ from sweep.equations.rules import MAX_KEPT
 from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.equations.system import Definition, System, event_place
 from sweep.errors import Fault
-from sweep.wording import nearest, shown
+from sweep.wording import nearest, written
 
 ALWAYS = {"t": "the time", "pi": "a number"}
 
 
 def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
-    """What is wrong although each entry is well formed; `is_stored` as of Findings."""
-    yield from (Fault(place, message) for place, message in clashes(system.named()))
+    """What is wrong although each entry is well formed; `is_stored` as of Lines."""
+    yield from clashes(system.named())
     yield from _faulty_lines(system)
     yield from _circles(system.definitions)
     readable = {line.place for line in system.lines}
     yield from _constant_events(system, readable)
     if system.values_kept > MAX_KEPT and not is_stored:
         kept = f"{system.values_kept:,} values of a point are kept in all"
-        yield Fault("outputs", f"{kept}; at most {MAX_KEPT:,} are: give a smaller keep")
+        yield Fault("outputs", f"{kept}, but at most {MAX_KEPT:,} can be", "give a smaller keep")
     yield from _too_many_sides(system)
     for state in system.states:
         place, scale = f"states.{state.name}.scale", rational(state.scale)
@@ -54,8 +54,8 @@ def _faulty_lines(system: System) -> Iterator[Fault]:
     for line in system.lines:
         scope = constants if line.scope == "constant" else known
         crosses = line.place.startswith("events[") and line.place.endswith(".when")
-        for column, message in _faults_in(line.expression, line.kind, scope, roles, crosses):
-            yield Fault(line.place, f"column {column}: {message}")
+        for column, what, cure in _faults_in(line.expression, line.kind, scope, roles, crosses):
+            yield Fault(line.place, f"column {column}: {what}", cure)
 
 
 def _faults_in(
@@ -64,17 +64,17 @@ def _faults_in(
     known: Mapping[str, Kind],
     elsewhere: Mapping[str, str],
     crosses: bool,
-) -> Iterator[tuple[int, str]]:
-    """The column and fault of each unknown name, and of each part of the wrong kind.
+) -> Iterator[tuple[int, str, str]]:
+    """For each unknown name and each part of the wrong kind: column, what is wrong, the cure.
 
     `known` are the names that may stand here; `elsewhere` are the others of the file, with what
     they are ("a state"). `crosses`: the expression is one whose zeros are looked for.
     """
     for name, part in names_in(expression).items():
         if name in elsewhere and name not in known:
-            yield part.column, f"{name!r} is {elsewhere[name]}, which cannot stand here"
+            yield part.column, f"{name!r} is {elsewhere[name]}, which cannot stand here", ""
         elif name not in known:
-            yield part.column, f"{shown(name)} is unknown; {nearest(name[:64], known)}"
+            yield part.column, f"{written(name)} is unknown", nearest(name[:64], known)
     yield from _wrong_kind(expression, wanted, known, "here", crosses=crosses)
     for part in walk(expression):
         if isinstance(part, Call):
@@ -85,7 +85,7 @@ def _faults_in(
 
 def _wrong_kind(
     part: Expression, wanted: Kind, known: Mapping[str, Kind], place: str, *, crosses: bool = False
-) -> Iterator[tuple[int, str]]:
+) -> Iterator[tuple[int, str, str]]:
     """A fault if a part is a number instead of a condition, or the reverse."""
     kind: Kind = "number"  # also of unknown names
     if isinstance(part, Call):
@@ -98,7 +98,7 @@ def _wrong_kind(
             cure = f"compare it, as in {text} > 0"
         else:
             cure = f"write {_crossing(part) if crosses else f'where({text}, 1, 0)'}"
-        yield part.column, f"{text} is a {kind}, but a {wanted} is needed {place}; {cure}"
+        yield part.column, f"{text} is a {kind}, but a {wanted} is needed {place}", cure
 
 
 def _crossing(condition: Expression) -> str:
@@ -135,8 +135,8 @@ def _circles(definitions: Sequence[Definition]) -> Iterator[Fault]:
     uses = {d.name: [n for n in names_in(d.value) if n in own] for d in definitions}
     for name in uses:
         if path := _path(name, uses):
-            message = f"defined by itself: {' uses '.join(path)}; write it without"
-            yield Fault(f"definitions.{name}.value", message)
+            what = f"defined by itself: {' uses '.join(path)}"
+            yield Fault(f"definitions.{name}.value", what, "write it without")
 
 
 def _path(name: str, uses: Mapping[str, Sequence[str]]) -> list[str] | None:
@@ -162,8 +162,8 @@ def _constant_events(system: System, readable: Collection[str]) -> Iterator[Faul
     for index, event in enumerate(system.events, 1):
         names, place = _all_names(event.when, uses), f"{event_place(index, event)}.when"
         if place in readable and names.keys() <= known and not names.keys() & moving:
-            message = f"{cut(event.when)} never changes, so it never crosses zero"
-            yield Fault(place, f"{message}; use a state or t")
+            what = f"{cut(event.when)} never changes, so it never crosses zero"
+            yield Fault(place, what, "use a state or t")
 
 
 def _too_many_sides(system: System) -> Iterator[Fault]:
@@ -172,8 +172,8 @@ def _too_many_sides(system: System) -> Iterator[Fault]:
         return
     if (number := len(Sides(system))) > MAX_SIDES:
         place = "modes" if system.mode_names else "derivatives"
-        message = f"{number} comparisons, abs, sign, min, max and floor change during the motion"
-        yield Fault(place, f"{message}; at most {MAX_SIDES} may: use modes for some")
+        what = f"{number} comparisons, abs, sign, min, max and floor change during the motion"
+        yield Fault(place, f"{what}, but at most {MAX_SIDES} may", "use modes for some")
 
 
 def _all_names(expression: Expression, uses: Mapping[str, Expression]) -> dict[str, None]:

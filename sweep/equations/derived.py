@@ -22,7 +22,8 @@ from sweep.equations.expressions import (
     walk,
     whole_power,
 )
-from sweep.equations.parsing import ExpressionError, parse
+from sweep.equations.parsing import parse
+from sweep.errors import FaultError
 
 OPERATORS: Mapping[str, Any] = {
     "+": operator.add,
@@ -39,7 +40,7 @@ CONSTANTS = {"pi": math.pi}
 
 @cache
 def derivation(text: str) -> Expression:
-    """The expression of a derived parameter; ExpressionError if it is faulty.
+    """The expression of a derived parameter; FaultError if it is faulty.
 
     It is also if its bits would depend on the machine.
     """
@@ -49,14 +50,15 @@ def derivation(text: str) -> Expression:
             continue
         if part.function not in ("**", "sqrt", *OPERATORS, *EXTREMES, *CONVERSIONS):
             known = "+ - * / ** sqrt abs min max"
-            raise ExpressionError(
+            raise FaultError(
                 f"column {part.column}: {part.function!r} is not one of {known}, whose bits are "
                 "the same on every machine"
             )
         if part.function == "**" and whole_power(part.arguments[1]) is None:
-            raise ExpressionError(
+            raise FaultError(
                 f"column {part.column}: the power is not a whole number from -{MAX_POWER} to "
-                f"{MAX_POWER}; write sqrt(...) for a root"
+                f"{MAX_POWER}",
+                "write sqrt(...) for a root",
             )
     return expression
 

@@ -11,11 +11,12 @@ import numpy as np
 from sweep.equations.expressions import Expression
 from sweep.equations.names import name_fault
 from sweep.equations.system import PERIOD, Definition, Direction, Event, Mode, Signal, State
-from sweep.equations.tables import Table, finite_numbers, near
+from sweep.equations.tables import Table
 from sweep.equations.tabulated import table_fault
+from sweep.reader import finite_numbers, near
 from sweep.request import Interpolation, TimeSeries
 from sweep.spec import Parameter
-from sweep.wording import shown
+from sweep.wording import written
 
 MAX_MODES = 16
 INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic")
@@ -52,9 +53,11 @@ def parameter(name: str, table: Table) -> Parameter:
     )
     is_open = parameter.open_minimum or parameter.open_maximum
     if least > most or (least == most and is_open):
-        table.fault("maximum", f"{most!r}: no value lies between it and minimum = {least!r}")
+        what = f"{most!r}: no value lies between it and minimum = {least!r}"
+        table.fault("maximum", what, "give a larger one")
     elif parameter.default is not None and not is_allowed(parameter.default, parameter):
-        table.fault("default", f"{parameter.default!r} is outside the parameter's own range")
+        what = f"{parameter.default!r} is outside the parameter's own range"
+        table.fault("default", what, "give another one, or a wider range")
     return parameter
 
 
@@ -94,8 +97,8 @@ def signal(name: str, table: Table) -> Signal:
         unit=unit_of(table),
         meaning=meaning_of(table, name),
     )
-    if times and values and (fault := table_fault(times, values)):
-        table.fault("times", fault)
+    if times and values and (error := table_fault(times, values)):
+        table.fault("times", error.what, error.cure)
     return signal
 
 
@@ -105,7 +108,7 @@ def _samples(table: Table, key: str) -> tuple[float, ...]:
     if value is None:
         table.missing(key, f"write {key} = [...], or file, time and column")
     elif not samples:
-        table.fault(key, "not a list of finite numbers")
+        table.fault(key, "not a list of finite numbers", f"write {key} = [0.0, 0.5]")
     return samples
 
 
@@ -113,16 +116,17 @@ def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
     """The modes in [modes], or the one of [derivatives], which has no name."""
     if top.has("modes") == top.has("derivatives"):
         cure = "write either [derivatives] or a table [modes.NAME] for each mode"
-        top.fault("derivatives", f"{'given twice' if top.has('modes') else 'missing'}; {cure}")
+        top.fault("derivatives", "given twice" if top.has("modes") else "missing", cure)
+    if not (top.has("modes") or top.has("derivatives")):
         return ()
 
     def mode(name: str, table: Table) -> Mode:
         return Mode(name=name, derivatives=_derivatives(table, states))
 
-    if top.has("derivatives"):
+    if not top.has("modes"):
         return (mode("", top.table("derivatives")),)
-    empty = "empty; write a table [modes.NAME] for each mode"
-    return top.named("modes", MAX_MODES, mode, empty=empty)
+    cure = "write a table [modes.NAME] for each mode"
+    return top.named("modes", MAX_MODES, mode, name_fault, cure)
 
 
 def _derivatives(table: Table, states: Sequence[str]) -> dict[str, Expression]:
@@ -131,15 +135,13 @@ def _derivatives(table: Table, states: Sequence[str]) -> dict[str, Expression]:
     for name in states:
         if not table.has(name):
             table.missing(name, f'write {name} = "...", its derivative with respect to t')
+    table.close("{key} is not a state")
     return derivatives
 
 
 def _by_state(table: Table, states: Sequence[str], per_time: bool = False) -> dict[str, Expression]:
     """The expression of each state that has one, in the order of the states."""
-    for name in table.raw:
-        table.get(name)  # known from now on
-        if states and name not in states:
-            table.fault(name, f"{shown(name)} is not a state; {near(name, states)}")
+    table.known.update(dict.fromkeys(states or table.mapping))
     defined = [name for name in states if table.has(name)]
     return {name: table.expression(name, unit_of=name, per_time=per_time) for name in defined}
 
@@ -148,21 +150,24 @@ def event(table: Table, states: Sequence[str], modes: Sequence[str]) -> Event:
     """An event in [[events]]."""
     name = table.text("name", example="impact")
     if name == PERIOD:
-        message = "'period' stands for whole periods in outputs; choose another name"
-        table.fault("name", message)
-    elif name and (fault := name_fault(name)):
-        table.fault("name", fault)
-    return Event(
+        what = "'period' stands for whole periods in outputs"
+        table.fault("name", what, "choose another name")
+    elif name and (error := name_fault(name)):
+        table.fault("name", error.what, error.cure)
+    sets = table.table("set")
+    event = Event(
         name=name,
         modes=_modes_of_event(table, modes),
         when=table.expression("when"),
         direction=table.choice("direction", DIRECTIONS, None),
         then=mode_at(table, "then", modes),
         condition=table.expression("if", "condition") if table.has("if") else None,
-        sets=_by_state(table.table("set"), states),
+        sets=_by_state(sets, states),
         stop_after=_stop(table),
         at_entry=table.flag("at_entry"),
     )
+    sets.close("{key} is not a state")
+    return event
 
 
 def _modes_of_event(table: Table, modes: Sequence[str]) -> tuple[str, ...]:
@@ -171,11 +176,11 @@ def _modes_of_event(table: Table, modes: Sequence[str]) -> tuple[str, ...]:
     if value is None:
         return ()
     if not names:
-        table.fault("in", "empty; remove it for all modes")
+        table.fault("in", "empty", "remove it for all modes")
     for name in names:
         _check_mode(table, "in", name, modes)
-    if len({shown(name) for name in names}) < len(names):
-        table.fault("in", "a mode is listed twice")
+    if len({written(name) for name in names}) < len(names):
+        table.fault("in", "a mode is listed twice", "list it once")
     return tuple(name for name in modes if name in names)
 
 
@@ -189,14 +194,15 @@ def mode_at(table: Table, key: str, modes: Sequence[str]) -> str | None:
 
 def _check_mode(table: Table, key: str, name: object, modes: Sequence[str]) -> None:
     if not modes:
-        table.fault(key, "this model has no modes; write [modes.NAME] in place of [derivatives]")
+        cure = "write [modes.NAME] in place of [derivatives]"
+        table.fault(key, "this model has no modes", cure)
     elif name not in modes:
-        table.fault(key, f"{shown(name)} is not a mode; {near(name, modes)}")
+        table.fault(key, f"{written(name)} is not a mode", near(name, modes))
 
 
 def _stop(table: Table) -> int | None:
     """The occurrence of an event that ends the motion; None if none does."""
     after = table.whole("stop_after", 1, MAX_OCCURRENCES)
     if table.has("stop") and table.has("stop_after"):
-        table.fault("stop", "given with stop_after; keep one of the two")
+        table.fault("stop", "given with stop_after", "keep one of the two")
     return 1 if table.flag("stop") else after

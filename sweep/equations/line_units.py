@@ -13,9 +13,9 @@ from typing import Any
 
 from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, cut, rational
 from sweep.equations.system import Line, System
-from sweep.errors import Fault
-from sweep.units import UNIT_PATTERN, UnknownUnitError, parse, registry
-from sweep.wording import shown
+from sweep.errors import Fault, FaultError
+from sweep.units import UNIT_PATTERN, parse, registry
+from sweep.wording import written
 
 MAX_UNIT_LENGTH = 80
 
@@ -54,10 +54,6 @@ FACTOR = re.compile(r"(\s*[*·/]\s*|\s+|^)([A-Za-z]+|1)(?:(?:\^|\*\*)(-?[0-9]{1,
 BROKEN_EXPONENT = re.compile(r"(\^|\*\*) *(-?[0-9]*\.[0-9]|\(-?[0-9]+/)")
 
 
-class UnitError(ValueError):
-    """A text that is not a coherent SI unit; its own text is the message of a fault."""
-
-
 def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ...]:
     """Each unit that is not coherent SI, and each line whose units do not agree.
 
@@ -72,13 +68,13 @@ def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ..
             is_known = name not in units and not {place, f"{place}.unit"} & {*faulty}
             try:
                 units[name] = dimensions_of(text) if is_known else None
-            except UnitError as error:
+            except FaultError as error:
                 units[name] = None
-                faults.append(Fault(f"{place}.unit", str(error)))
+                faults.append(Fault(f"{place}.unit", error.what, error.cure))
     for rule in system.outputs:
         if rule.kind in ("count", "share") and units[rule.name] not in (None, NO_DIMENSION):
-            message = f"{shown(rule.unit)}: a {rule.kind} has no unit; remove it"
-            faults.append(Fault(f"outputs.{rule.name}.unit", message))
+            what = f"{written(rule.unit)}: a {rule.kind} has no unit"
+            faults.append(Fault(f"outputs.{rule.name}.unit", what, "remove it"))
     for line in (each for each in system.lines if each.place not in faulty):
         line_unit = units[line.unit_of] if line.unit_of else None
         cure = _entry_cure(line, line_unit, time)
@@ -88,7 +84,7 @@ def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ..
             line_unit = None if time is None else product(line_unit, time, -1)
         check = _Check(units)
         check.needs(line.expression, line_unit, cure=cure)
-        faults += [Fault(line.place, message) for message in check.messages]
+        faults += [Fault(line.place, what, cure) for what, cure in check.found]
     return tuple(faults)
 
 
@@ -106,7 +102,7 @@ def _entry_cure(
 
     def cure(found: Dimensions) -> str:
         own = product(found, factor)
-        return f'; add unit = "{unit_text(own)}" to the {role}' if _has_text(own) else ""
+        return f'add unit = "{unit_text(own)}" to the {role}' if _has_text(own) else ""
 
     return cure if is_bare else lambda _: ""
 
@@ -116,7 +112,7 @@ def _number_cure(number: Expression, unit: Dimensions) -> str:
     if rational(number) is None or not _has_text(unit):
         return ""
     entry = f"with the unit {unit_text(unit)} and a default"
-    return f"; give {cut(number)} a name in [parameters], {entry}"
+    return f"give {cut(number)} a name in [parameters], {entry}"
 
 
 def _has_text(unit: Dimensions) -> bool:
@@ -126,26 +122,26 @@ def _has_text(unit: Dimensions) -> bool:
 
 @lru_cache(maxsize=256)
 def dimensions_of(text: str) -> Dimensions:
-    """The dimensions of a coherent SI unit, without angles; UnitError if it is none."""
+    """The dimensions of a coherent SI unit, without angles; FaultError if it is none."""
     if len(text) <= MAX_UNIT_LENGTH and BROKEN_EXPONENT.search(text):
         cure = "raise a ratio to the power, as in (x/length)**1.5"
-        raise UnitError(f"{shown(text)}: exponents have to be whole numbers; {cure}")
+        raise FaultError(f"{written(text)}: exponents have to be whole numbers", cure)
     if len(text) > MAX_UNIT_LENGTH or not re.fullmatch(UNIT_PATTERN, text):
-        raise UnitError(f'{shown(text)} is not a unit; write one such as "kg m/s^2", or "1"')
+        raise FaultError(f"{written(text)} is not a unit", 'write one such as "kg m/s^2", or "1"')
     plain_dimensions = plain(text)
     if plain_dimensions is not None:
         return plain_dimensions
     try:
         factor, root = registry().get_base_units(parse(text))
-    except UnknownUnitError as error:
-        raise UnitError(f"{shown(text)} has the {error}") from None
+    except FaultError as error:
+        raise FaultError(f"{written(text)} has the {error.what}", error.cure) from None
     except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
-        raise UnitError(f"{shown(text)} is not a unit that can be read") from error
+        raise FaultError(f"{written(text)} is not a unit that can be read") from error
     exponents: Any = {base: root._units.get(name, 0) for base, name in BASES.items()}
     expected = 1000.0 ** float(exponents["kg"])  # grams in the coherent unit
     if abs(float(factor) / expected - 1) > ROUNDING:
         cure = f'write "{unit_text(dimensions(exponents))}", and values in it'
-        raise UnitError(f"{shown(text)} is not a coherent SI unit; {cure}")
+        raise FaultError(f"{written(text)} is not a coherent SI unit", cure)
     return dimensions({**exponents, "rad": 0})
 
 
@@ -205,7 +201,7 @@ class _Check:
 
     def __init__(self, names: dict[str, UnitDimensions]) -> None:
         self.names = names
-        self.messages: list[str] = []
+        self.found: list[tuple[str, str]] = []  # what is wrong, and the cure
 
     def needs(
         self,
@@ -214,16 +210,18 @@ class _Check:
         of: str = "",
         cure: Callable[[Dimensions], str] = lambda _: "",
     ) -> None:
-        """Add a message if the expression has another unit than the one needed.
+        """Add a fault if the expression has another unit than the one needed.
 
-        `cure` ends it, from the unit that the expression has.
+        `cure` has what to do, from the unit that the expression has.
         """
         unit = self.of(expression)
         if unit is not None and needed is not None and unit != needed:
-            message = f"{cut(expression)} has {_unit(unit)}"
             requirement = f"{of} needs {_unit(needed)}" if of else f"{_unit(needed)} is needed"
-            cures = _number_cure(expression, needed) or cure(unit)
-            self.messages.append(f"column {expression.column}: {message}, but {requirement}{cures}")
+            what = f"{cut(expression)} has {_unit(unit)}, but {requirement}"
+            self._add(expression, what, _number_cure(expression, needed) or cure(unit))
+
+    def _add(self, part: Expression, what: str, cure: str = "") -> None:
+        self.found.append((f"column {part.column}: {what}", cure))
 
     def of(self, expression: Expression) -> UnitDimensions:
         """The dimensions of an expression."""
@@ -259,7 +257,7 @@ class _Check:
     def _common(
         self, call: Call, arguments: tuple[Expression, ...] | list[Expression]
     ) -> UnitDimensions:
-        """The dimensions that all of the arguments have; None after a message."""
+        """The dimensions that all of the arguments have; None after a fault."""
         first: UnitDimensions = None
         first_argument: Expression = call
         for argument in arguments:
@@ -267,10 +265,9 @@ class _Check:
             if first is None:
                 first, first_argument = unit, argument
             elif unit is not None and unit != first:
-                message = f"{cut(call)} combines {_unit(first)} and {_unit(unit)}"
+                what = f"{cut(call)} combines {_unit(first)} and {_unit(unit)}, which have to agree"
                 cure = _number_cure(argument, first) or _number_cure(first_argument, unit)
-                message += f", which have to agree{cure}"
-                self.messages.append(f"column {argument.column}: {message}")
+                self._add(argument, what, cure)
                 return None
         return first
 
@@ -280,8 +277,8 @@ class _Check:
             return None if unit is None else power(unit, fraction)
         self.needs(exponent, NO_DIMENSION, "an exponent")
         if unit not in (None, NO_DIMENSION):
-            message = f"{cut(base)} has {_unit(unit)}, but an exponent that is not a plain number"
-            self.messages.append(f"column {base.column}: {message} needs a base without unit")
+            what = f"{cut(base)} has {_unit(unit)}, but an exponent that is not a plain number"
+            self._add(base, f"{what} needs a base without unit")
         return NO_DIMENSION
 
 

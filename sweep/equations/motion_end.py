@@ -11,9 +11,9 @@ from typing import Any
 
 from sweep.equations.derived import inputs, value_of
 from sweep.equations.expressions import text_of
-from sweep.equations.parsing import ExpressionError
 from sweep.equations.system import PERIOD, System
 from sweep.equations.system_file import system_of_text
+from sweep.errors import FaultError
 from sweep.windows import IN_CYCLES, end_in_time
 
 
@@ -58,5 +58,5 @@ def _period(system: System, values: Mapping[str, Any]) -> Any:
     text = text_of(system.period)
     try:
         return value_of(text, values) if values.keys() >= {*inputs(text)} else None
-    except ExpressionError:
+    except FaultError:
         return None

@@ -9,8 +9,9 @@ from itertools import chain
 
 from sweep.equations.expressions import FUNCTIONS
 from sweep.equations.schemes import SCHEMES
+from sweep.errors import Fault, FaultError
 from sweep.windows import IN_CYCLES, IN_TIME
-from sweep.wording import listed, shown
+from sweep.wording import listed, written
 
 MAX_NAME_LENGTH = 64
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -43,27 +44,32 @@ RESERVED_IN_SWEEPS = (
 )  # fmt: skip
 
 
-def name_fault(name: str, in_sweeps: bool = False) -> str | None:
+def name_fault(name: str, in_sweeps: bool = False) -> FaultError | None:
     """What is wrong with a name; None if nothing is.
 
     `in_sweeps`: it is a parameter or an output, so that sweep files and results have it too.
     """
     if not NAME.fullmatch(name):
         rule = "a letter of a to z or A to Z, then letters, digits and underscores"
-        return f"{shown(name)} is not a name; write {rule}"
+        return FaultError(f"{written(name)} is not a name", f"write {rule}")
     if len(name) > MAX_NAME_LENGTH:
-        return f"{shown(name)} has {len(name):,} characters; at most {MAX_NAME_LENGTH} are allowed"
+        cure = f"at most {MAX_NAME_LENGTH} are allowed"
+        return FaultError(f"{written(name)} has {len(name):,} characters", cure)
+    what = RESERVED.get(name)
     if keyword.iskeyword(name):
-        return f"{name!r} is a word of the language of expressions; choose another name"
-    if name in RESERVED:
-        return f"{name!r} is {RESERVED[name]}; choose another name"
-    if in_sweeps and name in RESERVED_IN_SWEEPS:
-        return f"{name!r} has a meaning of its own in sweep files or results; choose another name"
-    return None
+        what = "a word of the language of expressions"
+    elif what is None and in_sweeps and name in RESERVED_IN_SWEEPS:
+        what = "a name with a meaning of its own in sweep files or results"
+    return FaultError(f"{name!r} is {what}", "choose another name") if what else None
 
 
-def clashes(named: Iterable[tuple[str, str, str, object]]) -> Iterator[tuple[str, str]]:
-    """The place and the fault of each name that another one has before it.
+def name_fault_in_sweeps(name: str) -> FaultError | None:
+    """What is wrong with the name of a parameter or an output."""
+    return name_fault(name, in_sweeps=True)
+
+
+def clashes(named: Iterable[tuple[str, str, str, object]]) -> Iterator[Fault]:
+    """A fault for each name that another one has before it.
 
     `named` are (name, what it is, its place, ...): ("x", "a state", "states.x"). Only a mode and an
     event may share a name. Parameters and outputs must differ in more than upper and lower case,
@@ -74,10 +80,11 @@ def clashes(named: Iterable[tuple[str, str, str, object]]) -> Iterator[tuple[str
     for name, role, place, _ in named:
         others = first.setdefault(name, [])
         if others and {role, *others} != {"a mode", "an event"}:
-            cure = "names have to differ; choose another one"
-            yield place, f"{name!r} is also {listed(dict.fromkeys(others))}; {cure}"
+            cure = "names have to differ: choose another one"
+            yield Fault(place, f"{name!r} is also {listed(dict.fromkeys(others))}", cure)
         others.append(role)
         if role in ("a parameter", "an output"):
             similar = in_sweeps.setdefault(name.lower(), name)
             if similar != name:
-                yield place, f"differs from {similar!r} only in upper and lower case; rename one"
+                what = f"differs from {similar!r} only in upper and lower case"
+                yield Fault(place, what, "rename one")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import keyword
-import math
 import re
 from collections.abc import Mapping
 
 from sweep.equations.expressions import FUNCTIONS, Call, Expression, Name, Number, Signature
-from sweep.wording import nearest, shown
+from sweep.errors import FaultError
+from sweep.reader import finite
+from sweep.wording import nearest, written
 
 MAX_LENGTH = 2000  # characters of an expression
 MAX_PARENTHESES = 50  # nested
@@ -27,7 +28,6 @@ TOKEN = re.compile(
 REST_OF_NUMBER = re.compile(r"[A-Za-z0-9_.]+")
 WORDS = ("and", "or", "not")
 
-UNKNOWN = "it is not known in expressions"
 CURES = {
     **dict.fromkeys(("if", "else"), "write where(condition, a, b)"),
     **dict.fromkeys("[]", "there are no lists and subscripts"),
@@ -66,51 +66,36 @@ BINARY: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
-class ExpressionError(ValueError):
-    """A text that is not an expression; its own text says what is wrong, where, and the cure."""
-
-
 def parse(text: str, functions: Mapping[str, Signature] = FUNCTIONS) -> Expression:
-    """The expression that a text stands for; ExpressionError if it is none.
+    """The expression that a text stands for; FaultError if it is none.
 
     Nothing is evaluated. Time and memory are bounded, whatever the text. Whether its names are
     known and its parts of the right kind is checked elsewhere (`checks`).
     """
     if len(text) > MAX_LENGTH:
-        raise ExpressionError(f"{len(text):,} characters; at most {MAX_LENGTH:,} are read")
+        raise FaultError(f"{len(text):,} characters", f"at most {MAX_LENGTH:,} are read")
     if not text.strip():
-        raise ExpressionError("empty; write an expression")
+        raise FaultError("empty", "write an expression")
     _check_tokens(text)
     line = re.sub(r"[\t\r\n]", " ", text)
     try:
         tree = ast.parse(f"({line})", mode="eval").body
     except SyntaxError as error:
         column = min(max((error.offset or 2) - 1, 1), len(text))
-        raise _error(text, column, "this is not an expression; check its operators") from None
+        raise _error(text, column, "this is not an expression", "check its operators") from None
     except (MemoryError, RecursionError):
-        raise ExpressionError("nested too deeply; use [definitions]") from None
+        raise FaultError("nested too deeply", "use [definitions]") from None
     if sum(isinstance(node, ast.expr) for node in ast.walk(tree)) > MAX_PARTS:
-        raise ExpressionError(f"more than {MAX_PARTS:,} parts; use [definitions]")
+        raise FaultError(f"more than {MAX_PARTS:,} parts", "use [definitions]")
     return _expression(tree, text, functions, 1)
 
 
-def finite(value: object) -> float | None:
-    """The value as a finite float; None if it is none."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number + 0.0 if math.isfinite(number) else None
-
-
-def _error(text: str, column: int, message: str) -> ExpressionError:
-    """The message with its place, `column` counting from 1 in the whole text."""
+def _error(text: str, column: int, what: str, cure: str = "") -> FaultError:
+    """The fault with its place, `column` counting from 1 in the whole text."""
     before = text[: column - 1]
     row = before.count("\n") + 1
     place = f"column {column - before.rfind(chr(10)) - 1}"
-    return ExpressionError(f"{place if row == 1 else f'line {row}, {place}'}: {message}")
+    return FaultError(f"{place if row == 1 else f'line {row}, {place}'}: {what}", cure)
 
 
 def _check_tokens(text: str) -> None:
@@ -121,9 +106,9 @@ def _check_tokens(text: str) -> None:
         if kind == "blank":
             continue
         if kind == "strange" or (keyword.iskeyword(word) and word not in WORDS):
-            raise _error(text, column, f"{shown(word)}: {CURES.get(word, UNKNOWN)}")
+            raise _error(text, column, *_strange(word))
         if kind == "number" and (rest := REST_OF_NUMBER.match(text, token.end())):
-            raise _error(text, column, _number_cure(word, rest[0]))
+            raise _error(text, column, *_broken_number(word, rest[0]))
         _check_neighbours(text, column, before, word)
         if word == "(":
             opened.append(column)
@@ -132,24 +117,30 @@ def _check_tokens(text: str) -> None:
         elif word == ")":
             opened.pop()
         if len(opened) > MAX_PARENTHESES:
-            message = f"more than {MAX_PARENTHESES} parentheses deep; use [definitions]"
-            raise _error(text, column, message)
+            what = f"more than {MAX_PARENTHESES} parentheses deep"
+            raise _error(text, column, what, "use [definitions]")
         before = word
     if opened:
         raise _error(text, opened[-1], "'(' is not closed")
 
 
-def _number_cure(word: str, rest: str) -> str:
-    whole = shown(word + rest)
+def _strange(word: str) -> tuple[str, str]:
+    """What is wrong with a word that expressions do not have, and the cure."""
+    return f"{written(word)} is not known in expressions", CURES.get(word, "")
+
+
+def _broken_number(word: str, rest: str) -> tuple[str, str]:
+    """What is wrong with a number that ends in `rest`, and the cure."""
+    cure = ""
     if rest[0] in "xXoObB" and word == "0" and rest[1:2].isalnum():
-        return f"{whole}: write numbers in decimal"
-    if "_" in rest and (word + rest).replace("_", "").isdigit():
-        return f"{whole}: write numbers without underscores"
-    if rest in ("j", "J"):
-        return f"{whole}: there are no complex numbers; to multiply, write {word}*{rest}"
-    if rest[0].isalpha() or rest[0] == "_":
-        return f"{whole}: to multiply, write {word}*{rest[:20]}"
-    return f"{whole} is not a number"
+        cure = "write numbers in decimal"
+    elif "_" in rest and (word + rest).replace("_", "").isdigit():
+        cure = "write numbers without underscores"
+    elif rest in ("j", "J"):
+        cure = f"there are no complex numbers; to multiply, write {word}*{rest}"
+    elif rest[0].isalpha() or rest[0] == "_":
+        cure = f"to multiply, write {word}*{rest[:20]}"
+    return f"{written(word + rest)} is not a number", cure
 
 
 def _check_neighbours(text: str, column: int, before: str, word: str) -> None:
@@ -159,8 +150,8 @@ def _check_neighbours(text: str, column: int, before: str, word: str) -> None:
     begins = word[0].isdigit() or word[0] in ".(" or (is_name and word not in WORDS)
     is_call = word == "(" and (before[:1].isalpha() or before[:1] == "_")
     if ends and begins and not is_call:
-        message = f"an operator is missing before {shown(word)}; to multiply, write *"
-        raise _error(text, column, message)
+        what = f"an operator is missing before {written(word)}"
+        raise _error(text, column, what, "to multiply, write *")
 
 
 def _expression(
@@ -168,7 +159,7 @@ def _expression(
 ) -> Expression:
     column = node.col_offset  # the parenthesis in front makes it count from 1
     if depth > MAX_DEPTH:
-        raise _error(text, column, f"nested more than {MAX_DEPTH} deep; use [definitions]")
+        raise _error(text, column, f"nested more than {MAX_DEPTH} deep", "use [definitions]")
 
     def call(function: str, *parts: ast.expr) -> Call:
         read = (_expression(part, text, functions, depth + 1) for part in parts)
@@ -182,7 +173,7 @@ def _expression(
             return Number(number, column)
         case ast.Name(id=name):
             if name in functions:
-                raise _error(text, column, f"{name!r} is a function; write {name}(...)")
+                raise _error(text, column, f"{name!r} is a function", f"write {name}(...)")
             return Name(name, column)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _expression(operand, text, functions, depth + 1)
@@ -206,8 +197,8 @@ def _expression(
             return call(name, *arguments)
         case ast.Tuple(elts=elements):
             column = elements[0].end_col_offset or column if elements else column
-            message = "a comma stands only between the arguments of a function"
-            raise _error(text, column, f"{message}; decimals are written 0.5")
+            what = "a comma stands only between the arguments of a function"
+            raise _error(text, column, what, "decimals are written 0.5")
         case _:
             raise _error(text, column, "this is not known in expressions")
 
@@ -219,7 +210,7 @@ def _check_call(
         known = FUNCTIONS_ELSEWHERE.get(name, name.lower())
         cure = f"to multiply, write {name[:20]}*(...); {nearest(name[:64], functions)}"
         cure = f"write {known}(...)" if known in functions else cure
-        raise _error(text, column, f"{shown(name)} is not a function; {cure}")
+        raise _error(text, column, f"{written(name)} is not a function", cure)
     least, most = functions[name].least, functions[name].most
     if count < least or (most is not None and count > most):
         wanted = f"{least} or more" if most is None else str(least)

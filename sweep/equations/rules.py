@@ -8,9 +8,10 @@ from typing import cast
 from sweep.equations.entries import is_allowed, meaning_of, unit_of
 from sweep.equations.names import CONTROLS, CYCLES, WINDOW
 from sweep.equations.system import PERIOD, Rule, RuleKind, Test
-from sweep.equations.tables import Table, finite_numbers, near
+from sweep.equations.tables import Table
+from sweep.reader import finite_numbers, near
 from sweep.spec import Parameter, Status
-from sweep.wording import listed, shown
+from sweep.wording import listed, written
 
 MAX_KEPT = 4096  # values a point of all outputs, which a kernel holds on its stack
 MAX_KEPT_IN_STORES = 65_536  # of an output; stores of earlier versions are still read
@@ -31,8 +32,8 @@ def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Ru
     key = keys[0] if keys else "mean"
     kind, event, every, keep = cast(RuleKind, key), None, None, None
     if len(keys) != 1:
-        message = f"{listed(keys)} exclude each other" if keys else "nothing is computed"
-        table.fault("", f"{message}; write one of {listed(KINDS)}")
+        what = f"{listed(keys)} exclude each other" if keys else "nothing is computed"
+        table.fault("", what, f"write one of {listed(KINDS)}")
     elif key == "values":
         every, event, keep = _samples(table, events, has_period)
     elif key == "count":
@@ -41,9 +42,9 @@ def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Ru
         event = _event(table, "at", events)
         kind = AT_EVENTS.get(key, kind)
         if key not in AT_EVENTS:
-            table.fault(key, f"not known at events; write one of {listed(AT_EVENTS)}")
+            table.fault(key, "not known at events", f"write one of {listed(AT_EVENTS)}")
     elif key == "sum":
-        table.fault("sum", 'a sum is taken at events; write at = "..." beside it')
+        table.fault("sum", "a sum is taken at events", 'write at = "..." beside it')
     expression = None
     if len(keys) == 1 and key == "share":
         expression = table.expression(key, "condition")
@@ -64,9 +65,9 @@ def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Ru
 def _event(table: Table, key: str, events: Sequence[str]) -> str | None:
     value = table.get(key)
     if not events:
-        table.fault(key, "this model has no events; write [[events]]")
+        table.fault(key, "this model has no events", "write [[events]]")
     elif value not in events:
-        table.fault(key, f"{shown(value)} is not an event; {near(value, events)}")
+        table.fault(key, f"{written(value)} is not an event", near(value, events))
     return value if isinstance(value, str) else None
 
 
@@ -74,7 +75,7 @@ def _samples(
     table: Table, events: Sequence[str], has_period: bool
 ) -> tuple[str | None, str | None, int | None]:
     """When values are taken, the event that says so if one does, and how many are kept."""
-    most = MAX_KEPT_IN_STORES if table.findings.is_stored else MAX_KEPT
+    most = MAX_KEPT_IN_STORES if table.lines.is_stored else MAX_KEPT
     keep = table.whole("keep", 1, most)
     if not table.has("keep"):
         table.missing("keep", "write keep = 64 for the last 64 values")
@@ -82,7 +83,8 @@ def _samples(
     if every is None:
         table.missing("every", f'write every = "{PERIOD}" or the name of an event')
     elif every == PERIOD and not has_period:
-        table.fault("every", 'the model has no period; write period = "..." at the top of the file')
+        cure = 'write period = "..." at the top of the file'
+        table.fault("every", "the model has no period", cure)
     elif every != PERIOD:
         return cast("str | None", every), _event(table, "every", events), keep
     return PERIOD, None, keep
@@ -100,11 +102,11 @@ def test(
     if status == "ok" and not table.has("expect"):
         table.missing("expect", "write expect = { NAME = ... } with the values of outputs")
     elif status != "ok" and table.has("expect"):
-        table.fault("expect", f"outputs of a point that is {status} are missing; remove it")
+        table.fault("expect", f"outputs of a point that is {status} are missing", "remove it")
     tolerances = {key: table.number(key, 0.0) or 0.0 for key in ("relative", "absolute")}
     for key, value in tolerances.items():
         if value < 0:
-            table.fault(key, f"{value!r} is negative")
+            table.fault(key, f"{value!r} is negative", "give a tolerance of at least 0")
     if expect and not (table.has("relative") or table.has("absolute")):
         table.missing("relative", "write relative = 1e-9 or absolute = ..., in SI units")
     at = table.table("at")
@@ -116,6 +118,7 @@ def test(
         at.missing("step", f"write the length of the steps of {method}")
     if not (at.has(WINDOW[1]) or at.has(CYCLES[1])):
         at.missing(WINDOW[1], "write how long the motion lasts")
+    at.close("{key} is not a parameter")
     return Test(at=values, method=method, status=status, expect=expect, **tolerances)
 
 
@@ -126,11 +129,13 @@ def _values(
     own = {parameter.name: parameter for parameter in parameters}
     controls = CONTROLS[method] if method else tuple(c for each in CONTROLS.values() for c in each)
     known = (*own, *WINDOW, *(CYCLES if has_period else ()), *controls)
-    for name in at.raw:
+    at.known.update(dict.fromkeys(known))
+    for name in at.mapping:
         if name in CYCLES and not has_period:
-            at.fault(name, "the model has no period; write window_start and window_end")
+            at.known[name] = None
+            at.fault(name, "the model has no period", "write window_start and window_end")
         elif name not in known:
-            at.fault(name, f"{shown(name)} is not a parameter; {near(name, known)}")
+            continue  # `close` tells
         elif (value := at.number(name, unit=own[name].unit if name in own else "1")) is not None:
             if name in own and not is_allowed(value, own[name]):
                 at.fault(name, f"{value!r} is outside the parameter's range")
@@ -140,13 +145,15 @@ def _values(
 def _expected(table: Table, outputs: Sequence[Rule]) -> Mapping[str, float | tuple[float, ...]]:
     expect: dict[str, float | tuple[float, ...]] = {}
     kept = {output.name: output.keep for output in outputs}
-    for name, value in table.raw.items():
+    table.known.update(dict.fromkeys(kept))
+    table.close("{key} is not an output")
+    for name, value in table.mapping.items():
         if name not in kept:
-            table.fault(name, f"{shown(name)} is not an output; {near(name, kept)}")
-        elif kept[name] is None:
+            continue
+        if kept[name] is None:
             expect[name] = table.number(name) or 0.0
         else:
             expect[name] = numbers = finite_numbers(value)
             if len(numbers) != kept[name]:
-                table.fault(name, f"not a list of {kept[name]} numbers")
+                table.fault(name, f"{written(value)} is not a list of {kept[name]} numbers")
     return expect

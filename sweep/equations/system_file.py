@@ -17,12 +17,13 @@ from sweep.equations.entries import (
     signal,
     state,
 )
-from sweep.equations.names import name_fault
+from sweep.equations.names import name_fault, name_fault_in_sweeps
 from sweep.equations.rules import rule, test
 from sweep.equations.system import FORMAT, System
-from sweep.equations.tables import Findings, Table, TooManyFaultsError
+from sweep.equations.tables import MAX_FAULTS, Lines, Table
 from sweep.errors import ConfigError, Fault
-from sweep.wording import shown
+from sweep.reader import Faults, TooManyFaultsError
+from sweep.wording import written
 
 TIME_UNITS = ("s", "1")
 MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 32, 128, 16
@@ -37,7 +38,7 @@ def read_system(
     """The model in a mapping (what tomllib makes of a file); ConfigError with all its faults.
 
     Units are not checked here but by `line_units`. `source` is how the error refers to the mapping;
-    `is_stored` as of Findings.
+    `is_stored` as of Lines.
     """
     system, faults = examine(mapping, is_stored=is_stored)
     if system is None:
@@ -56,37 +57,43 @@ def examine(
     """The model in a mapping, None if there are faults, and the faults: all, if below 100.
 
     `also` finds more of them in the system as far as it can be read. It gets the places of the
-    other faults, too, to leave out what follows from them. `is_stored` as of Findings.
+    other faults, too, to leave out what follows from them. `is_stored` as of Lines.
     """
-    findings = Findings(is_stored=is_stored)
+    faults = Faults(MAX_FAULTS)
     try:
-        top = Table(mapping, "", findings)
+        top = Table(mapping, "", faults, Lines(is_stored=is_stored))
         system = _system(top)
         top.close()
-        for fault in faults_across(system, is_stored=is_stored) if system.states else ():
-            findings.add(fault)
-        if also is not None and system.states:
-            for fault in also(system, {fault.place for fault in findings.faults}):
-                findings.add(fault)
+        if system.states:
+            _check(system, also, faults, is_stored=is_stored)
     except TooManyFaultsError:
-        return None, tuple(findings.faults)
-    if findings.faults:
-        return None, tuple(findings.faults)
+        return None, faults.in_order()
+    if faults.found:
+        return None, faults.in_order()
     system = replace(system, definitions=in_order(system.definitions))
     return replace(system, text=canonical_text(system)), ()
+
+
+def _check(system: System, also: Check | None, faults: Faults, *, is_stored: bool) -> None:
+    """Add the faults across the entries of a system, and those that `also` finds."""
+    for fault in faults_across(system, is_stored=is_stored):
+        faults.add(fault.where, fault.what, fault.cure)
+    if also is not None:
+        for fault in also(system, {fault.where for fault in faults.found}):
+            faults.add(fault.where, fault.what, fault.cure)
 
 
 def _system(top: Table) -> System:
     _check_format(top)
     name = top.text("name", example="belt")
-    if name and (fault := name_fault(name)):
-        top.fault("name", fault)
+    if name and (error := name_fault(name)):
+        top.fault("name", error.what, error.cure)
     period = None
     if top.has("period"):
         period = top.expression("period", scope="constant", unit_of="t")
-    parameters = top.named("parameters", MAX_PARAMETERS, parameter, in_sweeps=True)
-    empty = "missing; a model has at least one state"
-    states = top.named("states", MAX_STATES, state, empty=empty)
+    parameters = top.named("parameters", MAX_PARAMETERS, parameter, name_fault_in_sweeps)
+    cure = "a model has at least one state"
+    states = top.named("states", MAX_STATES, state, name_fault, cure)
     state_names = [each.name for each in states]
     modes = modes_in(top, state_names)
     mode_names = [mode.name for mode in modes if mode.name]
@@ -96,8 +103,8 @@ def _system(top: Table) -> System:
         "outputs",
         MAX_OUTPUTS,
         lambda name, table: rule(name, table, event_names, period is not None),
-        in_sweeps=True,
-        empty="missing; a model has at least one output",
+        name_fault_in_sweeps,
+        "a model has at least one output",
     )
     return System(
         name=name,
@@ -107,8 +114,8 @@ def _system(top: Table) -> System:
         time_unit=top.choice("time_unit", TIME_UNITS, "s"),
         parameters=parameters,
         states=states,
-        definitions=top.named("definitions", MAX_DEFINITIONS, definition),
-        signals=top.named("signals", MAX_SIGNALS, signal),
+        definitions=top.named("definitions", MAX_DEFINITIONS, definition, name_fault),
+        signals=top.named("signals", MAX_SIGNALS, signal, name_fault),
         modes=modes,
         start_mode=mode_at(top, "start_mode", mode_names) or next(iter(mode_names), ""),
         events=events,
@@ -116,7 +123,7 @@ def _system(top: Table) -> System:
         tests=top.tables(
             "tests", MAX_TESTS, lambda table: test(table, parameters, outputs, period is not None)
         ),
-        lines=tuple(top.findings.lines),  # last: all have been read
+        lines=tuple(top.lines.found),  # last: all have been read
     )
 
 
@@ -125,5 +132,5 @@ def _check_format(top: Table) -> None:
     if version is None:
         top.missing("format", f"write format = {FORMAT}")
     elif not isinstance(version, int) or isinstance(version, bool) or version != FORMAT:
-        message = f"{shown(version)} is unknown; this version reads {FORMAT}"
-        top.fault("format", f"{message}; write format = {FORMAT}")
+        what = f"{written(version)} is unknown: this version reads {FORMAT}"
+        top.fault("format", what, f"write format = {FORMAT}")

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from sweep.errors import FaultError
 from sweep.request import TimeSeries
 
 MAX_SAMPLES = 10**5
 
 
-def table_fault(times: Sequence[float], values: Sequence[float]) -> str | None:
+def table_fault(times: Sequence[float], values: Sequence[float]) -> FaultError | None:
     """What is wrong with the samples of a table; None if nothing is."""
     if len(times) != len(values):
-        return f"{len(times):,} times and {len(values):,} values; give as many"
+        return FaultError(f"{len(times):,} times and {len(values):,} values", "give as many")
     if not 2 <= len(times) <= MAX_SAMPLES:
-        return f"{len(times):,} samples; give 2 to {MAX_SAMPLES:,}"
+        return FaultError(f"{len(times):,} samples", f"give 2 to {MAX_SAMPLES:,}")
     for number, (a, b) in enumerate(pairwise(times), 2):
         if b <= a:
-            return f"times do not increase: sample {number} is at {b!r} s, after one at {a!r} s"
+            where = f"sample {number} is at {b!r} s, after one at {a!r} s"
+            return FaultError(f"times do not increase: {where}", "sort the samples by time")
     if times[0] > 0:
-        return f"it begins at {times[0]!r} s, but the motion at 0 s; give earlier samples"
+        what = f"it begins at {times[0]!r} s, but the motion at 0 s"
+        return FaultError(what, "give earlier samples")
     return None
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.config.model_file import read_model
 from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.points import case_at, cases, sweep_of
-from tests.points.files import file_case, readable
+from tests.points.files import file_case
 from tests.points.impact_oscillator import SDND122
 
 Values = NDArray[np.float64]
@@ -55,12 +56,11 @@ def works(n_random: int = 2**18) -> Iterator[Work]:
     yield stepping("euler", n, steps)
     yield contacts(side)
     yield springs("time_stepping", 2**16)
-    if readable():
-        yield lorenz(4_147_200, 1000)
-        yield valves(30_720)
-        yield valves(2**18)
-        yield stops(2**17)
-        yield from (pendulums(100_000, method) for method in ("rk54", "dop853"))
+    yield lorenz(4_147_200, 1000)
+    yield valves(30_720)
+    yield valves(2**18)
+    yield stops(2**17)
+    yield from (pendulums(100_000, method) for method in ("rk54", "dop853"))
     for method, evaluations in (("moreau", 1), ("devogelaere", 2), ("rk54", 6)):
         yield stepping(method, n, steps // evaluations)
     yield springs("time_stepping_2", 2**16)
@@ -168,8 +168,6 @@ def stops(n: int) -> Work:
 
 def pendulums(n: int, method: str) -> Work:
     """Pendulums from random states, as in pybasin's case study, with which it compares solvers."""
-    from sweep.config.model_file import read_model  # needs pydantic
-
     random, model = np.random.default_rng(7), read_model(PENDULUM, Path())
     values = {
         "start_angle": np.pi / 6 + random.uniform(-np.pi, np.pi, n),

@@ -35,7 +35,7 @@ from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import sweep_over
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
-HEAVY = ("numpy", "scipy", "xarray", "dask", "zarr", "matplotlib", "pint", "pydantic", "pandas")
+HEAVY = ("numpy", "scipy", "xarray", "dask", "zarr", "matplotlib", "pint", "pandas")
 
 
 @pytest.fixture(scope="module")

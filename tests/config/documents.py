@@ -42,6 +42,4 @@ def mapping(**axes: object) -> dict[str, object]:
 def faults(source: object, *overrides: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         load(source, overrides)
-    assert "pydantic" not in str(caught.value)
-    assert "http" not in str(caught.value)
     return [str(fault) for fault in caught.value.faults]

@@ -116,7 +116,7 @@ def test_it_is_drawn_as_panels(results: xr.Dataset) -> None:
 def test_a_number_for_it_is_one_fault() -> None:
     """Its parameters stay, so that none is missing."""
     (fault,) = faults(WHOLE, "case=2")
-    assert "--set mass=... --set friction=..." in fault
+    assert "give mass=..., friction=..." in fault
     assert load(WHOLE, at=["mass=2", "friction=0.1", "base_acceleration=3"]).sweep.n_points == 1
 
 
@@ -148,7 +148,7 @@ def test_it_is_drawn_as_lines_and_cut_by_its_parameters(results: xr.Dataset) -> 
 BROKEN: list[tuple[Mapping[str, object], str]] = [
     ({"case": {"mass": {"values": []}}}, "[axes.case] mass: values is empty; give at least one"),
     ({"case": {"mass": {"value": [1]}}}, "[axes.case] mass: value: there is no such key; did you"),
-    ({"point": {"mass": {"values": [1]}}}, "[axes.point]: 'point' has a meaning of its own in"),
+    ({"point": {"mass": {"values": [1]}}}, "[axes.point]: 'point' is a name with a meaning of its"),
     ({"wear_power": {"mass": {"values": [1]}}}, "[axes.wear_power]: results have names like this"),
     ({"mass": {"mass": {"values": [1, 2, 2]}, "friction": {"values": [0.1, 0.2, 0.3]}}},
      "[axes.mass] mass: the value 2.0 occurs twice; give each value once"),

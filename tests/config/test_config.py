@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from sweep.config import Request, load, model_file
 from sweep.config.grid import axis as axis_of
-from sweep.config.quantities import UnreadableError
-from sweep.config.schema import AxisTable
-from sweep.errors import ConfigError
+from sweep.errors import ConfigError, FaultError
 from sweep.models import models
 from sweep.options import RunOptions
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status
@@ -138,16 +136,16 @@ def test_both_ends_are_exact(first: float, last: float, count: int, form: str) -
 
 
 def test_a_geometric_axis_may_be_negative_but_not_zero() -> None:
-    below = axis_of(AxisTable(geomspace=[-1, -100, 3]), METRE, Path())
+    below = axis_of({"geomspace": [-1, -100, 3]}, METRE, Path())
     assert np.allclose(below.columns["length"], [-1, -10, -100], rtol=1e-15)
     for ends in ([-1, 0], [0, -1], [-1, 1]):
-        with pytest.raises(UnreadableError, match="both ends must have the same sign"):
-            axis_of(AxisTable(geomspace=[*ends, 3]), METRE, Path())
+        with pytest.raises(FaultError, match="both ends must have the same sign"):
+            axis_of({"geomspace": [*ends, 3]}, METRE, Path())
 
 
 def test_ends_whose_distance_overflows_are_refused() -> None:
-    with pytest.raises(UnreadableError, match="value 1 of 3 would be nan; it has to be finite"):
-        axis_of(AxisTable(linspace=[-1.7e308, 1.7e308, 3]), METRE, Path())
+    with pytest.raises(FaultError, match="value 1 of 3 would be nan; it has to be finite"):
+        axis_of({"linspace": [-1.7e308, 1.7e308, 3]}, METRE, Path())
 
 
 def test_csv_paths_are_relative_to_the_sweep_file(tmp_path: Path) -> None:
@@ -298,7 +296,8 @@ PROFILE = {"profile_coefficient": 2, "profile_exponent": 2}
         ({"parameters": SPHERE | PROFILE},
          ["^[parameters] radius: belongs to set sphere, the other parameters to profile"]),
         ({"parameters": {**NO_RADIUS, "beta": 1}},
-         [f"^[parameters] {INTRUDER}, and sphere lacks radius$"]),
+         ["^[parameters] beta: belongs to set dimensionless, the other parameters to sphere: "
+          "sphere lacks radius; remove it$"]),
         ({"parameters": SPHERE, "sample": DRAWN}, [f"^[sample] {INTRUDER}$"]),
     ],
 )  # fmt: skip

@@ -13,7 +13,6 @@ import pytest
 from dask.utils import parse_bytes
 
 from sweep.config import grid, load
-from sweep.config.schema import SlurmTable
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
 from sweep.shipped import shipped_configs
 from sweep.store import Store
@@ -26,7 +25,7 @@ FRICTION = "friction = { geomspace = [0.01, 1.0, 5] }"
 # fmt: off
 BROKEN_FILES = [
     (FORMAT, "format = 1.0", "format: 1.0 is not the whole number 1"),
-    (FORMAT, "format = true", "format: True is not the whole number 1"),
+    (FORMAT, "format = true", "format: true is not the whole number 1"),
     ("format = 1", "format = 1.", "line 2, column 11: ... not TOML: ... a digit on both sides"),
     (MODEL, "outputs = []\n[run]", "outputs: empty; remove it for all outputs"),
     (LAST, LAST + "\nstifness = 1", "[parameters] stifness: ... did you mean 'stiffness'?"),
@@ -92,9 +91,7 @@ def test_all_faults_of_the_slurm_table_are_reported_at_once(tmp_path: Path) -> N
     path = tmp_path / "broken.toml"
     lines = "".join(f"{key} = {text}\n" for key, text in last.items())
     path.write_text(f"{GOOD}\n[run.slurm]\n{lines}")
-    assert [fault.split()[1] for fault in faults(path)] == [
-        f"{key}:" for key in SlurmTable.model_fields if key in last
-    ]
+    assert [fault.split()[1] for fault in faults(path)] == [f"{key}:" for key in last]
 
 
 @pytest.mark.parametrize(
@@ -117,9 +114,9 @@ BROKEN_AXES = [
     ({"values": [[1, 2]]}, "value 1: [1, 2] is not a number"),
     ({"values": [0.1, -0.2]}, "value 2: -0.2 is out of range; it has to be at least 0"),
     ({"values": [0.1, "x", None, True, "1 m"]}, "value 2: 'x' is not a number with a unit"),
-    ({"values": [0.1, "x", None, True, "1 m"]}, "value 4: True is not a number; write a plain "
-     "number; and 1 more"),
-    ({"values": ["x", None, True]}, "value 3: True is not a number; write a plain number$"),
+    ({"values": [0.1, "x", None, True, "1 m"]}, "value 4: true is not a number; and 1 more; "
+     "write a plain number"),
+    ({"values": ["x", None, True]}, "value 3: true is not a number; write a plain number$"),
     ({"linspace": [1.5, 1.5, 3]}, "value 1.5 occurs twice; give a smaller count, or ends further"),
     ({"geomspace": [1, 1 + 2**-52, 9]}, "occurs twice; give a smaller count"),
     ({"file": "b.csv", "column": "mu"}, "file 'b.csv' cannot be read: No such file"),
@@ -156,7 +153,7 @@ def test_broken_column(content: str, gist: str, tmp_path: Path) -> None:
 
 # fmt: off
 BROKEN_OVERRIDES = [
-    ("", "write --set name=value"),
+    ("", "write name=value"),
     ("friction={ values = [.1, 2.] }", "is not a TOML value; TOML needs a digit on both sides"),
     ("friction=1\nmass=2", "is not a TOML value"),
     ("friction=[0.1, 0.2]", "friction: [0.1, 0.2] is not one number; for several values"),
@@ -221,7 +218,7 @@ def test_a_store_of_an_earlier_version_may_have_a_value_twice(
 ) -> None:
     path, axis = tmp_path / "map.zarr", {"linspace": [1.5, 1.5, 3]}
     with monkeypatch.context() as earlier:
-        earlier.setattr(grid, "_repetition", lambda _: "")
+        earlier.setattr(grid, "_repetition", lambda _: None)
         Store.create(path, load(mapping(mass=axis)).sweep, provenance={})
     axes = {each.name: each for each in load(path).sweep.axes}
     assert axes["mass"].columns["mass"][:3].tolist() == [1.5] * 3

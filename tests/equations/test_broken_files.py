@@ -28,7 +28,7 @@ from tests.equations.good_model import (
 # fmt: off
 BROKEN = [
     # the top
-    ("format = 1", "format = true", "format", "True is unknown"),
+    ("format = 1", "format = true", "format", "true is unknown"),
     ('name = "rattle"', 'name = ""', "name", "empty"),
     ('name = "rattle"', "name = 3", "name", "3 is not text in quotes"),
     ('name = "rattle"', f'name = "{"a" * 65}"', "name", "65 characters; at most 64"),
@@ -103,7 +103,7 @@ BROKEN = [
 )
 def test_a_broken_file_is_refused(piece: str, other: str, place: str, message: str) -> None:
     faults = faults_of(changed(piece, other))
-    at_place = [fault.message for fault in faults if fault.place == place]
+    at_place = [str(fault) for fault in faults if fault.where == place]
     assert any(message in each for each in at_place), "\n".join(map(str, faults))
     assert all(len(str(fault)) < 700 for fault in faults)
 
@@ -135,13 +135,13 @@ def test_a_broken_file_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 )
 def test_an_unreadable_expression_is_one_fault(piece: str, other: str, place: str) -> None:
     text = changed('when = "v"', 'when = "total"')  # of an event that may not change, either
-    assert [each.place for each in faults_of(changed(piece, other, text))] == [place]
+    assert [each.where for each in faults_of(changed(piece, other, text))] == [place]
 
 
 def test_none_from_python_is_no_derivative_of_another_name() -> None:
     model = tomllib.loads(GOOD)
     model["modes"]["free"]["w"] = None
-    assert [each.place for each in examine(model)[1]] == ["modes.free.w"]
+    assert [each.where for each in examine(model)[1]] == ["modes.free.w"]
 
 
 def test_all_faults_are_reported_at_once() -> None:
@@ -152,6 +152,6 @@ def test_all_faults_are_reported_at_once() -> None:
     text = changed(POWER, "power = {}", text)
     with pytest.raises(ConfigError) as error:
         read_system(tomllib.loads(text), "rattle.toml")
-    places = [fault.place for fault in error.value.faults]
+    places = [fault.where for fault in error.value.faults]
     assert set(places) == {"name", "period", "parameters.mass", "modes.free.v", "outputs.power"}
     assert str(error.value).startswith("rattle.toml: 5 faults, nothing was computed")

@@ -50,7 +50,7 @@ def test_values_of_any_type_are_refused_wherever_they_stand(value: object) -> No
 
 def test_keys_that_are_no_text_are_refused() -> None:
     tables: Mapping[Any, Any] = {**tomllib.loads(GOOD), 5: 1, 10**5000: 2, None: 3}
-    assert [fault.message[:20] for fault in examine(tables)[1]] == ["there is no such key"] * 3
+    assert [fault.what[:20] for fault in examine(tables)[1]] == ["there is no such key"] * 3
 
 
 def many(count: int) -> dict[str, Any]:

@@ -158,9 +158,9 @@ def test_samples_that_end_before_a_constant_window_are_refused() -> None:
     with pytest.raises(ConfigError) as caught:
         load(source)
     (fault,) = caught.value.faults
-    assert fault.place == "[parameters] window_end"
+    assert fault.where == "[parameters] window_end"
     last = float(TIMES[-1])
-    assert f"the motion ends at 9 s, the samples of ground at {last!r} s" in fault.message
+    assert f"the motion ends at 9 s, the samples of ground at {last!r} s" in str(fault)
     cycles = {"omega": 2.0, "end_cycle": 3}  # 3 pi = 9.4
     source = {"model": model() | {"period": "2*pi/omega"}, "parameters": cycles}
     with pytest.raises(ConfigError, match=r"the motion ends at 9\.4247779607"):
@@ -211,7 +211,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"file": "none.csv", "time": "t", "column": "a"}, "signals.ground: file '.*cannot be read"),
     (
         {"file": "none.csv", "time": "t", "column": "a", "times": [0, 1], "values": [1, 2]},
-        "signals.ground: give one of file, times",
+        "signals.ground: file, times exclude each other",
     ),
     ({"file": "none.csv", "time": "t"}, "signals.ground: file needs the names of two columns"),
 ]
@@ -231,7 +231,7 @@ def test_all_faults_of_signals_are_reported_at_once(tmp_path: Path) -> None:
     signals = {"ground": missing, "roof": {"times": [0, 1], "values": [1]}}
     with pytest.raises(ConfigError) as error:
         read_system_file({**MODEL, "signals": signals}, tmp_path)
-    places = [fault.place for fault in error.value.faults]
+    places = [fault.where for fault in error.value.faults]
     assert places == ["signals.ground", "signals.ground.untit", "signals.roof.times"]
 
 

@@ -68,8 +68,8 @@ def test_a_model_without_modes_has_one_without_a_name() -> None:
     for key in ('start_mode = "a"', '[[events]]\nname="e"\nwhen="x"\ndirection="both"\nthen="a"'):
         place = "start_mode" if key.startswith("start") else "events[1] 'e'.then"
         faults = faults_of(key + text if place == "start_mode" else text + key)
-        assert [fault.place for fault in faults] == [place]
-        assert "this model has no modes" in faults[0].message
+        assert [fault.where for fault in faults] == [place]
+        assert "this model has no modes" in str(faults[0])
 
 
 def test_an_event_may_have_the_name_of_a_mode() -> None:

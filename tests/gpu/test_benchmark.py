@@ -26,7 +26,7 @@ from tests.points import cases, differing
 
 ROOT = Path(__file__).parents[2]
 # The dependencies of the program, and CuPy. A machine with a GPU needs only CuPy of these.
-MISSING = """cupy xarray zarr numcodecs dask distributed pydantic pint typer rich matplotlib scipy
+MISSING = """cupy xarray zarr numcodecs dask distributed pint typer rich matplotlib scipy
     filelock fsspec h5netcdf h5py hypothesis psutil"""
 
 

@@ -1,7 +1,7 @@
 """Tests on a GPU: methods give the bits of the CPU.
 
-They need NumPy, CuPy and pytest, for models from files pydantic, and either a C++ compiler or the
-files of tests.gpu_cases. Without a GPU they are skipped; with --require-gpu they fail.
+They need NumPy, CuPy and pytest, and either a C++ compiler or the files of tests.gpu_cases.
+Without a GPU they are skipped; with --require-gpu they fail.
 """
 
 from __future__ import annotations

@@ -230,7 +230,7 @@ FAULTS = [
     ("{ times = [0.1, 5], values = [1, 2] }", "begins at 0.1 s, but the motion at 0 s"),
     ("{ times = [0, 1], values = [1, 2] }", "last sample is at 1.0 s, before window_end = 1.3"),
     ("{ times = [0, 5], values = [1, 2], interpolation = 3 }", "interpolation: 3 is not"),
-    ("{ }", "give one of file, times"),
+    ("{ }", "one of file, times"),
 ]  # fmt: skip
 
 
@@ -265,7 +265,7 @@ def test_parameters_without_meaning_for_a_faulty_table_are_refused_at_once(tmp_p
     changes = {"base_acceleration": "{ times = [0, 1], values = [1] }", "phase": "1.0"}
     with pytest.raises(ConfigError) as caught:
         load(written(tmp_path, **changes))
-    places = [fault.place for fault in caught.value.faults]
+    places = [fault.where for fault in caught.value.faults]
     assert places == ["[parameters] base_acceleration", "[parameters] phase"]
 
 

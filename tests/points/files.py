@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sweep.config.model_file import read_model
 from sweep.equations.schemes import SCHEMES
 from sweep.spec import Model
 from tests.points import Case, Values, case_at
@@ -41,21 +41,13 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
 CHOSEN = (("lorenz", "rk4"), ("lorenz", "rk54"), ("belt", "dop853"), ("lugre", "rodas4"))
 
 
-def readable() -> bool:
-    """Whether models can be read from files: pydantic may be missing on a machine with a GPU."""
-    return find_spec("pydantic") is not None
-
-
 def file_cases(n: int = 200) -> Iterator[Case]:
-    """A case of each method of model files; none where these are not readable()."""
-    if readable():
-        yield from (case_of_file(name, method, n) for name, method in CHOSEN)
+    """A case of each method of model files."""
+    yield from (case_of_file(name, method, n) for name, method in CHOSEN)
 
 
 @functools.cache
 def model_of_file(name: str) -> Model:
-    from sweep.config.model_file import read_model  # needs pydantic
-
     return read_model(name, Path())
 
 

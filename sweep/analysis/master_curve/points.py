@@ -17,8 +17,7 @@ from sweep.analysis.quotients import Degrees
 from sweep.analysis.scales import ROUNDING, difference, merged
 from sweep.analysis.view import in_unit
 from sweep.config.columns import read_csv as read_cells
-from sweep.config.problems import UnreadableError
-from sweep.errors import SweepError
+from sweep.errors import FaultError, SweepError
 from sweep.spec import Status
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
@@ -268,7 +267,7 @@ def read_csv(path: Path, reading: Reading) -> ContactEnergies:
     try:
         file = read_cells(path, ",;\t")
         file.refuse_ragged()
-    except UnreadableError as error:
+    except FaultError as error:
         raise SweepError(str(error)) from error
     if not file.rows:
         raise SweepError(f"{str(path)!r} has no points: write a line of names and a row per point")
@@ -294,7 +293,7 @@ class _Table(Mapping[str, Values]):
     def __getitem__(self, name: str) -> Values:
         try:
             return self.columns[name]()
-        except UnreadableError as error:
+        except FaultError as error:
             raise SweepError(str(error)) from error
 
     def __iter__(self) -> Iterator[str]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from sweep.cli.parameters import chosen
 from sweep.cli.printing import counted, print_json, print_section, print_table
-from sweep.config.excitation import EXAMPLE
 from sweep.config.model_file import (
     file_beside,
     is_path,
@@ -18,6 +17,7 @@ from sweep.config.model_file import (
     read_model,
     shipped_names,
 )
+from sweep.config.time_tables import EXAMPLE
 from sweep.errors import SweepError
 from sweep.installed import installed_model, offers
 from sweep.spec import Model, Parameter
