@@ -75,7 +75,7 @@ def outputs_of(draft: Draft, parameter_set: ParameterSet | None) -> tuple[Output
     """
     table, requested = draft.top, draft.values["outputs"]
     outputs = draft.model.outputs if draft.model else ()
-    if requested is None and "outputs" in table.mapping:
+    if requested is None and table.has("outputs"):
         return None
     undefined = {
         output.name: output.parameter_sets

@@ -176,7 +176,7 @@ def test_the_drivers_version_is_else_that_of_nvidia_smi_or_unknown(
     [
         ({"backend": "cpu"}, "needs the backend 'gpu', not 'cpu'"),
         ({"workers": 4}, "one process per GPU.* workers=4"),
-        ({"cluster": "slurm"}, "combined with cluster='slurm'.*--gpus=1.*gpus.* with .*shard"),
+        ({"cluster": "slurm"}, "combined with cluster='slurm'.*--gpus=1.* .gpus. with .shard."),
         ({"cluster": "local"}, "combined with cluster='local'"),
     ],
 )

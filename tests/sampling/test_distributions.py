@@ -147,7 +147,7 @@ BROKEN = [
     ({"normal": [0.3, 0.2]}, "it has to be at least 0; give a narrower distribution, or one with"),
     ({"normal": [0.3, math.inf]}, "standard deviation: inf is not a finite number"),
     ({"normal": 0.3}, "normal: 0.3 is not [mean, standard deviation]"),
-    ({"normal": [0.3, 0.01], "uniform": [0, 1]}, "not uniform, normal together"),
+    ({"normal": [0.3, 0.01], "uniform": [0, 1]}, "uniform, normal exclude each other"),
     ({"gaussian": [0.3, 0.01]}, "gaussian: there is no such key"),
     ({"lognormal": [0, 0.3]}, "the median of lognormal is 0.0; it has to be above 0"),
     ({"lognormal": [0.1, 0]}, "standard deviation of the logarithm: 0 is out of range"),
@@ -160,7 +160,7 @@ BROKEN = [
     ({"triangular": [0.5, 0.5, 0.5]}, "triangular from 0.5 to 0.5 is empty"),
     ({"weibull": [0, 2]}, "the scale of weibull is 0.0; it has to be above 0"),
     ({"weibull": [1, 0]}, "shape: 0 is out of range; it has to be above 0"),
-    ({"weibull": [1, True]}, "shape: True is not a number"),
+    ({"weibull": [1, True]}, "shape: true is not a number"),
 ]
 
 
