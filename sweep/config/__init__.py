@@ -15,7 +15,7 @@ from sweep.config.reduce_table import reduced
 from sweep.config.refinement import refinement_of
 from sweep.config.schema import SLURM
 from sweep.config.sweep_file import is_table, plain, read
-from sweep.errors import ConfigError, SweepError
+from sweep.errors import SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options
 from sweep.reader import Faults, Table
@@ -41,8 +41,8 @@ def load(
     draft = draft_of(document, faults)
     sweep, refinement, wear = _contents(draft, is_point=bool(at))
     options = _options(table_in(draft.top, "run", draft.values["run"]), in_file=True)
-    if faults.found or sweep is None:
-        raise ConfigError(document.source, faults.in_order())
+    faults.raise_all(document.source)
+    assert sweep is not None  # otherwise there is a fault
     name, wear_table = document.name or sweep.model.name, document.tables.get("wear")
     written = wear_table if is_table(wear_table) else None
     return Request(sweep, RunOptions(**options), name, refinement, wear, written)
@@ -68,8 +68,8 @@ def load_wear(table: Mapping[str, object], source: str, place: Callable[[str], s
     faults = Faults()
     entries = {key: plain(value) for key, value in table.items()}
     wear = wear_of(Table(entries, "", faults, lambda _, key: place(key)))
-    if faults.found or wear is None:
-        raise ConfigError(source, faults.in_order())
+    faults.raise_all(source)
+    assert wear is not None  # otherwise there is a fault
     return wear
 
 

@@ -1047,7 +1047,7 @@ WRONG_FILES = [
     (f"ratio,energy\n{GOOD}\n", "", "none of the columns beta, friction, mu"),
     (f"beta,loss\n{GOOD}\n", "", "none of the columns normalized_energy"),
     (f"beta,dissipated_energy\n{GOOD}\n", "", "give the reference energy .* as `scale_energy`"),
-    ("beta,energy,beta\n1,2,3\n", "", "two columns are called 'beta': rename one"),
+    ("beta,energy,beta\n1,2,3\n", "", "two columns are called 'beta'; rename one"),
     ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", "--sigma s", "line 4: s = 0 is not"),
     ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", "", "line 3: delta = -0.1 is below 0"),
 ]
