@@ -19,6 +19,7 @@ from sweep.config.sweep_file import (
     has_several,
     is_table,
     plain,
+    with_values,
 )
 from sweep.errors import FaultError
 from sweep.reader import Faults
@@ -93,6 +94,11 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
         return replace(document, numbers={**document.numbers, key: value}, places=places)
     if flag == "--at" and any((each, key) in document.places for each in TABLES[:3]):
         raise FaultError("given twice: a point has one value of each parameter", "keep one")
+    if flag == "--at" and isinstance(value, list):
+        raise FaultError(
+            f"{written(cast(object, value))} is not one number",
+            "a point has one value of each parameter",
+        )
     if table == "parameters" and not is_table(value) and (names := _along(document, key)):
         own = listed(f"{each}=..." for each in names)
         what = f"{key} is an axis of several parameters, and has no values of its own"
@@ -105,6 +111,7 @@ def _with_entry(document: Document, table: str, key: str, value: object, option:
     tables = document.tables
     if table in OF_PARAMETERS and not (table == "sample" and key in SAMPLE_KEYS):
         table = _table_for(value, table, is_sampled="sample" in tables)
+        value = with_values(value) if table == "axes" else value
         tables = _without(tables, key, table)
     places = {**document.places, (table, key): option}
     if not table:
@@ -157,6 +164,8 @@ def _table_for(value: object, table: str, *, is_sampled: bool) -> str:
     """
     if table == "derived":
         return table
+    if isinstance(value, list):
+        return "axes"
     if not is_table(value) or not {"time", "times"}.isdisjoint(value):
         return "parameters"
     is_axis = has_several(value) or any(form in value for form in AXIS_FORMS)

@@ -13,6 +13,7 @@ from typing import BinaryIO, TypeGuard, cast
 
 import numpy as np
 
+from sweep.config.schema import AXIS
 from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
 from sweep.reader import Faults, Table
@@ -81,6 +82,21 @@ def has_several(axis: object) -> TypeGuard[Entries]:
     return is_table(axis) and any(map(is_table, axis.values()))
 
 
+def with_values(axis: object) -> object:
+    """An entry of [axes] in which a list stands for a table with these `values`."""
+    if isinstance(axis, list):
+        return {"values": cast("list[object]", axis)}
+    if is_table(axis) and len(axis) > 1 and axis.keys().isdisjoint(AXIS.keys):  # of parameters
+        return {name: with_values(each) for name, each in axis.items()}
+    return axis
+
+
+def _with_axis_values(tables: Entries) -> Entries:
+    if not is_table(axes := tables.get("axes")):
+        return tables
+    return {**tables, "axes": {name: with_values(axis) for name, axis in axes.items()}}
+
+
 def read(source: str | Path | Mapping[str, object]) -> Document:
     """The document in a TOML file, a shipped one given by name, or a mapping; also that of a store.
 
@@ -92,7 +108,7 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
             type(source).__name__, [Fault("", "these are results, not a sweep", cure)]
         )
     if isinstance(source, Mapping):
-        return Document(MAPPING_NAME, None, Path(), mapping_tables(source), {})
+        return Document(MAPPING_NAME, None, Path(), _with_axis_values(mapping_tables(source)), {})
     path = _path(source)
     if is_store(source):
         tables = tables_of_store(source)
@@ -102,7 +118,7 @@ def read(source: str | Path | Mapping[str, object]) -> Document:
         cure = f'write a sweep file with model = "./{path.name}"'
         raise ConfigError(str(source), [Fault("", "this is a model file", cure)])
     name = path.stem if path.is_file() else ""  # the name of a pipe is a number
-    return Document(str(source), name, path.parent, tables, {})
+    return Document(str(source), name, path.parent, _with_axis_values(tables), {})
 
 
 def is_model(tables: Mapping[str, object]) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from sweep.config.grid import axis as axis_of
 from sweep.errors import ConfigError, FaultError
 from sweep.models import models
 from sweep.options import RunOptions
+from sweep.plan.recipes import recipe
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status
 from tests.config.documents import GOOD, faults, mapping
 from tests.config.test_quantities import ACCELERATION, METRE, PLAIN, RADIAN, SECOND
@@ -185,6 +188,21 @@ def test_a_table_turns_a_constant_into_an_axis() -> None:
     assert sweep.axes[0].columns["base_acceleration"].tolist() == [7.0]
     assert sweep.axes[1].columns["friction"].tolist() == [0.1, 0.2]
     assert "friction" not in sweep.constants
+
+
+def test_a_list_is_the_values_of_an_axis() -> None:
+    geometric = "friction = { geomspace = [0.01, 1.0, 5] }"
+
+    def recipe_of(axes: str, *overrides: str) -> dict[str, Any]:
+        return recipe(load(tomllib.loads(EXACT.replace(geometric, axes)), overrides).sweep)
+
+    expected = recipe_of("friction = { values = [0.1, 0.2] }")
+    assert recipe_of("friction = [0.1, '20 %']") == expected
+    assert recipe_of(geometric, "friction=[0.1, 0.2]") == expected
+    several = "[axes.case]\nfriction = {}\nvertical_acceleration = {}"
+    listed, tabled = "[1, 2]", "{ values = [1, 2] }"
+    by_list, by_table = (several.replace("{}", each) for each in (listed, tabled))
+    assert recipe_of(by_list) == recipe_of(by_table)
 
 
 def test_overrides_alone_may_define_a_sample() -> None:

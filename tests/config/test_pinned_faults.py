@@ -211,7 +211,7 @@ def test_faults_of_a_mapping_with_odd_types(name: str) -> None:
             {"mass": [1]},
             [
                 "overrides | 3 ... text ... friction=0.2",
-                "--at mass | [1] ... one number ... mass = { values = [ ... [axes]",
+                "--at mass=[1] | [1] ... one number ... one value of each parameter",
             ],
         ),
     ],
