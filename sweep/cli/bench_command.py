@@ -42,6 +42,6 @@ def bench(
     for one second, and nothing is stored. For a shipped sweep, the recorded speed of one core of
     another machine is printed as well.
     """
-    from sweep.cli.actions.bench import print_speeds
+    from sweep.cli.actions.bench_action import print_speeds
 
     print_speeds(configs or (), overrides or (), threads, options, as_json=as_json)

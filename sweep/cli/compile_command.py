@@ -23,6 +23,6 @@ def compile_kernels(
     Later runs use them, also on machines without a compiler: for example, nodes of a cluster that
     share the cache folder and have the same type of processor.
     """
-    from sweep.cli.actions.compile import print_compiled
+    from sweep.cli.actions.compile_action import print_compiled
 
     print_compiled(config, overrides or (), options, as_json=as_json)

@@ -36,7 +36,7 @@ def explore(
     point and its motion, and a zoomed part of the map is computed anew, with the bits of `sweep
     run`. The page of a sweep file computes the whole map.
     """
-    from sweep.cli.actions.explore import write_page
+    from sweep.cli.actions.explore_action import write_page
 
     names = [name.strip() for name in (outputs or "").split(",") if name.strip()]
     write_page(source, path, names, size, open_page=open_page)

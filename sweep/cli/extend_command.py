@@ -28,6 +28,6 @@ def extend(
     Chunks that were incomplete at the old end are computed again. If it is interrupted, run the
     same command to resume.
     """
-    from sweep.cli.actions.extend import extend_store
+    from sweep.cli.actions.extend_action import extend_store
 
     extend_store(store, config, overrides or (), options, as_json=as_json)

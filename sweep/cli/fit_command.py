@@ -98,7 +98,7 @@ def fit(
         "scale_beta": scale_beta,
         "scale_energy": scale_energy,
     }
-    from sweep.cli.actions.fit import print_fits
+    from sweep.cli.actions.fit_action import print_fits
 
     print_fits(source, named(at), variable, degrees, choices, reading, folder, as_json=as_json)
 

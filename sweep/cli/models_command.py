@@ -27,6 +27,6 @@ def list_models(
     methods, outputs and statuses. Models of installed packages that are left out are named on
     stderr, with the reason.
     """
-    from sweep.cli.actions.models import print_models
+    from sweep.cli.actions.models_action import print_models
 
     raise typer.Exit(print_models(name, check=check, as_json=as_json))

@@ -91,7 +91,7 @@ def plot(
     relative errors are drawn, and their median and worst printed. Where the other method's value is
     0, errors are relative to its largest value.
     """
-    from sweep.cli.actions.plot import draw_results
+    from sweep.cli.actions.plot_action import draw_results
 
     look = {
         "x": x,

@@ -49,7 +49,7 @@ def run(
     again = shlex.join(("sweep", *context.obj))
     ended = None
     with StopRequest() as stop:
-        from sweep.cli.actions.run import print_needs, run_sweep
+        from sweep.cli.actions.run_action import print_needs, run_sweep
 
         if dry_run:
             print_needs(config, store, overrides or (), options, as_json=as_json)

@@ -24,6 +24,6 @@ def show(
     For each output: least, mean and greatest value, or the shares of a flag, over the points that
     are ok.
     """
-    from sweep.cli.actions.show import print_store
+    from sweep.cli.actions.show_action import print_store
 
     print_store(store, config=config, as_json=as_json)

@@ -28,6 +28,6 @@ def source(
 
     The kernel computes all outputs of the model.
     """
-    from sweep.cli.actions.source import print_source
+    from sweep.cli.actions.source_action import print_source
 
     print_source(model, method, backend, parameter_set)

@@ -25,6 +25,6 @@ def status(
     cluster; if there is none, of the last minute of writing. The exit status is 1 if points have
     failed or, with --verify, chunks are damaged; the next `sweep run` computes these again.
     """
-    from sweep.cli.actions.status import print_status
+    from sweep.cli.actions.status_action import print_status
 
     raise typer.Exit(print_status(store, verify=verify, watch=watch, as_json=as_json))

@@ -59,7 +59,7 @@ def trace(
     observables, with events marked and every regime or mode shaded but the first (such as stick),
     and the loop of force over displacement. The exit status is 1 if the point's status is not ok.
     """  # fmt: skip
-    from sweep.cli.actions.trace import print_trace
+    from sweep.cli.actions.trace_action import print_trace
 
     times = {"start": start, "end": end, "cycles": cycles}
     status = print_trace(

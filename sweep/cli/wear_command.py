@@ -60,6 +60,6 @@ def wear(
     to statistics, quantiles, minima, maxima and shares beyond a limit are carried over, and means
     are not. Coefficients depend on materials and on the contact: use measured ones.
     """
-    from sweep.cli.actions.wear import write_wear
+    from sweep.cli.actions.wear_action import write_wear
 
     write_wear(store, place, options, as_json=as_json)

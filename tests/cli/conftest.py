@@ -15,6 +15,6 @@ def bug(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], None]:
         def broken() -> None:
             raise error
 
-        monkeypatch.setattr("sweep.cli.actions.models.known_models", broken)
+        monkeypatch.setattr("sweep.cli.actions.models_action.known_models", broken)
 
     return break_

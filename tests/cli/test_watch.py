@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from sweep import api
-from sweep.cli.actions.status import flow_of, watch_store
+from sweep.cli.actions.status_action import flow_of, watch_store
 from sweep.config import load
 from sweep.engine.ledger import failed_arrays
 from sweep.spec import Status
@@ -146,7 +146,7 @@ def test_failures_are_counted_by_error_until_they_are_computed_again() -> None:
 def test_it_shows_failures_and_ends_when_all_is_done(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sweep.cli.actions.status.SECONDS_BETWEEN_LOOKS", 0.05)
+    monkeypatch.setattr("sweep.cli.actions.status_action.SECONDS_BETWEEN_LOOKS", 0.05)
     path = tmp_path / "map.zarr"
     store = api.open_store(load(REQUEST), path)
     compute_shard(path, 1)
@@ -185,7 +185,7 @@ def test_it_waits_for_a_store_that_is_just_being_made(
     def make(_seconds: float, _stop: threading.Event) -> None:
         api.run(REQUEST, store=tmp_path / "map.zarr")
 
-    monkeypatch.setattr("sweep.cli.actions.status._pause", make)  # between two looks
+    monkeypatch.setattr("sweep.cli.actions.status_action._pause", make)  # between two looks
     status, out, err = run("status", "map.zarr", "--watch")
     assert (status, out.count("960 of 960 points done")) == (0, 1)
     assert err == "no store 'map.zarr' yet: waiting up to 10 min for a run to make it\n"
@@ -198,7 +198,7 @@ def test_it_does_not_wait_for_ever_nor_for_the_end_of_a_refinement(
     if is_refined:
         api.open_store(load(REQUEST), tmp_path / "map.zarr.passes" / "0.zarr")
     else:
-        monkeypatch.setattr("sweep.cli.actions.status.MAX_WAIT_FOR_STORE", 0.1)
+        monkeypatch.setattr("sweep.cli.actions.status_action.MAX_WAIT_FOR_STORE", 0.1)
     status, _, err = run("status", "map.zarr", "--watch")
     last = err.splitlines()[-1]
     assert status == 2

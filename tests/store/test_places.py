@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sweep import api
-from sweep.cli.actions.status import watch_store
+from sweep.cli.actions.status_action import watch_store
 from sweep.config import load
 from sweep.engine import driver
 from sweep.engine.ledger import Summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sweep.cli.actions.models import known_or_path
+from sweep.cli.actions.models_action import known_or_path
 from sweep.cli.parameters import chosen
 from sweep.config.model_file import read_model
 from sweep.source import Kernel, Target, kernel_text
