@@ -44,12 +44,14 @@ def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Val
 def together(wrong: Sequence[tuple[str, FaultError]]) -> FaultError:
     """One fault of several named entries, of which three are shown."""
     listed = wrong[:MAX_SHOWN]
-    whats = [f"{name}: {error.what}" if name else error.what for name, error in listed]
+    messages = [f"{name}: {error.what}" if name else error.what for name, error in listed]
     cures = [error.cure for _, error in listed]
     more = [f"and {len(wrong) - MAX_SHOWN} more"] if len(wrong) > MAX_SHOWN else []
     if len({*cures}) == 1:
-        return FaultError("; ".join([*whats, *more]), cures[0])
-    cured = [f"{what} ({cure})" if cure else what for what, cure in zip(whats, cures, strict=True)]
+        return FaultError("; ".join([*messages, *more]), cures[0])
+    cured = [
+        f"{what} ({cure})" if cure else what for what, cure in zip(messages, cures, strict=True)
+    ]
     return FaultError("; ".join([*cured, *more]))
 
 
