@@ -236,7 +236,33 @@ class Table:
         """The table at a key; an empty one if there is none."""
         value = self.get(key)
         name = f"{self.name}.{key}" if self.name else key
-        return self.child({} if value is None else value, name, self.position_of(key))
+        return self.child(value if key in self.mapping else {}, name, self.position_of(key))
+
+    def optional(self, key: str) -> Self | None:
+        """The table at a key; None if there is none, or, with a fault, something else."""
+        table = self.table(key) if self.has(key) else None
+        return table if table is not None and table.is_table else None
+
+    def names(
+        self,
+        key: str,
+        names: Sequence[str],
+        known: Sequence[str] | None,
+        wrong: Mapping[str, tuple[str, str]],
+        unknown: str = "unknown",
+    ) -> None:
+        """Add a fault for each name in the list at a key that is there twice or must not be there.
+
+        `wrong` has what is wrong with some of them and the cure; of the others, those not in
+        `known` are `unknown`. Without known ones, any name may be right.
+        """
+        for name in dict.fromkeys(names):
+            if name in wrong:
+                self.fault(key, *wrong[name])
+            elif known is not None and name not in known:
+                self.fault(key, f"{written(name)} is {unknown}", nearest(name, known))
+            elif (count := names.count(name)) > 1:
+                self.fault(key, f"{name!r} is listed {count} times", "list it once")
 
     def named(
         self,

@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sweep.config.assembly import outputs_of, parameter_set_of, sweep_of
+from sweep.config.assembly import sweep_of
 from sweep.config.derived_table import derived_of
-from sweep.config.draft import Draft, Sample, draft_of, table_in
+from sweep.config.draft import Draft, draft_of
 from sweep.config.grid import at_numbers, axes_of
 from sweep.config.overrides import Changes, overridden
 from sweep.config.reduce_table import reduced
 from sweep.config.refinement import refinement_of
+from sweep.config.sample import sample_of
 from sweep.config.schema import SLURM
 from sweep.config.sweep_file import is_table, plain, read
+from sweep.config.wear_table import wear_of
 from sweep.errors import SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options
@@ -40,7 +42,7 @@ def load(
     document = overridden(read(source), overrides, at, faults)
     draft = draft_of(document, faults)
     sweep, refinement, wear = _contents(draft, is_point=bool(at))
-    options = _options(table_in(draft.top, "run", draft.values["run"]), in_file=True)
+    options = _options(draft.top.table("run"), in_file=True)
     faults.raise_all(document.source)
     assert sweep is not None  # otherwise there is a fault
     name, wear_table = document.name or sweep.model.name, document.tables.get("wear")
@@ -63,8 +65,6 @@ def load_wear(table: Mapping[str, object], source: str, place: Callable[[str], s
 
     `place` gives the location of a key. Raises ConfigError with every fault.
     """
-    from sweep.config.wear_table import wear_of
-
     faults = Faults()
     entries = {key: plain(value) for key, value in table.items()}
     wear = wear_of(Table(entries, "", faults, lambda _, key: place(key)))
@@ -77,16 +77,10 @@ def _contents(
     draft: Draft, *, is_point: bool
 ) -> tuple[Sweep | None, Refinement | None, Wear | None]:
     """The sweep, its refinement and the wear that follows from it, as far as they are correct."""
-    sample = Sample()
-    if draft.sample is not None:
-        from sweep.config.sample import sample_of
-
-        sample = sample_of(draft, draft.sample)
+    sample = sample_of(draft)
     axes = axes_of(draft, sample)
-    derived = derived_of(draft, sample)
-    parameter_set = parameter_set_of(draft, sample)
-    outputs = outputs_of(draft, parameter_set)
-    sweep = sweep_of(draft, sample, axes, derived, parameter_set, outputs)
+    derived = derived_of(draft)
+    sweep, outputs = sweep_of(draft, sample, axes, derived)
     if is_point:
         sweep, refinement = at_numbers(draft, axes, sweep), None
         results = outputs
@@ -94,11 +88,8 @@ def _contents(
         sweep = reduced(draft, outputs, sweep)
         results = sweep.outputs if sweep else outputs if draft.reduce is None else None
         refinement = refinement_of(draft, axes, results, sweep)
-    wear = None
-    if draft.values["wear"] is not None:
-        from sweep.config.wear_table import wear_of
-
-        wear = wear_of(table_in(draft.top, "wear"), results)
+    table = draft.top.optional("wear")
+    wear = None if table is None else wear_of(table, results)
     return sweep, refinement, wear
 
 
@@ -110,7 +101,7 @@ def _options(table: Table, *, in_file: bool) -> dict[str, Any]:
     """The run options that are correct, as RunOptions has them."""
     options = read_options(table, in_file=in_file)
     if "slurm" in options:
-        slurm = table_in(table, "slurm")
+        slurm = table.table("slurm")
         given = slurm.values(SLURM.keys)
         slurm.close()
         options["slurm"] = {key: value for key, value in given.items() if value is not None}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sweep.config.draft import Draft, Sample
+from sweep.config.draft import Draft
 from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
 from sweep.plan.point_columns import derived_faults, derived_values
@@ -17,21 +17,13 @@ from sweep.wording import listed, nearest, written
 MAX_CHECKED = 2**22  # points at which derived values are checked in advance
 
 
-def derived_of(draft: Draft, sample: Sample) -> dict[str, str]:
+def derived_of(draft: Draft) -> dict[str, str]:
     """The expressions of derived parameters in one notation; only the correct ones."""
-    table = draft.derived
-    tables = {
-        "parameters": draft.parameters.mapping,
-        "axes": draft.on_axes,
-        "sample": sample.names,
-    }
-    derived: dict[str, str] = {}
-    for name in draft.known_ones(table, table.mapping):
-        text = table.mapping[name]
-        other = next((each for each, names in tables.items() if name in names), None)
-        if other is not None:
-            table.fault(name, f"also given under [{other}]", "keep one of the two")
-        elif not isinstance(text, str):
+    table, derived = draft.derived, dict[str, str]()
+    for name, text in table.mapping.items():
+        if not draft.may_have(name):
+            continue
+        if not isinstance(text, str):
             cure = f'write {name} = "2*other", or give a number under [parameters]'
             table.fault(name, f"{written(text)} is not an expression in quotes", cure)
         elif expression := _derivation(draft, name, text):
@@ -50,7 +42,7 @@ def _derivation(draft: Draft, name: str, text: str) -> str | None:
     if expression is None:
         return None
     needed = inputs(text)
-    unknown = [each for each in needed if draft.known is not None and each not in draft.known]
+    unknown = [each for each in needed if not draft.may_have(each)]
     for each in unknown:
         what = f"{written(text)} has {each}, which is not a parameter"
         table.fault(name, what, nearest(each, draft.known or {}))

@@ -10,71 +10,70 @@ import numpy as np
 
 from sweep.config.draft import Draft
 from sweep.config.time_tables import read_table
+from sweep.reader import Table
 from sweep.request import STRETCH, Axis, TimeSeries
-from sweep.spec import Excitation, Model, ParameterSet
+from sweep.spec import Model, ParameterSet
 from sweep.wording import listed
 
 
-def excitation_of(draft: Draft) -> TimeSeries | None:
-    """The table over time of the model's excitation in [parameters]."""
-    model, method, excitation = draft.model, draft.method, draft.excitation
-    if model is None or excitation is None:
-        return None
+def excitation_of(
+    draft: Draft, model: Model, given: Mapping[str, Table], parameter_set: ParameterSet | None
+) -> tuple[TimeSeries | None, dict[str, float]]:
+    """The table over time of the model's excitation in [parameters], and what samples replace.
+
+    These are parameters of a sinusoid, which have no meaning then: none may be `given`.
+    """
+    method, excitation = draft.method, draft.excitation
+    if excitation is None:
+        return None, {}
     name = excitation.parameter
+    parameters = {each.name: each for each in model.parameters}
     if method is not None and method.name not in excitation.methods:
         able = listed(list(excitation.methods))
         what = f"method {method.name} needs a sinusoid"
         draft.parameters.fault(name, what, f"a table is possible with method {able}")
-    parameter = next(each for each in model.parameters if each.name == name)
-    unbounded = replace(parameter, minimum=-math.inf)
-    return read_table(draft.parameters, name, unbounded, draft.document.folder)
-
-
-def check_excitation(
-    draft: Draft,
-    excitation: Excitation,
-    names: Sequence[str],
-    parameter_set: ParameterSet | None,
-) -> None:
-    """Check that no parameter is given that samples leave no meaning."""
-    name = excitation.parameter
-    for each in excitation.kernel:
-        if each in names:
-            what = f"{name} is a table, not a sinusoid"
-            draft.table_of(each).fault(each, what, "remove this")
-    if draft.model and parameter_set and parameter_set.name != excitation.parameter_set:
-        sets = {each.name: each for each in draft.model.parameter_sets}
+    if parameter_set and parameter_set.name != excitation.parameter_set:
+        sets = {each.name: each for each in model.parameter_sets}
         needed = listed([p.name for p in sets[excitation.parameter_set].parameters])
         draft.parameters.fault(name, "a table has no cycles", f"give {needed} instead of cycles")
+    free = dict[str, float]()
+    for each in excitation.kernel:
+        if each in given:
+            given[each].fault(each, f"{name} is a table, not a sinusoid", "remove this")
+        else:
+            default = parameters[each].default
+            free[each] = math.nan if default is None else float(default)
+    unbounded = replace(parameters[name], minimum=-math.inf)
+    return read_table(draft.parameters, name, unbounded, draft.document.folder), free
 
 
-def check_length(
+def check_ends(
     draft: Draft,
-    excitation: Excitation,
-    table: TimeSeries,
+    model: Model,
+    table: TimeSeries | None,
     constants: Mapping[str, float],
     axes: Sequence[Axis],
 ) -> None:
-    """Check that the table does not end before the motion, as far as its end is known."""
-    name = excitation.end
-    ends = [np.max(axis.columns[name][:STRETCH]) for axis in axes if name in axis.columns]
-    end = max([*ends, constants.get(name, -math.inf)])
-    if end > table.times[-1]:
-        what = f"its last sample is at {table.times[-1]!r} s, before {name} = {float(end)!r} s"
-        draft.parameters.fault(excitation.parameter, what, "give more samples")
+    """Check that samples do not end before the motion, as far as its end is known.
 
-
-def check_signals(draft: Draft, model: Model, constants: Mapping[str, float]) -> None:
-    """Check that no signal of a model from a file ends before the motion.
-
-    An end along an axis is left to the status of each point.
+    For a signal of a model from a file, an end along an axis is left to the status of each point.
     """
-    if not model.text:
-        return
+    if model.excitation and table:
+        name = model.excitation.end
+        ends = [np.max(axis.columns[name][:STRETCH]) for axis in axes if name in axis.columns]
+        end = max([*ends, constants.get(name, -math.inf)])
+        if end > table.times[-1]:
+            what = f"its last sample is at {table.times[-1]!r} s, before {name} = {float(end)!r} s"
+            draft.parameters.fault(model.excitation.parameter, what, "give more samples")
+    if model.text:
+        _check_signals(draft.parameters, model, constants)
+
+
+def _check_signals(parameters: Table, model: Model, constants: Mapping[str, float]) -> None:
     from sweep.equations.motion_end import early_signals, system_of
 
     unit = "" if model.clock.unit == "1" else f" {model.clock.unit}"
     name = "window_end" if "window_end" in constants else "end_cycle"
     for signal, last, end in early_signals(system_of(model.text), constants):
         what = f"the motion ends at {end:.15g}{unit}, the samples of {signal} at {last!r}{unit}"
-        draft.parameters.fault(name, what, "give more samples, or an earlier end")
+        parameters.fault(name, what, "give more samples, or an earlier end")

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from sweep.config.columns import in_range, read_csv, together
-from sweep.config.draft import Draft, Sample, table_in
+from sweep.config.draft import Draft, Sample
 from sweep.config.quantities import refuse_outside
 from sweep.config.schema import AXIS, AXIS_FORMS, only_form
 from sweep.config.sweep_file import has_several, is_table
@@ -39,14 +39,8 @@ def axes_of(draft: Draft, sample: Sample) -> tuple[Axis, ...]:
     sizes = [declared_size(raw) for raw in draft.axes.mapping.values()]
     n_points = math.prod([*sizes, *(axis.size for axis in sampled)])
     is_too_large = n_points > MAX_SWEEP_POINTS  # known before the values fill the memory
-    axes: list[Axis] = []
-    for name, raw in draft.axes.mapping.items():
-        if draft.is_group(raw, name):
-            axes += _group(draft, name, reads=not is_too_large)
-        else:
-            single = _axes_in(draft, draft.axes, [name], reads=not is_too_large)
-            axes += [each for each in single if _has_no_repetition(draft, draft.axes, each)]
-    axes += sampled
+    made = [_axis_named(draft, name, reads=not is_too_large) for name in draft.along]
+    axes = [*(axis for axis in made if axis is not None), *sampled]
     n_points = n_points if is_too_large else math.prod(axis.size for axis in axes)
     if n_points > MAX_SWEEP_POINTS:
         what = f"{n_points:,} points are more than {MAX_SWEEP_POINTS:,}"
@@ -75,22 +69,33 @@ def at_numbers(draft: Draft, axes: Sequence[Axis], sweep: Sweep | None) -> Sweep
     return replace(sweep, constants={**sweep.constants, **constants}, axes=tuple(left))
 
 
-def _group(draft: Draft, name: str, *, reads: bool) -> list[Axis]:
-    """The axis of several parameters in [axes.NAME], in a list; none if it is faulty."""
-    table = table_in(draft.axes, name)
-    _check_name(draft, table, name)
-    columns = _axes_in(draft, table, [*table.mapping], reads=reads)
-    if len(columns) < len(table.mapping) or not columns:
-        return []
+def _axis_named(draft: Draft, name: str, *, reads: bool) -> Axis | None:
+    """The axis of an entry of [axes], unless it is faulty.
+
+    If it does not `read` values, they are only checked as far as they are written in the file.
+    """
+    table, names = draft.along[name], draft.names_along(name)
+    made = [_axis_at(draft, table, each, reads=reads) for each in names if draft.may_have(each)]
+    columns = [each for each in made if each]
+    if table is not draft.axes:
+        _check_name(draft, table, name)
+    if len(columns) < len(names) or not columns:
+        return None
     if len({each.size for each in columns}) > 1:
         sizes = ", ".join(f"{each.name} {each.size:,}" for each in columns)
         what = f"its parameters have different numbers of values: {sizes}"
         table.fault("", what, "give as many for each")
-        return []
-    ordered = sorted(columns, key=lambda each: each.name)
-    values = {each.name: each.columns[each.name] for each in ordered}
-    axis = Axis(name, values, {each.name: each.recipe for each in ordered})
-    return [axis] if _has_no_repetition(draft, table, axis) else []
+        return None
+    axis = columns[0]
+    if table is not draft.axes:
+        ordered = sorted(columns, key=lambda each: each.name)
+        values = {each.name: each.columns[each.name] for each in ordered}
+        axis = Axis(name, values, {each.name: each.recipe for each in ordered})
+    is_kept = draft.document.is_stored and ("axes", name) not in draft.document.places
+    if not is_kept and (error := _repetition(axis)):
+        table.fault(name, error.what, error.cure)
+        return None
+    return axis
 
 
 def _check_name(draft: Draft, table: Table, name: str) -> None:
@@ -110,29 +115,13 @@ def _check_name(draft: Draft, table: Table, name: str) -> None:
             return
 
 
-def _axes_in(draft: Draft, table: Table, names: Sequence[str], *, reads: bool) -> list[Axis]:
-    """An axis for each of these parameters of a table that is correct.
-
-    If it does not `read` values, they are only checked as far as they are written in the file.
-    """
-    varied = draft.on_axes
-    axes: list[Axis] = []
-    for name in draft.known_ones(table, names):
-        raw = table.mapping[name]
-        if name in draft.parameters.mapping:
-            table.fault(name, "also given under [parameters]", "keep one of the two")
-        elif varied.count(name) > 1:
-            table.fault(name, "given along several axes", "keep one of them")
-        elif not is_table(raw):
-            constant = ", or move it to [parameters] if it is constant"
-            cure = f"write {FORM.format(name=name)}" + ("" if table is draft.axes else constant)
-            table.fault(name, f"{written(raw)} is not a table", cure)
-        elif axis := _axis_at(draft, table, name, reads=reads):
-            axes.append(axis)
-    return axes
-
-
 def _axis_at(draft: Draft, table: Table, name: str, *, reads: bool) -> Axis | None:
+    """The axis of one parameter of a table."""
+    if not is_table(raw := table.mapping[name]):
+        constant = ", or move it to [parameters] if it is constant"
+        cure = f"write {FORM.format(name=name)}" + ("" if table is draft.axes else constant)
+        table.fault(name, f"{written(raw)} is not a table", cure)
+        return None
     entry = table.entry(name)
     given = entry.values(AXIS.keys)
     entry.close()
@@ -156,15 +145,6 @@ def axis(given: Mapping[str, Any], parameter: Parameter, folder: Path) -> Axis:
         values, parameter, lambda i: f"value {i + 1} of {size} would be {float(values[i])!r}"
     )
     return Axis(parameter.name, {parameter.name: values}, recipe)
-
-
-def _has_no_repetition(draft: Draft, table: Table, axis: Axis) -> bool:
-    """Whether each value of an axis occurs once, unless the axis is one of a store."""
-    is_kept = draft.document.is_stored and ("axes", axis.name) not in draft.document.places
-    error = None if is_kept else _repetition(axis)
-    if error:
-        table.fault(axis.name, error.what, error.cure)
-    return error is None
 
 
 def _repetition(axis: Axis) -> FaultError | None:

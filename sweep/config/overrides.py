@@ -7,13 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
-from sweep.config.schema import AXIS_FORMS
+from sweep.config.schema import AXIS_FORMS, SAMPLE, TABLES, TOP_LEVEL
 from sweep.config.sweep_file import (
     BARE_POINT,
     POINT_CURE,
-    SAMPLE_KEYS,
-    TABLES,
-    TOP_LEVEL_KEYS,
     Document,
     Entries,
     has_several,
@@ -82,7 +79,7 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
     name, equals, value_text = text.partition("=")
     name = name.strip()
     table, _, key = name.rpartition(".")
-    if not table and key not in TOP_LEVEL_KEYS:
+    if not table and key not in TOP_LEVEL:
         table = "parameters"
     if not equals or not key:
         raise FaultError("not name=value", "write name=value, such as friction=0.2")
@@ -109,7 +106,7 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
 def _with_entry(document: Document, table: str, key: str, value: object, option: str) -> Document:
     """The document with the entry that an option gives, a parameter in the table that it needs."""
     tables = document.tables
-    if table in OF_PARAMETERS and not (table == "sample" and key in SAMPLE_KEYS):
+    if table in OF_PARAMETERS and not (table == "sample" and key in SAMPLE.keys):
         table = _table_for(value, table, is_sampled="sample" in tables)
         value = with_values(value) if table == "axes" else value
         tables = _without(tables, key, table)
@@ -180,7 +177,7 @@ def _without(tables: Entries, name: str, kept: str) -> Entries:
     """
     for other in set(OF_PARAMETERS) - {kept}:
         entries = tables.get(other)
-        if is_table(entries) and not (other == "sample" and name in SAMPLE_KEYS):
+        if is_table(entries) and not (other == "sample" and name in SAMPLE.keys):
             tables = {**tables, other: {key: v for key, v in entries.items() if key != name}}
     if not is_table(axes := tables.get("axes")):
         return tables

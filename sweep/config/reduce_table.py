@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from sweep.config.draft import Draft, check_names
+from sweep.config.draft import Draft
 from sweep.config.quantities import as_written, number
 from sweep.config.schema import REDUCE
 from sweep.errors import FaultError
@@ -89,7 +89,7 @@ def _over(draft: Draft, table: Table, over: Sequence[str] | None) -> Sequence[st
     wrong = {n: (f"{n!r} has one value", "give it several, or remove it") for n in constant}
     if POINT not in names:
         wrong[POINT] = ("'point' is the axis of a [sample], and there is none", "remove it")
-    check_names(table, "over", over, names, wrong, "no axis")
+    table.names("over", over, names, wrong, "no axis")
     return over
 
 
@@ -103,8 +103,10 @@ def _all_statistics(
         table.fault("", "no statistics", cure)
     if draft.model is None:
         return {}
-    computed = {output.name: output for output in outputs or draft.known_outputs}
-    for output in outputs or () if draft.values["outputs"] is not None else ():
+    requested = draft.top.mapping.get("outputs")
+    known = [each for each in draft.model.outputs if each.name in _names(requested)]
+    computed = {output.name: output for output in outputs or known or draft.model.outputs}
+    for output in outputs or () if requested is not None else ():
         if output.name not in entries:
             cure = "name its statistics here, or remove it from outputs"
             table.fault(output.name, "listed in outputs, without a statistic", cure)
@@ -202,3 +204,7 @@ def _need_of_indices(draft: Draft, over: Sequence[str]) -> str:
     if [*over] != [POINT]:
         return 'over = ["point"], a [sample] alone'
     return DRAWN if draft.sample is None or draft.sample.has("file") else ""
+
+
+def _names(requested: object) -> Collection[object]:
+    return cast("list[object]", requested) if isinstance(requested, list) else ()

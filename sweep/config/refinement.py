@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sweep.config.draft import Draft, check_names, table_in
+from sweep.config.draft import Draft
 from sweep.config.schema import REFINE
-from sweep.config.sweep_file import has_several
 from sweep.errors import FaultError
 from sweep.reader import Table
 from sweep.refine.mesh import halved, is_geometric
@@ -31,9 +30,8 @@ def refinement_of(
 
     `axes` are the correct ones of the sweep, `results` its outputs, None if they are unknown.
     """
-    if draft.values["refine"] is None:
+    if (table := draft.top.optional("refine")) is None:
         return None
-    table = table_in(draft.top, "refine")
     given = table.values(REFINE.keys)
     if not table.has("levels"):
         table.missing("levels", "give how often a cell may be halved")
@@ -43,7 +41,7 @@ def refinement_of(
     _check_tolerance(table, names, results or ())
     table.close()
     _check_grid(draft, table, sweep)
-    if draft.sample is None and not any(map(has_several, draft.axes.mapping.values())):
+    if draft.sample is None and not draft.groups:
         _check_axes(draft, table, axes, given["levels"] or 0)
     return Refinement(tuple(names), given["levels"] or 0, given["tolerance"])
 
@@ -65,7 +63,7 @@ def _check_outputs(
         table.missing("output", cure)
     elif table.mapping["output"] == []:
         table.fault("output", "empty", cure)
-    check_names(table, "output", names, known, wrong)
+    table.names("output", names, known, wrong)
 
 
 def _check_grid(draft: Draft, table: Table, sweep: Sweep | None) -> None:
@@ -73,10 +71,9 @@ def _check_grid(draft: Draft, table: Table, sweep: Sweep | None) -> None:
     if draft.sample is not None and (draft.reduce is None or not entries):
         what = "a [sample] has no cells to halve"
         table.fault("", what, "replace it by [axes], or remove [refine]")
-    elif groups := [name for name, raw in entries.items() if has_several(raw)]:
+    elif draft.groups:
         cure = "give each an axis of its own, or remove [refine]"
-        for name in groups:
-            axis = table_in(draft.axes, name)
+        for axis in draft.groups.values():
             axis.fault("", "several parameters along one axis cannot be halved", cure)
     elif sweep is not None and sweep.reduction is not None and not sweep.axes:
         table.fault("", "[reduce] leaves no axis", "reduce over fewer axes")

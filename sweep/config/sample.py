@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from sweep.config.columns import CsvFile, in_range, read_csv, together
-from sweep.config.draft import Draft, Sample, check_names
+from sweep.config.draft import Draft, Sample
 from sweep.config.quantities import number, refuse_outside, warn_of_turns
 from sweep.config.reduce_table import wants_indices
 from sweep.config.schema import DISTRIBUTION, SAMPLE, only_form
-from sweep.config.sweep_file import SAMPLE_KEYS, is_table
+from sweep.config.sweep_file import is_table
 from sweep.errors import FaultError
 from sweep.reader import Faults, Table
 from sweep.request import FOR_INDICES, POINT, Axis, LongValues
@@ -31,20 +31,17 @@ EXAMPLE = "write {name} = {{ uniform = [least, greatest] }}, or another distribu
 PLAIN_NUMBER = Parameter(name="", symbol="", unit="1", meaning="")
 
 
-def sample_of(draft: Draft, table: Table) -> Sample:
-    """The sample of the table [sample]."""
+def sample_of(draft: Draft) -> Sample:
+    """The sample of the table [sample], if there is one."""
+    table = draft.sample
+    if table is None:
+        return Sample()
     given = table.values(SAMPLE.keys)
-    names = [key for key in table.mapping if key not in SAMPLE_KEYS]
-    known = draft.known_ones(table, names, SAMPLE_KEYS)
-    if table.mapping.get("file") is not None:
-        sample = _of_file(draft, table, given, names)
-    else:
-        sample = Sample(tuple(names), _drawn(draft, table, given, known))
-    for other, others in {"parameters": draft.parameters.mapping, "axes": draft.on_axes}.items():
-        for name in sample.names:
-            if name in others:
-                table.fault(name, f"also given under [{other}]", "keep one of the two")
-    return sample
+    names = [key for key in table.mapping if key not in SAMPLE.keys]
+    if table.has("file"):
+        return _of_file(draft, table, given, names)
+    known = [name for name in names if draft.may_have(name)]
+    return Sample(tuple(names), _drawn(draft, table, given, known))
 
 
 def _drawn(
@@ -87,7 +84,7 @@ def _check_drawing(draft: Draft, table: Table, given: Mapping[str, Any]) -> None
         table.fault("columns", "only for a sample from a file", "remove it")
     if method in SEEDED and not table.has("seed"):
         table.missing("seed", "give a whole number, which makes the points reproducible")
-    if {*table.mapping} <= {*SAMPLE_KEYS} and not draft.document.fixed_parameters():
+    if table.mapping.keys() <= SAMPLE.keys.keys() and not draft.document.fixed_parameters():
         table.fault("", "there is no parameter", EXAMPLE.format(name="friction"))
     if method == "latin_hypercube" and n_points > MAX_LATIN_HYPERCUBE_POINTS:
         limit = f"latin_hypercube draws at most {MAX_LATIN_HYPERCUBE_POINTS:,}"
@@ -204,7 +201,7 @@ def _of_file(draft: Draft, table: Table, given: Mapping[str, Any], ranges: Seque
         if key not in ("file", "columns"):
             table.fault(key, "cannot be combined with file, whose rows are the points")
     if given["columns"] is not None:
-        check_names(table, "columns", given["columns"], None, {})
+        table.names("columns", given["columns"], None, {})
     path = given["file"]
     file = None if path is None else table.read("file", read_csv, draft.document.folder / path)
     are_columns_known = given["columns"] is not None

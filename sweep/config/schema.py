@@ -68,11 +68,6 @@ def _list(expected: str, item: Callable[[object], object] | None = None) -> Key:
     return Key(expected, _any_list, item=item)
 
 
-def _table(*, default: Mapping[str, object] | None = None) -> Key:
-    return Key(A_TABLE, is_mapping, default)
-
-
-_NO_ENTRIES: Mapping[str, object] = {}
 _CSV_PATH = _text("the path of a CSV file, in quotes")
 _QUANTITY = Key("a number, or text with a unit", _anything)
 _SPACED = _list("[first, last, count]")
@@ -83,15 +78,8 @@ TOP_LEVEL: Keys = {
     "method": _text("the name of a method, in quotes"),
     "outputs": _list('a list of names such as ["wear_power"]', is_text),
     "dtype": Key('"float64" or "float32"', one_of("float64", "float32"), "float64"),
-    "parameters": _table(default=_NO_ENTRIES),
-    "axes": _table(default=_NO_ENTRIES),
-    "sample": _table(),
-    "derived": _table(default=_NO_ENTRIES),
-    "reduce": _table(),
-    "refine": _table(),
-    "wear": _table(),
-    "run": _table(default=_NO_ENTRIES),
 }
+TABLES = ("parameters", "axes", "sample", "derived", "reduce", "refine", "wear", "run")
 AXIS = TableKeys(
     "Linspace, geomspace, values, or file with column.",
     {

@@ -13,7 +13,7 @@ from typing import BinaryIO, TypeGuard, cast
 
 import numpy as np
 
-from sweep.config.schema import AXIS
+from sweep.config.schema import AXIS, TABLES
 from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
 from sweep.reader import Faults, Table
@@ -23,10 +23,6 @@ from sweep.wording import UNREADABLE, key_text, nearest, special, written
 Entries = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry
 
-TOP_LEVEL_KEYS = ("format", "model", "method", "outputs", "dtype")
-TABLES = ("parameters", "axes", "sample", "derived", "reduce", "refine", "wear", "run")
-# All other keys of [sample] are parameters.
-SAMPLE_KEYS = ("method", "points", "seed", "scramblings", "file", "columns")
 MODEL_KEYS = ("states", "derivatives", "modes")  # that a model file has and a sweep file has not
 MAX_FILE_BYTES = 2**26
 # Files that the process has open already, as those of a shell's `<(command)`.

@@ -211,7 +211,7 @@ BROKEN: list[tuple[Mapping[str, object], str]] = [
     ({"stiffness": "mass > 1"}, "column 1: '>' is not one of + - * /"),
     ({"stiffness": ""}, "stiffness: empty; write an expression"),
     ({"stiffness": "stiffness + mass"}, "stiffness: derived from itself through stiffness"),
-    ({"friction": "mass"}, "friction: also given under [axes]; keep one of the two"),
+    ({"friction": "mass"}, "friction: also given under [axes]; keep one of them"),
     ({"stiffness": "1 - mass"}, "stiffness: 1 - mass is -1.0; it has to be at least 0 N/m"),
     ({"stiffness": "mass/(friction - friction)"}, "is inf; it has to be at least 0 N/m"),
     ({"stiffness": "sqrt(1.5 - mass)"}, "is nan; it has to be at least 0 N/m"),
