@@ -80,8 +80,8 @@ def check_derived(draft: Draft, sweep: Sweep) -> None:
     count = max(len(sweep.axes), 1)
     axes = tuple(_thinned(each, count) for each in sweep.axes)
     thinned = replace(sweep, axes=axes, derived=derived)
-    for name, fault in derived_faults(thinned, derived_values(thinned)).items():
-        draft.derived.fault(name, fault)
+    for name, error in derived_faults(thinned, derived_values(thinned)).items():
+        draft.derived.fault(name, error.what, error.cure)
 
 
 def _thinned(axis: Axis, dimensions: int) -> Axis:

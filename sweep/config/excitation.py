@@ -13,6 +13,7 @@ from sweep.config.time_tables import read_table
 from sweep.reader import Table
 from sweep.request import STRETCH, Axis, TimeSeries
 from sweep.spec import Model, ParameterSet
+from sweep.windows import IN_CYCLES, IN_TIME
 from sweep.wording import listed
 
 
@@ -73,7 +74,7 @@ def _check_signals(parameters: Table, model: Model, constants: Mapping[str, floa
     from sweep.equations.motion_end import early_signals, system_of
 
     unit = "" if model.clock.unit == "1" else f" {model.clock.unit}"
-    name = "window_end" if "window_end" in constants else "end_cycle"
+    name = IN_TIME.end if IN_TIME.end in constants else IN_CYCLES.end
     for signal, last, end in early_signals(system_of(model.text), constants):
         what = f"the motion ends at {end:.15g}{unit}, the samples of {signal} at {last!r}{unit}"
         parameters.fault(name, what, "give more samples, or an earlier end")

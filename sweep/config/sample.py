@@ -17,7 +17,7 @@ from sweep.config.sweep_file import is_table
 from sweep.errors import FaultError
 from sweep.reader import Faults, Table
 from sweep.request import FOR_INDICES, POINT, Axis, LongValues
-from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, fault
+from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, refuse
 from sweep.sampling.drawing import columns_of
 from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
 from sweep.sampling.stretches import Drawn
@@ -121,8 +121,7 @@ def read_margin(raw: object, parameter: Parameter) -> Margin:
     form, entries = _distribution(raw, parameter.name)
     roles = DISTRIBUTIONS[form].arguments
     arguments = _arguments(form, list(zip(roles.items(), entries, strict=True)), parameter)
-    if problem := fault(form, arguments):
-        raise FaultError(problem)
+    refuse(form, arguments)
     return Margin(form, arguments, parameter.whole)
 
 

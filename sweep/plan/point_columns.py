@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.equations.derived import in_order, inputs, value_of
-from sweep.errors import SweepError
+from sweep.errors import FaultError, SweepError
 from sweep.plan.chunking import work_shape
 from sweep.request import Axis, LongValues, Sweep
 from sweep.sampling.stretches import stretch
@@ -133,16 +133,16 @@ def derived_dimensions(sweep: Sweep) -> dict[str, tuple[str, ...]]:
     return derived
 
 
-def derived_faults(sweep: Sweep, derived: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
+def derived_faults(
+    sweep: Sweep, derived: Mapping[str, NDArray[np.float64]]
+) -> dict[str, FaultError]:
     """What is wrong with the values of derived parameters, by parameter."""
-    faults: dict[str, str] = {}
+    faults: dict[str, FaultError] = {}
     for parameter in sweep.inputs:
         values = derived.get(parameter.name, np.empty(0)).ravel()
         if (index := parameter.first_outside(values)) is not None:
-            faults[parameter.name] = (
-                f"{sweep.derived[parameter.name]} is {float(values[index])!r}; it has to be "
-                f"{parameter.requirement}"
-            )
+            what = f"{sweep.derived[parameter.name]} is {float(values[index])!r}"
+            faults[parameter.name] = FaultError(what, f"it has to be {parameter.requirement}")
     return faults
 
 

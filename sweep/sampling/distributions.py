@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from sweep.errors import FaultError
 from sweep.sampling import elementary
 from sweep.work import Values
 
@@ -83,28 +84,29 @@ class Margin:
         return (own["least"], own["greatest"]) if "least" in own else None
 
 
-def fault(form: str, arguments: Arguments) -> str:
-    """Why there is no distribution with these arguments; "" if there is one."""
+def refuse(form: str, arguments: Arguments) -> None:
+    """Raise FaultError if there is no distribution with these arguments."""
     own = dict(zip(DISTRIBUTIONS[form].arguments, arguments, strict=True))
     least, greatest = own.get("least", 0.0), own.get("greatest", 1.0)
     if not math.isfinite(greatest - least):
-        return f"{form} from {least!r} to {greatest!r} is infinitely wide"
+        raise FaultError(f"{form} from {least!r} to {greatest!r} is infinitely wide")
     if not least < greatest:
         cure = "give the smaller value first; a single value goes under [parameters]"
-        return f"{form} from {least!r} to {greatest!r} is empty: {cure}"
+        raise FaultError(f"{form} from {least!r} to {greatest!r} is empty", cure)
     if form == "loguniform" and not least > 0:
-        return f"loguniform from {least!r}: give ends above 0, or use uniform"
+        raise FaultError(
+            f"loguniform from {least!r} is undefined", "give ends above 0, or use uniform"
+        )
     for name in ("median", "scale"):
         if not own.get(name, 1.0) > 0:
-            return f"the {name} of {form} is {own[name]!r}; it has to be above 0"
+            raise FaultError(f"the {name} of {form} is {own[name]!r}", "it has to be above 0")
     if not least <= own.get("mode", least) <= greatest:
-        mode = own["mode"]
-        return f"the mode {mode!r} is not from {least!r} to {greatest!r}: [least, mode, greatest]"
+        what = f"the mode {own['mode']!r} is not from {least!r} to {greatest!r}"
+        raise FaultError(what, "give [least, mode, greatest]")
     if form == "truncated_normal" and _shares(*arguments)[1] < LEAST_PROBABILITY:
         away = min(abs(end - own["mean"]) for end in (least, greatest)) / own["standard deviation"]
-        cure = "bring mean and ends closer together, or use uniform"
-        return f"from {least!r} to {greatest!r} is {away:.3g} standard deviations away; {cure}"
-    return ""
+        what = f"from {least!r} to {greatest!r} is {away:.3g} standard deviations away"
+        raise FaultError(what, "bring mean and ends closer together, or use uniform")
 
 
 def _uniform(unit: Values, least: float, greatest: float) -> Values:

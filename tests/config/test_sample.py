@@ -148,11 +148,11 @@ BROKEN = [
     ({"friction": {}}, "; give one of uniform, loguniform, normal"),
     ({"friction": {"uniform": [1, 2], "loguniform": [1, 2]}}, "uniform, loguniform exclude each"),
     ({"friction": {"linspace": [0, 1, 5]}}, "[sample] friction: linspace: there is no such key"),
-    ({"friction": {"uniform": [1, 0.1]}}, "uniform from 1.0 to 0.1 is empty: give the smaller"),
+    ({"friction": {"uniform": [1, 0.1]}}, "uniform from 1.0 to 0.1 is empty; give the smaller"),
     ({"friction": {"uniform": [0.1, 0.1]}}, "a single value goes under [parameters]"),
     ({"friction": {"uniform": [-1, 1]}}, "[sample] friction: least: -1 is out of range"),
     ({"friction": {"uniform": [0.1, "1 m"]}}, "[sample] friction: greatest: '1 m' has the wrong"),
-    ({"friction": {"loguniform": [0, 1]}}, "[sample] friction: loguniform from 0.0: give ends"),
+    ({"friction": {"loguniform": [0, 1]}}, "[sample] friction: loguniform from 0.0 is undefined; give ends"),
     ({"frction": {"uniform": [0.1, 1]}}, "[sample] frction: friction_oscillator has no such param"),
     ({"point": 3}, "[sample] point: friction_oscillator has no such parameter; did you mean 'po"),
 ]
