@@ -152,7 +152,7 @@ BROKEN = [
     ({"friction": {"uniform": [0.1, 0.1]}}, "a single value goes under [parameters]"),
     ({"friction": {"uniform": [-1, 1]}}, "[sample] friction: least: -1 is out of range"),
     ({"friction": {"uniform": [0.1, "1 m"]}}, "[sample] friction: greatest: '1 m' has the wrong"),
-    ({"friction": {"loguniform": [0, 1]}}, "[sample] friction: loguniform from 0.0 is undefined; give ends"),
+    ({"friction": {"loguniform": [0, 1]}}, "friction: loguniform from 0.0 is undefined; give ends"),
     ({"frction": {"uniform": [0.1, 1]}}, "[sample] frction: friction_oscillator has no such param"),
     ({"point": 3}, "[sample] point: friction_oscillator has no such parameter; did you mean 'po"),
 ]
