@@ -27,7 +27,7 @@ from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
 from sweep.refine.passes import first_pass, in_memory, run_in_memory, run_in_stores
 from sweep.request import Request, Wear
-from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
+from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
 from sweep.store.derived_stores import is_current, source_at
 from sweep.store.place import local_name
 from sweep.wording import shown
@@ -172,11 +172,11 @@ def _takes(called: object, *arguments: object) -> bool:
     return True
 
 
-def _in_memory(request: Request, report: Report | None, stop: Event | None) -> MemoryResults:
+def _in_memory(request: Request, report: Report | None, stop: Event | None) -> Arrays:
     if request.refinement is not None:
         return run_in_memory(request, report, stop)
     results = in_memory(request.sweep, request)
-    run_engine(results, request.options, report, stop)
+    run_engine(target_of(results), request.options, report, stop)
     return results
 
 

@@ -33,12 +33,10 @@ from sweep.plan.chunking import chunk_at, chunk_counts, chunks, work_shape
 from sweep.plan.point_columns import points, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
-from sweep.request import STRETCH, Axis, Request, Sweep, is_array
+from sweep.request import STRETCH, AnySweep, Axis, Reduced, Request, Sweep, is_array
 from sweep.shipped import configs_folder
 from sweep.spec import Status, array_types, status_counts
-from sweep.statistics.brackets import MAX_COUNTED_VALUES
-from sweep.store import anything_at, in_stretches, is_url, layout, passes, remaining, stretches
-from sweep.store.in_stretches import in_pass
+from sweep.store import anything_at, is_url, layout, target_of
 from sweep.work import Chunk, Points
 
 PROBE_SECONDS = 1.0
@@ -91,7 +89,6 @@ class Forecast:
     processors: int = 1  # on which the workers run: of this machine, or of all SLURM jobs
     elsewhere: bool = False  # the workers are on other machines, assumed to be as fast as this one
     probed: Probed = field(default_factory=lambda: Probed())
-    points_again: int = 0  # of the pending ones, those computed again for exact quantiles
 
     @property
     def fits(self) -> bool:
@@ -119,26 +116,24 @@ def forecast_of(request: Request, path: str | Path) -> Forecast:
     is_made = anything_at(path)
     if is_made:
         store = open_store(request, path)
-        sweep, shape = store.sweep, in_stretches(store).chunk_shape
-        remainder = remaining(store)
-        fresh_cells = [*store.torn(), *(store.failed() if options.retry_failed else [])]
-        fresh = [chunk for cell in fresh_cells for chunk in stretches(cell, sweep.grid, shape)]
-        first, later = [*remainder.pending, *fresh], [*remainder.later]
+        target = target_of(store)
+        sweep, shape, pending = store.sweep, target.chunk_shape, target.pending()
+        again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
+        known = {chunk.index for chunk in pending}
+        n_cell = len(sweep.grid.shape)  # dimensions of a store's chunks; blocks have one more
+        reopened = {cell.index for cell in again} - {index[:n_cell] for index in known}
+        every = chunks(sweep.computed_shape, shape)
+        pending += [chunk for chunk in every if chunk.index[:n_cell] in reopened]
     else:
         shape = work_shape(sweep, options.chunk_points)
-        first = fresh = list(chunks(sweep.grid, shape))
-        later = []
-    if passes(sweep, shape) > 1:
-        later += [in_pass(1, chunk, sweep.grid, shape) for chunk in fresh]
-    pending = [*{chunk.index: chunk for chunk in (*first, *later)}.values()]
+        pending = list(chunks(sweep.computed_shape, shape))
     if options.shard is not None:
-        counts, n_passes = chunk_counts(sweep.grid, shape), passes(sweep, shape)
-        pending = of_shard(pending, counts, *options.shard, n_passes=n_passes)
+        pending = of_shard(pending, chunk_counts(sweep.computed_shape, shape), *options.shard)
     return forecast(sweep, pending, shape, options, path, is_made=is_made)
 
 
 def forecast(
-    sweep: Sweep,
+    sweep: AnySweep,
     pending: Sequence[Chunk],
     chunk_shape: tuple[int, ...],
     options: RunOptions,
@@ -165,9 +160,7 @@ def forecast(
 
         processors = max_workers = math.prod(jobs_and_cores(options))
     workers = min(max_workers, max(len(pending), 1))
-    counts = chunk_counts(sweep.grid, chunk_shape)
     points_left = sum(chunk.n_points for chunk in pending)
-    points_again = sum(chunk.n_points for chunk in pending if chunk.index[-1:] >= counts[-1:] != ())
     rate, probed = None, Probed()
     if pending:
         threads, alike = -(-workers // n_gpus), min(n_gpus, workers)
@@ -176,31 +169,29 @@ def forecast(
             alike = min(workers, processors) / threads
         if backend.name == "gpu":  # the other threads write
             threads = min(threads, MIN_GPU_THREADS)
-        rate = probe(sweep, backend, threads, probed)
+        rate = probe(sweep.points, backend, threads, probed)
         rate = None if rate is None else rate * alike
-    chunk_points = chunk_at((0,) * len(chunk_shape), sweep.grid, chunk_shape).n_points
+    chunk_points = chunk_at((0,) * len(chunk_shape), sweep.computed_shape, chunk_shape).n_points
     points_held = chunk_points
     if backend.name == "gpu":
         points_held = max(chunk_points, min(points_of_a_call(sweep), points_left))
-    cell_size = sweep.reduction.size if sweep.reduction else 1
-    cells = -(-max(points_left - points_again, points_again) // cell_size)
-    columns = [values for axis in sweep.axes for values in axis.columns.values()]
-    for axis in sweep.reduction.axes if sweep.reduction else ():
+    cells = -(-points_left // (sweep.size if isinstance(sweep, Reduced) else 1))
+    columns = [values for axis in sweep.grid.axes for values in axis.columns.values()]
+    for axis in sweep.over if isinstance(sweep, Reduced) else ():
         columns += filter(is_array, axis.columns.values())
     axes = VALUE_BYTES * sum(map(len, columns))
     results = layout.results(sweep)
     per_point = sum(variable.point_bytes for variable in results)
-    files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.inputs) + 8)
+    files = len(pending) * len(results) + (0 if is_made else 2 * len(sweep.points.inputs) + 8)
     return Forecast(
-        points_total=sweep.n_points * passes(sweep, chunk_shape),
+        points_total=sweep.n_points,
         points_pending=points_left,
         chunks_pending=len(pending),
         chunk_points=chunk_points,
         bytes_on_disk=cells * per_point + files * FILE_BLOCK + (0 if is_made else axes),
         bytes_free=_free(path),
-        bytes_of_memory=_bytes_held(sweep)
-        + workers * points_held * _bytes_at_work(sweep)
-        + _bytes_of_passes(sweep, chunk_shape),
+        bytes_of_memory=_bytes_held(sweep.points)
+        + workers * points_held * _bytes_at_work(sweep.points),
         workers=workers,
         backend=backend.description,
         points_per_second=rate,
@@ -209,7 +200,6 @@ def forecast(
         processors=processors,
         elsewhere=elsewhere,
         probed=probed,
-        points_again=points_again,
     )
 
 
@@ -227,10 +217,10 @@ def probe(
 ) -> float | None:
     """Points per second that the workers compute together; None if the first ones take too long.
 
-    With a reduction, of the points of cells. The points are counted in `probed`.
+    The points are counted in `probed`.
     """
     probed = probed or Probed()
-    sweep = replace(sweep.of_points, axes=tuple(map(_head, sweep.of_points.axes)))
+    sweep = sweep.with_axes([*map(_head, sweep.axes)])
     backend.prepare(sweep, batch_of(sweep, 0.0, 1))
     with ThreadPoolExecutor(workers) as executor:
         starts = [worker / workers for worker in range(workers)]
@@ -254,7 +244,7 @@ class Speed:
 
 def speed_of(request: Request, workers: int = 1) -> Speed:
     """The result of a one-second probe, kernels being compiled. SweepError as of a run."""
-    sweep = request.sweep
+    sweep = request.sweep.points
     backend = open_backend(request.options.backend)
     names = request.name, sweep.model.name, sweep.method.name
     return Speed(*names, backend.description, workers, probe(sweep, backend, workers))
@@ -303,7 +293,7 @@ def batch_of(sweep: Sweep, start: float, size: int) -> Points:
     blocks = np.arange(-(-size // BLOCK))
     firsts = np.floor((start + GOLDEN * blocks) % 1.0 * sweep.n_points).astype(np.int64)
     flat = (firsts[:, None] + np.arange(BLOCK)).ravel()[:size] % sweep.n_points
-    places = np.unravel_index(flat, sweep.shape) if sweep.shape else ()
+    places = np.unravel_index(flat, shape) if (shape := sweep.grid.shape) else ()
     columns = {
         name: np.asarray(values[:])[place]
         for axis, place in zip(sweep.axes, places, strict=True)
@@ -312,34 +302,23 @@ def batch_of(sweep: Sweep, start: float, size: int) -> Points:
     if not columns:
         return points(sweep, Chunk((), (), ()))
     probed = replace(sweep, axes=(Axis("point", columns, {}),))
-    (variants,) = variant_sets(sweep, sweep.shape)
+    (variants,) = variant_sets(sweep, sweep.grid.shape)
     return replace(points(probed, Chunk((0,), (0,), (size,))), variants=variants)
 
 
 def _bytes_held(sweep: Sweep) -> int:
     """Bytes of the axis values; of values drawn or read in stretches, of one stretch."""
-    columns = (values for axis in sweep.of_points.axes for values in axis.columns.values())
+    columns = (values for axis in sweep.axes for values in axis.columns.values())
     sizes = (len(each) if is_array(each) else min(len(each), STRETCH) for each in columns)
     return VALUE_BYTES * sum(sizes)
 
 
 def _bytes_at_work(sweep: Sweep) -> int:
     """Bytes of a point in a worker: its outputs as computed and as stored, and one compressed."""
-    sweep = sweep.of_points
     computed = sum(np.dtype(dtype).itemsize for dtype in array_types(sweep.outputs).values())
     stored = [variable.point_bytes for variable in layout.results(sweep)]
     converted = 0 if sweep.dtype == "float64" else sum(stored)
     return computed + converted + 2 * max(stored)
-
-
-def _bytes_of_passes(sweep: Sweep, chunk_shape: tuple[int, ...]) -> int:
-    """Bytes of the counts of a later pass over a cell's points, of which one is merged at a time.
-
-    A count has three numbers; a merge takes a few copies of them.
-    """
-    if sweep.reduction is None or passes(sweep, chunk_shape) == 1:
-        return 0
-    return 6 * 3 * VALUE_BYTES * min(MAX_COUNTED_VALUES, sweep.reduction.size)
 
 
 def _free(path: str | Path) -> int | None:

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.options import RunOptions
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, parameters_of
-from sweep.work import Values
+from sweep.work import LongValues
 
 POINT = "point"  # the dimension of points that form no grid: samples and refined points
 LEVEL = "level"  # the name of the levels of refined points in results
+MAX_EXACT_POINTS = 2**20  # of a cell whose quantiles are exact: they are sorted at once
 STRETCH = 2**20  # values along an axis that are in memory at once
 FOR_INDICES = "sobol_indices"  # the key of a sample's recipe whose points are in rows
-
-
-class LongValues(Protocol):
-    """Values of a parameter along an axis: an array, or a source of any stretch of them."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, part: slice, /) -> Values: ...
 
 
 def is_array(values: LongValues) -> bool:
@@ -33,6 +26,7 @@ def is_array(values: LongValues) -> bool:
     return isinstance(cast("object", values), np.ndarray)
 
 
+DType = Literal["float64", "float32"]  # of stored real outputs
 Interpolation = Literal["linear", "cubic"]
 
 
@@ -65,77 +59,60 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Reduction:
-    """What is kept of the points of each cell, in place of them: statistics."""
+class Grid:
+    """What results have: their dimensions, outputs and the type of stored real outputs."""
 
-    axes: tuple[Axis, ...]  # along which points are reduced, in the order of the sweep
-    outputs: tuple[Output, ...]  # of each point
-    statistics: Mapping[str, tuple[str, ...]]  # by output, as `statistics.outputs` writes them
-    exact_quantiles: bool = False
-
-    @property
-    def size(self) -> int:
-        """The number of points of a cell."""
-        return math.prod(axis.size for axis in self.axes)
-
-    @property
-    def scramblings(self) -> int:
-        """The scramblings of the sample: point i of a cell belongs to number i modulo this."""
-        return int(cast("Any", self.axes[-1].recipe.get("scramblings", 1)))
-
-    @property
-    def row(self) -> int:
-        """The points of a row: for Sobol' indices A, B and one for each parameter; else 1."""
-        last = self.axes[-1]
-        return 2 + len(last.columns) if FOR_INDICES in last.recipe else 1
-
-    @property
-    def unit(self) -> int:
-        """The number of points that a stretch has a multiple of, except the last."""
-        return self.row * self.scramblings
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Sweep:
-    """What is computed: everything a result depends on, and nothing else."""
-
-    model: Model
-    method: Method
-    parameter_set: ParameterSet
-    constants: Mapping[str, float]  # every parameter that is on no axis, with defaults
     axes: tuple[Axis, ...]
-    outputs: tuple[Output, ...]  # the requested ones; status is always stored
-    dtype: Literal["float64", "float32"] = "float64"  # of stored real outputs
-    # Parameters that are neither constants nor on axes: name -> expression of others.
-    derived: Mapping[str, str] = field(default_factory=dict[str, str])
-    table: TimeSeries | None = None  # of the model's excitation
-    reduction: Reduction | None = None  # the axes are then those of cells, outputs are statistics
-
-    @property
-    def of_points(self) -> Sweep:
-        """The sweep over all points, which are reduced to cells if there is a reduction."""
-        if self.reduction is None:
-            return self
-        axes = (*self.axes, *self.reduction.axes)
-        return replace(self, axes=axes, outputs=self.reduction.outputs, reduction=None)
+    outputs: tuple[Output, ...]  # status is always stored, too
+    dtype: DType
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(axis.size for axis in self.axes)
 
     @property
-    def grid(self) -> tuple[int, ...]:
-        """The shape of what is computed: with a reduction, the points of a cell come last."""
-        return self.shape if self.reduction is None else (*self.shape, self.reduction.size)
-
-    @property
     def dimensions(self) -> tuple[str, ...]:
         return tuple(axis.name for axis in self.axes)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sweep:
+    """What is computed: points, and everything that their results depend on."""
+
+    model: Model
+    method: Method
+    parameter_set: ParameterSet
+    constants: Mapping[str, float]  # every parameter that is on no axis, with defaults
+    axes: tuple[Axis, ...]
+    outputs: tuple[Output, ...]  # the requested ones; status is always computed
+    dtype: DType = "float64"
+    # Parameters that are neither constants nor on axes: name -> expression of others.
+    derived: Mapping[str, str] = field(default_factory=dict[str, str])
+    table: TimeSeries | None = None  # of the model's excitation
+
+    @property
+    def points(self) -> Sweep:
+        """Itself; of a reduced sweep, the sweep whose points are reduced."""
+        return self
+
+    @property
+    def grid(self) -> Grid:
+        """What its results have."""
+        return Grid(axes=self.axes, outputs=self.outputs, dtype=self.dtype)
+
+    @property
+    def computed_shape(self) -> tuple[int, ...]:
+        """The shape of the grid that is computed."""
+        return self.grid.shape
 
     @property
     def n_points(self) -> int:
         """The number of computed points."""
-        return math.prod(self.grid)
+        return math.prod(self.computed_shape)
+
+    def with_axes(self, axes: Sequence[Axis]) -> Sweep:
+        """The same over other axes of its results."""
+        return replace(self, axes=tuple(axes))
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -160,6 +137,71 @@ class Sweep:
         substitutes = filter(self.parameter_set.has, self.model.substitutes)
         others = {p.name: p for each in substitutes for p in each.parameters}
         return (*self.parameters, *others.values())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reduced:
+    """Statistics of the points of each cell of a grid, which are kept in place of the points."""
+
+    points: Sweep  # its axes are those of the cells, then those along which points are reduced
+    n_over: int  # the number of the latter
+    statistics: Mapping[str, tuple[str, ...]]  # by output, as `statistics.outputs` writes them
+    outputs: tuple[Output, ...]  # the statistics, as `statistics.outputs.reduced` makes them
+    exact_quantiles: bool = False  # of at most MAX_EXACT_POINTS points of a cell
+    quantile_bits: int | None = None  # of the bins of other quantiles; None: the usual ones
+
+    @property
+    def cells(self) -> tuple[Axis, ...]:
+        """The axes of the cells."""
+        return self.points.axes[: -self.n_over]
+
+    @property
+    def over(self) -> tuple[Axis, ...]:
+        """The axes along which points are reduced, whose names those of the cells may have."""
+        return self.points.axes[-self.n_over :]
+
+    @property
+    def grid(self) -> Grid:
+        """What its results have."""
+        return Grid(axes=self.cells, outputs=self.outputs, dtype=self.points.dtype)
+
+    @property
+    def size(self) -> int:
+        """The number of points of a cell."""
+        return math.prod(axis.size for axis in self.over)
+
+    @property
+    def computed_shape(self) -> tuple[int, ...]:
+        """The shape of the grid that is computed: the points of a cell are its last dimension."""
+        return (*self.grid.shape, self.size)
+
+    @property
+    def n_points(self) -> int:
+        """The number of computed points."""
+        return math.prod(self.computed_shape)
+
+    def with_axes(self, axes: Sequence[Axis]) -> Reduced:
+        """The same over other axes of its results."""
+        return replace(self, points=self.points.with_axes([*axes, *self.over]))
+
+    @property
+    def scramblings(self) -> int:
+        """The scramblings of the sample: point i of a cell belongs to number i modulo this."""
+        return int(cast("Any", self.over[-1].recipe.get("scramblings", 1)))
+
+    @property
+    def row(self) -> int:
+        """The points of a row: for Sobol' indices A, B and one for each parameter; else 1."""
+        last = self.over[-1]
+        return 2 + len(last.columns) if FOR_INDICES in last.recipe else 1
+
+    @property
+    def unit(self) -> int:
+        """The number of points that a block of a cell has a multiple of, except the last."""
+        return self.row * self.scramblings
+
+
+AnySweep = Sweep | Reduced
 
 
 @dataclass(frozen=True)
@@ -194,7 +236,7 @@ class Wear:
 class Request:
     """What a user requests: a sweep, how to run it, and the name of its results."""
 
-    sweep: Sweep  # of a refined sweep, the coarse grid
+    sweep: AnySweep  # of a refined sweep, the coarse grid
     options: RunOptions
     name: str  # stem of the file; without a file, the name of the model
     refinement: Refinement | None = None

@@ -79,7 +79,7 @@ def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
         model=sweep.model,
         method=sweep.method,
         parameter_set=sweep.parameter_set,
-        outputs=sweep.of_points.outputs,
+        outputs=sweep.outputs,
         variants=variants,
         table=sweep.table,
     )

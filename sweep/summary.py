@@ -94,7 +94,6 @@ class StoreState:
     running: Sequence[str]  # the processes that hold the store or have recently written to it
     errors: Mapping[str, int]  # failed points by error message
     causes: Mapping[str, int] = field(default_factory=dict[str, int])
-    points_again: int = 0  # of points_total, those computed again for exact quantiles
     kernels: Mapping[str, int] = field(default_factory=dict[str, int])
     # points by the digest of the kernel, if another than the store's was accepted
 
@@ -261,7 +260,6 @@ def state(store: Store, *, damaged: bool = False) -> StoreState:
         running=running(holders, flow(receipts, time.time(), alive=alive)) if left else (),
         errors=errors(done) if counts.get(Status.failed) else {},
         causes=causes,
-        points_again=remainder.points_again,
         kernels=by_kernel([*notes, *done], str(store.kernel_digest or "an unknown kernel")),
     )
 

@@ -77,7 +77,7 @@ def trace(
         for name, value in (at or {}).items()
     }
     texts = [f"{name}={value}" for name, value in values.items()]
-    sweep = load(source, overrides, at=texts).sweep
+    sweep = load(source, overrides, at=texts).sweep.points
     return trace_point(sweep, times=times, samples=samples, start=start, end=end, cycles=cycles)
 
 
@@ -201,7 +201,7 @@ def as_point(sweep: Sweep) -> Sweep:
             f"a trace shows one point, and the sweep has several: {extents}. Give one value of "
             f"{listed(long)} (at)"
         )
-    whole = chunk_at((0,) * len(sweep.axes), sweep.shape, sweep.shape)
+    whole = chunk_at((0,) * len(sweep.axes), sweep.grid.shape, sweep.grid.shape)
     columns = points(sweep, whole).columns
     constants = {name: float(column.values[0]) for name, column in columns.items()}
     constants |= {n: v for n, v in sweep.constants.items() if n in sweep.replaced_by_table}

@@ -6,16 +6,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from sweep.request import LongValues
-    from sweep.statistics.again import Again
-
 Values = NDArray[np.float64]  # (n_values,)
+
+
+class LongValues(Protocol):
+    """Values of a parameter along an axis: an array, or a source of any stretch of them."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> Values: ...
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,5 @@ class Points:
     n_points: int
     columns: Mapping[str, Column]  # parameter name -> column, in the order of Sweep.parameters
     variants: tuple[str, ...] = ()  # names of the method's variants that apply here
-    cells: int = 0  # of a sweep with a reduction: a stretch of points of each cell follows another
-    first: int = 0  # the index in its cell of the first point of each stretch
-    again: Again | None = None  # what is kept of them if this is not the first pass over the cells
+    cells: int = 0  # of a reduced sweep: as many points of each cell, one cell after another
+    first: int = 0  # the index in its cell of the first point of each

@@ -22,7 +22,7 @@ from sweep.errors import FaultError, SweepError
 from sweep.plan.recipes import model_of, table_of
 from sweep.request import Axis, Sweep
 from sweep.spec import Parameter
-from sweep.store import MemoryResults, open_results
+from sweep.store import Arrays, open_results, target_of
 from sweep.summary import coded
 from sweep.wording import listed, nearest, shown
 from sweep.work import Values
@@ -124,8 +124,8 @@ def reference(
     """The results of a method at a Dataset's points; SweepError as for `compare`."""
     sweep = reference_sweep(dataset, method, parameters)
     chunk_points = min(max(sweep.n_points // CHUNKS, MIN_COMPARED_POINTS), MAX_COMPARED_POINTS)
-    results = MemoryResults(sweep, chunk_points=chunk_points)
-    run_engine(results, report=report)
+    results = Arrays(sweep, chunk_points=chunk_points)
+    run_engine(target_of(results), report=report)
     return results.dataset()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.alike import parts
-from sweep.backends.base import Computed, reduced
+from sweep.backends.base import Computed, Then
 from sweep.backends.compiler import (
     Compiler,
     NoCompilerError,
@@ -79,10 +79,9 @@ class CpuBackend:
     def prepare(self, sweep: Sweep, points: Points) -> None:
         self.library(kernel_of(sweep, points.variants))
 
-    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
-        return reduced(sweep, points, self._compute(sweep.of_points, points, stop))
-
-    def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
+    def compute(
+        self, sweep: Sweep, points: Points, stop: Event | None = None, then: Then | None = None
+    ) -> Computed:
         library = self.library(kernel_of(sweep, points.variants))
         types = array_types(sweep.outputs)
         arrays = {name: np.empty(points.n_points, each) for name, each in types.items()}
@@ -93,7 +92,7 @@ class CpuBackend:
             if order is not None:
                 for values in part_arrays.values():
                     values[order] = values.copy()
-        return Computed(arrays, seconds)
+        return Computed(arrays, seconds).followed(then)
 
     def library(self, kernel: Kernel) -> Library:
         """The kernel, compiled and loaded once, from its text at the first call.

@@ -8,7 +8,7 @@ from threading import Event
 import numpy as np
 
 from sweep.backends.alike import sorting
-from sweep.backends.base import Computed, Stopped, reduced
+from sweep.backends.base import Computed, Stopped, Then
 from sweep.backends.batches import Pace, Work, item_sizes
 from sweep.backends.device import Device, Sizes, request_type
 from sweep.backends.library import check_layout
@@ -34,7 +34,7 @@ class GpuBackend:
         self._budget = budget
         self.memory = device.memory  # bytes that a batch may take; less once the device had less
         self._paces: dict[Kernel, Pace] = {}
-        self._has_room = True  # on the device, for what the reduction of points takes
+        self._has_room = True  # on the device, for what is then made of points
 
     @property
     def description(self) -> str:
@@ -43,10 +43,12 @@ class GpuBackend:
     def prepare(self, sweep: Sweep, points: Points) -> None:
         self._device.load(kernel_of(sweep, points.variants))
 
-    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+    def compute(
+        self, sweep: Sweep, points: Points, stop: Event | None = None, then: Then | None = None
+    ) -> Computed:
         """As Backend.compute(); LostDeviceError if this process can no longer use the device."""
         try:
-            return self._compute(sweep, points, stop)
+            return self._compute(sweep, points, stop, then)
         except (Stopped, SweepError, MemoryError):
             raise
         except Exception as error:  # an exception type of the device's library
@@ -58,38 +60,39 @@ class GpuBackend:
                 "does not recover; `sweep doctor` tests it"
             ) from error
 
-    def _compute(self, sweep: Sweep, points: Points, stop: Event | None) -> Computed:
-        outputs = planes(sweep.of_points.outputs)
-        program = self._device.load(kernel_of(sweep.of_points, points.variants))
+    def _compute(
+        self, sweep: Sweep, points: Points, stop: Event | None, then: Then | None
+    ) -> Computed:
+        outputs = planes(sweep.outputs)
+        program = self._device.load(kernel_of(sweep, points.variants))
         pace = self._paces.setdefault(program.kernel, Pace(self._device.threads, self._budget))
         with self._device.queue() as queue:
             alike = sorting(sweep.method, points) if pace.sorts else None
             work = Work(queue, program, points, outputs, {}, pace, stop, sorting=alike)
             if random_columns(points.columns):
                 work = replace(work, drawing=self._device.entry(drawing_text(), "draw"))
-            if sweep.reduction is not None and self._has_room:
+            if then is not None and self._has_room:
                 try:
-                    return self._reduced(sweep, work)
+                    return self._on_device(work, then)
                 except (MemoryError, DeviceError):
-                    self._has_room = False  # from now on, points are reduced on the host
+                    self._has_room = False  # from now on, that is made on the host
             types = array_types(outputs)
-            if sweep.dtype == "float32" and sweep.reduction is None:
+            if sweep.dtype == "float32" and then is None:
                 types |= {each.name: np.float32 for each in outputs if each.kind == "real"}
                 rounding = self._device.entry(flat_text("rounding_gpu.h"), "round")
                 work = replace(work, rounding=rounding)
             arrays = {n: self._device.host_array(points.n_points, t) for n, t in types.items()}
             computed = self._run(replace(work, arrays=arrays))
-        return reduced(sweep, points, computed)
+        return computed.followed(then)
 
-    def _reduced(self, sweep: Sweep, work: Work) -> Computed:
-        """What is kept of the points, which stay on the device."""
+    def _on_device(self, work: Work, then: Then) -> Computed:
+        """What is then made of the points, which stay on the device."""
         n_points, types = work.points.n_points, array_types(work.outputs)
         sizes = item_sizes(work.outputs).items()
         resident = {name: work.queue.empty(n_points * size) for name, size in sizes}
         seconds = self._run(replace(work, resident=resident)).kernel_seconds
         arrays = {n: work.queue.array(m, n_points, types[n]) for n, m in resident.items()}
-        library, to_host = self._device.library, self._device.to_host
-        return reduced(sweep, work.points, Computed(arrays, seconds), library, to_host)
+        return Computed(then(arrays, self._device.library, self._device.to_host), seconds)
 
     def _run(self, work: Work) -> Computed:
         self.memory = min(self.memory, work.run(self.memory))

@@ -11,7 +11,7 @@ from sweep.config.derived_table import derived_of
 from sweep.config.draft import Draft, draft_of
 from sweep.config.grid import at_numbers, axes_of
 from sweep.config.overrides import Changes, overridden
-from sweep.config.reduce_table import reduced
+from sweep.config.reduce_table import reduced_of
 from sweep.config.refinement import refinement_of
 from sweep.config.sample import sample_of
 from sweep.config.schema import SLURM
@@ -21,7 +21,7 @@ from sweep.errors import SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options
 from sweep.reader import Faults, Table
-from sweep.request import Refinement, Request, Sweep, Wear
+from sweep.request import AnySweep, Refinement, Request, Wear
 
 __all__ = ["Request", "checked_options", "load", "load_wear"]
 
@@ -45,7 +45,7 @@ def load(
     options = _options(draft.top.table("run"), in_file=True)
     faults.raise_all(document.source)
     assert sweep is not None  # otherwise there is a fault
-    name, wear_table = document.name or sweep.model.name, document.tables.get("wear")
+    name, wear_table = document.name or sweep.points.model.name, document.tables.get("wear")
     written = wear_table if is_table(wear_table) else None
     return Request(sweep, RunOptions(**options), name, refinement, wear, written)
 
@@ -75,22 +75,19 @@ def load_wear(table: Mapping[str, object], source: str, place: Callable[[str], s
 
 def _contents(
     draft: Draft, *, is_point: bool
-) -> tuple[Sweep | None, Refinement | None, Wear | None]:
+) -> tuple[AnySweep | None, Refinement | None, Wear | None]:
     """The sweep, its refinement and the wear that follows from it, as far as they are correct."""
     sample = sample_of(draft)
     axes = axes_of(draft, sample)
     derived = derived_of(draft)
     sweep, outputs = sweep_of(draft, sample, axes, derived)
-    if is_point:
-        sweep, refinement = at_numbers(draft, axes, sweep), None
-        results = outputs
-    else:
-        sweep = reduced(draft, outputs, sweep)
-        results = sweep.outputs if sweep else outputs if draft.reduce is None else None
-        refinement = refinement_of(draft, axes, results, sweep)
+    requested = at_numbers(draft, axes, sweep) if is_point else reduced_of(draft, outputs, sweep)
+    results = outputs if is_point or draft.reduce is None else None
+    results = requested.grid.outputs if requested is not None else results
+    refinement = None if is_point else refinement_of(draft, axes, results, requested)
     table = draft.top.optional("wear")
     wear = None if table is None else wear_of(table, results)
-    return sweep, refinement, wear
+    return requested, refinement, wear
 
 
 def _key_alone(_: str, key: str) -> str:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from sweep.config.draft import Draft
 from sweep.config.quantities import as_written, number
 from sweep.config.schema import REDUCE
 from sweep.errors import FaultError
 from sweep.reader import Table
-from sweep.request import POINT, Reduction, Sweep
+from sweep.request import MAX_EXACT_POINTS, POINT, AnySweep, Sweep
 from sweep.spec import Model, Output, Parameter
-from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, statistic_outputs
+from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, reduced
 from sweep.wording import listed, nearest, written
 
 INDICES = "sobol_indices"
@@ -28,8 +28,10 @@ EXAMPLES = {
 }
 
 
-def reduced(draft: Draft, outputs: Sequence[Output] | None, sweep: Sweep | None) -> Sweep | None:
-    """The sweep with the reduction that [reduce] asks for; unchanged without that table.
+def reduced_of(
+    draft: Draft, outputs: Sequence[Output] | None, sweep: Sweep | None
+) -> AnySweep | None:
+    """The sweep reduced as [reduce] asks for; unchanged without that table.
 
     Without a sweep, or without `outputs`, which are faulty then, the table is checked as far as
     that is possible, and there is no reduced sweep.
@@ -37,35 +39,48 @@ def reduced(draft: Draft, outputs: Sequence[Output] | None, sweep: Sweep | None)
     if (table := draft.reduce) is None:
         return sweep
     given = table.values(REDUCE.keys)
-    over = _over(draft, table, given["over"])
+    names = _over(draft, table, given["over"])
     statistics = _all_statistics(draft, table, outputs)
-    need = _need_of_indices(draft, over)
+    need = _need_of_indices(draft, names)
     for name, texts in statistics.items():
         if need and INDICES in texts:
             table.fault(name, f"{INDICES} need {need}")
-    wanted = [text for texts in statistics.values() for text in texts]
-    is_known = draft.model is not None
-    if (
-        given["exact_quantiles"]
-        and is_known
-        and not any(text.startswith("quantile") for text in wanted)
-    ):
-        table.fault("exact_quantiles", "there is no quantile", "remove it")
+    _check_quantiles(draft, table, given, statistics)
     if sweep is None or table.is_faulty:
         return None
     computed = tuple(output for output in sweep.outputs if output.name in statistics)
-    reduction = Reduction(
-        axes=tuple(axis for axis in sweep.axes if axis.name in over),
-        outputs=computed,
-        statistics={output.name: statistics[output.name] for output in computed},
+    over = [axis for axis in sweep.axes if axis.name in names]
+    cells = [axis for axis in sweep.axes if axis.name not in names]
+    made = reduced(
+        replace(sweep, axes=(*cells, *over), outputs=computed),
+        len(over),
+        {output.name: statistics[output.name] for output in computed},
         exact_quantiles=given["exact_quantiles"],
+        quantile_bits=given["quantile_bits"],
     )
-    count = reduction.scramblings
-    if draft.sample and count > 1 and reduction.axes[-1].size % count:
+    count = made.scramblings
+    if draft.sample and count > 1 and over[-1].size % count:
         what = f"{count} scramblings need a multiple of {count} points, to be reduced"
         draft.sample.fault("points", what)
-    kept = tuple(axis for axis in sweep.axes if axis.name not in over)
-    return replace(sweep, axes=kept, outputs=statistic_outputs(reduction), reduction=reduction)
+    if made.exact_quantiles and made.size > MAX_EXACT_POINTS:
+        what = f"a cell has {made.size:,} points, and {MAX_EXACT_POINTS:,} can be sorted at once"
+        cure = "remove it: quantiles are then right to 2^-8 of their value, or 2^-quantile_bits"
+        table.fault("exact_quantiles", what, cure)
+        return None
+    return made
+
+
+def _check_quantiles(
+    draft: Draft, table: Table, given: Mapping[str, Any], statistics: Mapping[str, Sequence[str]]
+) -> None:
+    """Check that there are quantiles, if the table says how exact they are."""
+    wanted = [text for texts in statistics.values() for text in texts]
+    has_some = draft.model is None or any(text.startswith("quantile") for text in wanted)
+    for key in ("exact_quantiles", "quantile_bits"):
+        if given[key] and not has_some:
+            table.fault(key, "there is no quantile", "remove it")
+    if given["exact_quantiles"] and given["quantile_bits"]:
+        table.fault("quantile_bits", "exact quantiles have no bins", "keep one of the two")
 
 
 def wants_indices(table: Mapping[str, object] | None) -> bool:

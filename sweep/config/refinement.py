@@ -13,7 +13,7 @@ from sweep.errors import FaultError
 from sweep.reader import Table
 from sweep.refine.mesh import halved, is_geometric
 from sweep.refine.refiner import MAX_REFINED_POINTS
-from sweep.request import Axis, Refinement, Sweep
+from sweep.request import AnySweep, Axis, Refinement
 from sweep.spec import Output, Parameter
 from sweep.wording import listed
 from sweep.work import Values
@@ -24,7 +24,7 @@ MAX_POSITIONS = 2**62  # of points at the finest level, which are numbered in 64
 
 
 def refinement_of(
-    draft: Draft, axes: Sequence[Axis], results: Sequence[Output] | None, sweep: Sweep | None
+    draft: Draft, axes: Sequence[Axis], results: Sequence[Output] | None, sweep: AnySweep | None
 ) -> Refinement | None:
     """The refinement that [refine] asks for; None without that table.
 
@@ -66,7 +66,7 @@ def _check_outputs(
     table.names("output", names, known, wrong)
 
 
-def _check_grid(draft: Draft, table: Table, sweep: Sweep | None) -> None:
+def _check_grid(draft: Draft, table: Table, sweep: AnySweep | None) -> None:
     entries = draft.axes.mapping
     if draft.sample is not None and (draft.reduce is None or not entries):
         what = "a [sample] has no cells to halve"
@@ -75,7 +75,7 @@ def _check_grid(draft: Draft, table: Table, sweep: Sweep | None) -> None:
         cure = "give each an axis of its own, or remove [refine]"
         for axis in draft.groups.values():
             axis.fault("", "several parameters along one axis cannot be halved", cure)
-    elif sweep is not None and sweep.reduction is not None and not sweep.axes:
+    elif sweep is not None and not sweep.grid.axes and entries:
         table.fault("", "[reduce] leaves no axis", "reduce over fewer axes")
     elif not entries:
         table.fault("", "there is no axis", "give the coarse grid under [axes]")

@@ -133,6 +133,7 @@ REDUCE = TableKeys(  # all other keys are outputs
     {
         "over": _list('a list of axes such as ["point"]', is_text),
         "exact_quantiles": replace(FLAG, default=False),
+        "quantile_bits": whole_key(8, 12),
     },
 )
 REFINE = TableKeys(

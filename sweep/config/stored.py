@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
-from sweep.request import FOR_INDICES, POINT, Axis, Reduction, Sweep
+from sweep.request import FOR_INDICES, POINT, AnySweep, Axis, Reduced, Sweep
 
 
 def is_store(source: str | Path) -> bool:
@@ -40,24 +40,24 @@ def tables_of_store(source: str | Path) -> dict[str, object]:
     return {**tables_of(store.sweep, str(source)), **wear}
 
 
-def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
+def tables_of(sweep: AnySweep, source: str) -> dict[str, object]:
     """The tables of a sweep file that gives this sweep; `source` is how messages refer to it."""
-    model = sweep.model
+    points, model = sweep.points, sweep.points.model
     constants = {
         name: value
-        for name, value in sweep.constants.items()
-        if not math.isnan(value) and name not in sweep.replaced_by_table
+        for name, value in points.constants.items()
+        if not math.isnan(value) and name not in points.replaced_by_table
     }
     return {
         "format": 1,
         "model": tomllib.loads(model.text) if model.text else model.name,
-        "method": sweep.method.name,
-        "outputs": [output.name for output in sweep.of_points.outputs],
-        "dtype": sweep.dtype,
-        "parameters": {**constants, **_excitation(sweep)},
-        "derived": sweep.own_derived,
-        **_varied(sweep.of_points.axes, source),
-        **_reduce(sweep.reduction),
+        "method": points.method.name,
+        "outputs": [output.name for output in points.outputs],
+        "dtype": points.dtype,
+        "parameters": {**constants, **_excitation(points)},
+        "derived": points.own_derived,
+        **_varied(points.axes, source),
+        **(_reduce(sweep) if isinstance(sweep, Reduced) else {}),
     }
 
 
@@ -82,13 +82,13 @@ def _excitation(sweep: Sweep) -> dict[str, object]:
     return {sweep.model.excitation.parameter: entries}
 
 
-def _reduce(reduction: Reduction | None) -> dict[str, object]:
+def _reduce(sweep: Reduced) -> dict[str, object]:
     """[reduce], with the axes that are reduced."""
-    if reduction is None:
-        return {}
-    over = {"over": [axis.name for axis in reduction.axes]}
-    exact = {"exact_quantiles": True} if reduction.exact_quantiles else {}
-    return {"reduce": {**over, **exact, **{n: [*t] for n, t in reduction.statistics.items()}}}
+    over = {"over": [axis.name for axis in sweep.over]}
+    exact = {"exact_quantiles": True} if sweep.exact_quantiles else {}
+    bits = {"quantile_bits": sweep.quantile_bits} if sweep.quantile_bits else {}
+    statistics = {name: [*texts] for name, texts in sweep.statistics.items()}
+    return {"reduce": {**over, **exact, **bits, **statistics}}
 
 
 def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:

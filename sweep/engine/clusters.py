@@ -33,7 +33,7 @@ from sweep.engine.crews import (
     worker_count,
 )
 from sweep.engine.fitness import Code, UnfitError
-from sweep.engine.ledger import Receipt, Results
+from sweep.engine.ledger import Receipt
 from sweep.engine.plugins import SetLimit, Signals
 from sweep.engine.schedulers import (
     FORKED,
@@ -46,7 +46,7 @@ from sweep.engine.schedulers import (
 from sweep.engine.worker import Job, begin, forget_run, retire_run, stop_run
 from sweep.errors import MachineError, PlaceError, StoreError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions
-from sweep.store import anything_at, gone, is_url
+from sweep.store import Target, anything_at, gone, is_url
 from sweep.work import Chunk, Task
 
 LOOK_SECONDS = 1.0  # between two counts of the workers
@@ -105,12 +105,12 @@ class Processes(Crew):
         self._counted_at = float("-inf")
         self._waiting = False
 
-    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
-        self._store = self._location(results)
-        code = Code.of(results.sweep)
+    def begin(self, target: Target, pending: Sequence[Chunk]) -> None:
+        self._store = self._location(target)
+        code = Code.of(target.sweep.points)
         self._job = self.job_type(self._run_name, self._open_backend, self._options, code)
         if needs_backend_here(self._options):  # then processes find the kernel in the cache
-            self._prepared(results, pending)
+            self._prepared(target, pending)
         if self._cluster is None:
             self._start()
 
@@ -136,12 +136,12 @@ class Processes(Crew):
             self._replace()
         return self._n
 
-    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+    def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
         sent = Sent(f"sweep-{uuid.uuid4().hex}")
         if self._unfit:
             sent = replace(sent, workers=frozenset(self._fit or {NOBODY}))
         executor: Any = self._executor  # its types are not complete
-        store = self._location(results)
+        store = self._location(target)
         future: Future[list[Receipt]] = executor.submit(
             self._job, store, task, patience, key=sent.key, workers=sent.workers and [*sent.workers]
         )
@@ -182,9 +182,9 @@ class Processes(Crew):
             future.cancel()
         return holding != []  # a task that no worker holds is waiting for one
 
-    def _location(self, results: Results) -> str:
+    def _location(self, target: Target) -> str:
         """Where workers open the results; SweepError if they are in memory."""
-        if results.location is None:
+        if target.location is None:
             gpus, cluster = self._options.gpus, self._options.cluster
             option = f"cluster={cluster!r}" if gpus is None else f"gpus={gpus!r}"
             raise SweepError(
@@ -192,7 +192,7 @@ class Processes(Crew):
                 "of this one; name a store on a disk that all workers see, or leave out "
                 f"{option.partition('=')[0]}"
             )
-        return results.location
+        return target.location
 
     def _start(self) -> None:
         """Start or find the workers, and have each open what it needs."""

@@ -11,11 +11,12 @@ from contextlib import ExitStack
 from typing import Self
 
 from sweep.backends import Backend
-from sweep.engine.ledger import Receipt, Results
+from sweep.engine.ledger import Receipt
 from sweep.engine.worker import RunState, Worker
 from sweep.errors import SweepError
 from sweep.options import LOCAL, RunOptions
 from sweep.plan.point_columns import points
+from sweep.store import Target
 from sweep.work import Chunk, Task
 
 # For a GPU, one thread computes while another copies; more of them write. The driver and the
@@ -59,7 +60,7 @@ class Crew(ABC):
         self._ends.close()
 
     @abstractmethod
-    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
+    def begin(self, target: Target, pending: Sequence[Chunk]) -> None:
         """Get workers ready for these chunks; SweepError if that is impossible."""
 
     @abstractmethod
@@ -74,8 +75,8 @@ class Crew(ABC):
         """How many workers there are now. MachineError if there can be none any more."""
 
     @abstractmethod
-    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
-        """Have a task computed into the results; a chunk may take `patience` times the limit."""
+    def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
+        """Have a task computed into the target; a chunk may take `patience` times the limit."""
 
     @abstractmethod
     def set_limit(self, seconds: float) -> None:
@@ -93,10 +94,10 @@ class Crew(ABC):
     def kill(self, future: Future[list[Receipt]]) -> bool:
         """Kill a hanging task together with its worker; whether there was one to kill."""
 
-    def _prepared(self, results: Results, pending: Sequence[Chunk]) -> Backend:
+    def _prepared(self, target: Target, pending: Sequence[Chunk]) -> Backend:
         """A backend in this process, its kernel compiled for the first of the chunks."""
         backend = self._open_backend(self._options.backend)
-        backend.prepare(results.sweep, points(results.sweep, pending[0]))
+        backend.prepare(target.sweep.points, points(target.sweep, pending[0]))
         self.points_of_a_task = POINTS_OF_A_TASK if backend.name == "gpu" else 0
         self.description = backend.description
         return backend
@@ -107,8 +108,8 @@ class Threads(Crew):
 
     stop_seconds = float("inf")
 
-    def begin(self, results: Results, pending: Sequence[Chunk]) -> None:
-        self._backend = self._prepared(results, pending)
+    def begin(self, target: Target, pending: Sequence[Chunk]) -> None:
+        self._backend = self._prepared(target, pending)
         self._n = min(threads_for(self._backend, self._options), len(pending))
         self._state = RunState()
         self._executor = ThreadPoolExecutor(self._n, thread_name_prefix="sweep")
@@ -120,8 +121,8 @@ class Threads(Crew):
     def workers(self) -> int:
         return self._n
 
-    def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
-        worker = Worker(results, self._backend, self._state)
+    def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
+        worker = Worker(target, self._backend, self._state)
         return self._executor.submit(worker, task, patience)
 
     def set_limit(self, seconds: float) -> None:

@@ -11,17 +11,22 @@ from threading import Event
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.backends.visible import find_gpus
 from sweep.engine.crews import Crew, Notify, OpenBackend, needs_backend_here
-from sweep.engine.ledger import Summary
-from sweep.engine.loop import Report, own_chunks, run
+from sweep.engine.ledger import Summary, of_shard
+from sweep.engine.loop import Report, run
 from sweep.errors import MachineError, StoreError
-from sweep.plan.chunking import chunk_at, chunk_shape, work_shape
+from sweep.plan.chunking import chunk_at, chunk_counts, chunk_shape, work_shape
 from sweep.plan.point_columns import points, variant_sets
-from sweep.request import Request
+from sweep.request import Reduced, Request
 from sweep.source import kernel_digest
 from sweep.spec import Status
-from sweep.store import Remaining, Store, anything_at, in_stretches, is_in_memory
+from sweep.store import Store, anything_at, is_in_memory, target_of
 from sweep.store.layout import WEAR
-from sweep.work import Points
+from sweep.work import Chunk, Points
+
+EARLIER_BLOCKS = (
+    "an earlier version had begun cells of this store; their points are computed again, since this "
+    "one divides them otherwise"
+)
 
 
 def open_store(request: Request, path: str | Path) -> Store:
@@ -73,14 +78,16 @@ def run_in_store(
                 store.clean()
             for file in store.rebuild_parameters():
                 (notify or warnings.warn)(f"rebuilt {file!r} from the {_origin(file)} of the store")
-            store.reopen(own_chunks(store, store.torn(), shard))
+            store.reopen(_own_cells(store, store.torn(), shard))
             if options.retry_failed:
-                store.reopen(own_chunks(store, store.failed(), shard))
-            return run(store, options, report, stop, notify, open_backend, crew)
+                store.reopen(_own_cells(store, store.failed(), shard))
+            if isinstance(store.sweep, Reduced) and store.has_earlier_blocks():
+                (notify or warnings.warn)(EARLIER_BLOCKS)
+            return run(target_of(store), options, report, stop, notify, open_backend, crew)
     except MachineError:  # a complete store need not be writable
         if not store.is_complete() or (options.retry_failed and store.failed()):
             raise
-        return run(store, options, report, stop)
+        return run(target_of(store), options, report, stop)
 
 
 def _origin(file: str) -> str:
@@ -93,13 +100,14 @@ def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:
 
     StoreError if a status is damaged.
     """
-    return store.counts(own_chunks(store, store.done(), shard))
+    return store.counts(_own_cells(store, store.done(), shard))
 
 
-def points_left_of_shard(store: Store, left: Remaining, shard: tuple[int, int]) -> int:
-    """The points of a shard that are left; after its run, those of a pass that could not begin."""
-    chunks = own_chunks(in_stretches(store), [*left.pending, *left.later], shard)
-    return sum(chunk.n_points for chunk in chunks)
+def _own_cells(store: Store, some: list[Chunk], shard: tuple[int, int] | None) -> list[Chunk]:
+    """Those of some chunks of a store that belong to a shard; without a shard, all."""
+    if shard is None:
+        return some
+    return of_shard(some, chunk_counts(store.sweep.grid.shape, store.chunk_shape), *shard)
 
 
 def compile_kernels(request: Request) -> list[tuple[str, ...]]:
@@ -110,17 +118,17 @@ def compile_kernels(request: Request) -> list[tuple[str, ...]]:
     sweep = request.sweep
     variants = variant_sets(sweep, chunk_shape(sweep, request.options.chunk_points))
     if request.refinement is not None:  # later passes have points from everywhere
-        variants = sorted({*variants, *variant_sets(sweep, sweep.shape)})
+        variants = sorted({*variants, *variant_sets(sweep, sweep.grid.shape)})
     backend = open_backend_by_name(request.options.backend)
     for names in variants:
-        backend.prepare(sweep, Points(n_points=0, columns={}, variants=names))
+        backend.prepare(sweep.points, Points(n_points=0, columns={}, variants=names))
     return variants
 
 
 def provenance(request: Request) -> dict[str, object]:
     """What a store was made with, beyond its recipe: the same at any time and on any machine."""
     wear = {WEAR: json.dumps(request.wear_table)} if request.wear_table else {}
-    return {"kernel_digest": kernel_digest(request.sweep), **wear}
+    return {"kernel_digest": kernel_digest(request.sweep.points), **wear}
 
 
 def _check_machine(request: Request) -> None:
@@ -131,5 +139,5 @@ def _check_machine(request: Request) -> None:
     if not needs_backend_here(request.options):
         return
     shape = work_shape(sweep, request.options.chunk_points)
-    first = chunk_at((0,) * len(shape), sweep.grid, shape)
-    open_backend_by_name(request.options.backend).prepare(sweep, points(sweep, first))
+    first = chunk_at((0,) * len(shape), sweep.computed_shape, shape)
+    open_backend_by_name(request.options.backend).prepare(sweep.points, points(sweep, first))

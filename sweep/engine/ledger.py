@@ -12,22 +12,21 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import mod, mul
+from functools import reduce
+from operator import mul
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.request import Sweep
+from sweep.request import AnySweep
 from sweep.spec import DTYPES, MISSING, Status, planes
-from sweep.statistics.partial import Kept
-from sweep.store import Results
+from sweep.store import Target
 from sweep.work import Chunk, Task
 
 TASKS_PER_WORKER = 2  # one running, one waiting
 TASK_SECONDS = 0.5  # target: short enough to stop soon, long enough to make handing over cheap
-MIN_CELLS_OF_A_SHARD = 4  # for whole cells: shards then differ in size by a quarter at most
 ATTEMPTS = 3  # at computing a chunk, before its points count as failed
 # Lost tasks in a row, per place in the window, before the machine is blamed.
 MAX_LOST_IN_A_ROW = 15
@@ -90,12 +89,10 @@ class Receipt:
 class Ledger:
     """The account of one run over the `pending` chunks of its `points_total` points."""
 
-    sweep: Sweep
     pending: list[Chunk]
     points_total: int
     workers: int  # at present
     fail_fast: bool = False
-    later: Sequence[Chunk] = ()  # chunks of a second pass, which cannot begin yet
     points_of_a_task: int = 0  # at least, if there are enough for all workers
     waiting: deque[Chunk] = field(init=False)
     suspects: deque[Chunk] = field(default_factory=deque)  # to be computed one at a time, alone
@@ -115,13 +112,12 @@ class Ledger:
         self.waiting = deque(self.pending)
         self.pending_points = _points(self.pending)
 
-    def add(self, more: Sequence[Chunk], later: Sequence[Chunk] = ()) -> None:
-        """Count more chunks as pending: those of another pass, or to be computed once more."""
+    def add(self, more: Sequence[Chunk]) -> None:
+        """Count more chunks as pending: new ones, or those to be computed once more."""
         self.pending += more
         self.waiting.extend(more)
         self.pending_points += _points(more)
-        self.points_total += _points(more) + _points(later) - _points(self.later)
-        self.later = later
+        self.points_total += _points(more)
 
     def start(self) -> None:
         """Start the clock: kernels are compiled, and workers are there."""
@@ -186,10 +182,10 @@ class Ledger:
         """How many times the limit a chunk of the task may take; it doubles with each attempt."""
         return 2.0 ** max(self.attempts[chunk.index] for chunk in task.chunks)
 
-    def enter(self, receipt: Receipt, results: Results) -> None:
+    def enter(self, receipt: Receipt, target: Target) -> None:
         """Count a finished chunk; a failed one waits for another attempt, or is given up."""
         if receipt.error:
-            receipt = self._after_failure(receipt, results)
+            receipt = self._after_failure(receipt, target)
             if receipt.error:
                 return
         self.lost = 0
@@ -199,16 +195,17 @@ class Ledger:
         self.slowest = max(self.slowest, receipt.seconds)
         self.kernel_seconds += receipt.kernel_seconds
         self.counts.update(receipt.counts)
+        self.add(target.finish(receipt.chunk))
 
-    def enter_death(self, task: Task, results: Results, why: str) -> None:
+    def enter_death(self, task: Task, target: Target, why: str) -> None:
         """Account for a task whose worker has died.
 
         Chunks that it had written count as done; the others wait for another attempt, the last
         one alone. MachineError if workers do nothing but die.
         """
-        finished = results.whole(task.chunks)
+        finished = target.whole(task.chunks)
         for chunk in finished:
-            self.enter(Receipt(chunk, results.counts([chunk])), results)
+            self.enter(Receipt(chunk, target.counts([chunk])), target)
         unfinished = [chunk for chunk in task.chunks if chunk not in finished]
         self.lost += bool(unfinished)
         if self.lost > MAX_LOST_IN_A_ROW * self.window:
@@ -218,22 +215,22 @@ class Ledger:
                 "with fewer `workers`, or on threads, without `cluster`"
             )
         for chunk in unfinished:
-            self.enter(Receipt(chunk, error=why, in_doubt=True), results)
+            self.enter(Receipt(chunk, error=why, in_doubt=True), target)
 
     def give_back(self, task: Task) -> None:
         """Let a task wait again that never ran, or whose outcome is unknown."""
         self.waiting.extendleft(reversed(task.chunks))
 
-    def _after_failure(self, receipt: Receipt, results: Results) -> Receipt:
+    def _after_failure(self, receipt: Receipt, target: Target) -> Receipt:
         chunk = receipt.chunk
         self.attempts[chunk.index] += 1
         if self.attempts[chunk.index] < ATTEMPTS:
             last = self.attempts[chunk.index] == ATTEMPTS - 1
             (self.suspects if last and receipt.in_doubt else self.waiting).append(chunk)
             return receipt
-        results.write(chunk, failed_arrays(self.sweep, chunk))
+        target.write(chunk, failed_arrays(target, chunk))
         final = replace(receipt, counts={Status.failed: chunk.n_points}, error="")
-        results.append_receipt({**final.line(), "error": receipt.error})
+        target.append_receipt({**final.line(), "error": receipt.error})
         if self.fail_fast:
             self.stopped = "failure"
         return final
@@ -241,13 +238,13 @@ class Ledger:
     def progress(self) -> Progress:
         elapsed = self.elapsed
         rate = self.points_done / elapsed if elapsed > 0 else 0.0
-        points_left = self.pending_points - self.points_done + _points(self.later)
-        points_before = self.points_total - self.pending_points - _points(self.later)
+        points_left = self.pending_points - self.points_done
+        points_before = self.points_total - self.pending_points
         return Progress(
             points_done=points_before + self.points_done,
             points_total=self.points_total,
             chunks_done=self.chunks_done,
-            chunks_total=len(self.pending) + len(self.later),
+            chunks_total=len(self.pending),
             elapsed=elapsed,
             points_per_second=rate,
             seconds_left=points_left / rate if rate else (float("inf") if points_left else 0.0),
@@ -267,40 +264,34 @@ class Ledger:
         )
 
 
-def failed_arrays(sweep: Sweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
-    """Arrays for a chunk that could not be computed: missing values, status `failed`.
+def failed_arrays(target: Target, chunk: Chunk) -> Mapping[str, NDArray[Any]]:
+    """What is written of a chunk that could not be computed: missing values, status `failed`."""
+    if (kept := target.kept) is None:
+        return _failed(target.sweep, chunk)
+    parts = (
+        kept.of(_failed(target.sweep, part), math.prod(part.shape[:-1]), part.start[-1])
+        for part in target.parts(chunk)
+    )
+    return reduce(kept.merged, parts)
 
-    With a reduction, what is kept of such points.
-    """
+
+def _failed(sweep: AnySweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {
         output.name: np.full(chunk.n_points, MISSING[output.kind], DTYPES[output.kind])
-        for output in planes(sweep.of_points.outputs)
+        for output in planes(sweep.points.outputs)
     }
     arrays["status"] = np.full(chunk.n_points, Status.failed, np.uint8)
-    if sweep.reduction is None:
-        return arrays
-    cells = math.prod(chunk.shape[:-1])
-    return dict(Kept(sweep.reduction).of(arrays, cells, chunk.start[-1]))
+    return arrays
 
 
 def _points(chunks: Iterable[Chunk]) -> int:
     return sum(chunk.n_points for chunk in chunks)
 
 
-def of_shard(
-    chunks: Iterable[Chunk], counts: tuple[int, ...], i: int, n: int, *, n_passes: int = 1
-) -> list[Chunk]:
+def of_shard(chunks: Iterable[Chunk], counts: tuple[int, ...], i: int, n: int) -> list[Chunk]:
     """Those of some chunks that belong to shard i of n, i from 1: every n-th of the sweep's grid.
 
-    Neighbouring chunks take about equally long, and therefore so do shards. Those of a later pass
-    belong to the shard that has the same points in the first one. With several passes, a shard has
-    whole cells if there are enough of them, so that no shard waits for the first pass of others.
+    Neighbouring chunks take about equally long, and therefore so do shards.
     """
-    if n_passes > 1 and math.prod(counts[:-1]) >= MIN_CELLS_OF_A_SHARD * n:
-        counts = counts[:-1]
     strides = [math.prod(counts[dimension:]) for dimension in range(1, len(counts) + 1)]
-
-    def place(chunk: Chunk) -> int:
-        return sum(map(mul, map(mod, chunk.index, counts), strides))
-
-    return [chunk for chunk in chunks if place(chunk) % n == i - 1]
+    return [chunk for chunk in chunks if sum(map(mul, chunk.index, strides)) % n == i - 1]

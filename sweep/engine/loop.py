@@ -16,10 +16,10 @@ from threading import Event
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.engine.crew_choice import crew_for
 from sweep.engine.crews import Crew, LostError, Notify, OpenBackend
-from sweep.engine.ledger import Ledger, Progress, Receipt, Results, Summary, of_shard
+from sweep.engine.ledger import Ledger, Progress, Receipt, Summary, of_shard
 from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_counts, chunks
-from sweep.store import InStretches, in_stretches, passes
+from sweep.store import Target
 from sweep.work import Chunk, Task
 
 REPORT_SECONDS = 0.25
@@ -30,7 +30,7 @@ Report = Callable[[Progress], None]
 
 
 def run(
-    results: Results,
+    target: Target,
     options: RunOptions | None = None,
     report: Report | None = None,
     stop: Event | None = None,
@@ -47,34 +47,30 @@ def run(
     for this run.
     """
     options = options or RunOptions()
-    results = in_stretches(results)
-    pending, later = _left(results, options.shard)
-    total = results.sweep.n_points
+    target.finish()  # what a kill or another process has left
+    pending = own_chunks(target, target.pending(), options.shard)
+    total = target.sweep.n_points
     if options.shard is not None:
-        every = chunks(results.grid, results.chunk_shape)
-        total = sum(chunk.n_points for chunk in own_chunks(results, every, options.shard))
-    total *= passes(results.sweep, results.chunk_shape)
-    ledger = Ledger(
-        results.sweep, pending, total, workers=1, fail_fast=options.fail_fast, later=later
-    )
+        every = chunks(target.sweep.computed_shape, target.chunk_shape)
+        total = sum(chunk.n_points for chunk in own_chunks(target, every, options.shard))
+    ledger = Ledger(pending, total, workers=1, fail_fast=options.fail_fast)
     if not ledger.pending:
         if report:
             report(ledger.progress())
         return ledger.summary(backend="")
     made = nullcontext(crew) if crew else crew_for(options, open_backend, notify)
     with made as crew:
-        crew.begin(results, ledger.pending)
+        crew.begin(target, ledger.pending)
         try:
             ledger.see(crew.workers())
             ledger.points_of_a_task = crew.points_of_a_task
             ledger.start()
-            loop = _Loop(crew, results, ledger, stop or Event(), options.time_limit)
+            loop = _Loop(crew, target, ledger, stop or Event(), options.time_limit)
             loop.run(report)
-            while not ledger.stopped and isinstance(results, InStretches):
-                pending, later = _left(results, options.shard)
-                if not pending:
-                    break
-                ledger.add(pending, later)
+            while not ledger.stopped and (
+                damaged := own_chunks(target, target.finish(), options.shard)
+            ):
+                ledger.add(damaged)
                 loop.run(report)
             ledger.end()
         except BaseException:  # Ctrl-C, too: no worker continues on its own
@@ -84,28 +80,11 @@ def run(
         return ledger.summary(crew.description)
 
 
-def _left(results: Results, shard: tuple[int, int] | None) -> tuple[list[Chunk], list[Chunk]]:
-    """The pending chunks, and those of a second pass that cannot begin yet.
-
-    First, passes over cells that have all pieces are completed. After a run, what is pending is of
-    a next pass, or its pieces were damaged.
-    """
-    if not isinstance(results, InStretches):
-        return own_chunks(results, results.pending(), shard), []
-    results.complete()
-    pending = own_chunks(results, results.pending(), shard)
-    return pending, own_chunks(results, results.later(), shard)
-
-
-def own_chunks(
-    results: Results, some: Iterable[Chunk], shard: tuple[int, int] | None
-) -> list[Chunk]:
-    """Those of some chunks of the results that belong to a shard; without a shard, all."""
+def own_chunks(target: Target, some: Iterable[Chunk], shard: tuple[int, int] | None) -> list[Chunk]:
+    """Those of some chunks of the target that belong to a shard; without a shard, all."""
     if shard is None:
         return list(some)
-    counts = chunk_counts(results.grid, results.chunk_shape)
-    n_passes = passes(results.sweep, results.chunk_shape) if isinstance(results, InStretches) else 1
-    return of_shard(some, counts, *shard, n_passes=n_passes)
+    return of_shard(some, chunk_counts(target.sweep.computed_shape, target.chunk_shape), *shard)
 
 
 @dataclass
@@ -125,7 +104,7 @@ class _Loop:
     """
 
     crew: Crew
-    results: Results
+    target: Target
     ledger: Ledger
     stop: Event
     time_limit: float | None
@@ -181,7 +160,7 @@ class _Loop:
         self._kill_hanging()
         while (task := self.ledger.next_task(len(self.running))) is not None:
             patience = self.ledger.patience(task)
-            future = self.crew.submit(self.results, task, patience)
+            future = self.crew.submit(self.target, task, patience)
             # Twice, because one task may wait for another on the same worker.
             in_all = 2 * patience * len(task.chunks)
             self.running[future] = _Running(task, time.monotonic(), in_all)
@@ -197,10 +176,10 @@ class _Loop:
                 self.ledger.give_back(task)
             else:
                 self._report_death(str(error))
-                self.ledger.enter_death(task, self.results, str(error))
+                self.ledger.enter_death(task, self.target, str(error))
         else:
             for receipt in receipts:
-                self.ledger.enter(receipt, self.results)
+                self.ledger.enter(receipt, self.target)
             unfinished = task.chunks[len(receipts) :]
             if unfinished:  # the worker was stopped, or is about to end
                 self.ledger.give_back(Task(unfinished))
@@ -239,7 +218,7 @@ class _Loop:
                 if self.crew.kill(future):
                     del self.running[future]
                     why = "it hung, and was killed"
-                    self.ledger.enter_death(running.task, self.results, why)
+                    self.ledger.enter_death(running.task, self.target, why)
 
     def _report_death(self, why: str) -> None:
         """Notify the user of a dead worker: of the first, second, fourth, eighth and so on.

@@ -9,28 +9,30 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from threading import Event
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from sweep.backends import Backend, Stopped
-from sweep.backends.base import Computed
+from sweep.backends.base import Arrays, Computed
 from sweep.backends.visible import VARIABLE
 from sweep.engine.fitness import Code, refuse_other_kernel, refuse_other_version, unfit
-from sweep.engine.ledger import Receipt, Results
+from sweep.engine.ledger import Receipt
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.plan.chunking import joined
 from sweep.plan.point_columns import points, variants_of
-from sweep.request import Sweep
-from sweep.spec import array_types
-from sweep.store import InStretches, Store, anything_at, in_stretches
-from sweep.work import Chunk, Points, Task
+from sweep.request import AnySweep, Reduced
+from sweep.spec import Status, array_types, status_counts
+from sweep.statistics.counts import reduced_counts
+from sweep.statistics.partial import Kept
+from sweep.store import Store, Target, anything_at, target_of
+from sweep.work import Chunk, Task
 
 # Of results and parameters that one call of a GPU holds; their threads are as many as processors.
 POINTS_OF_A_CALL, BYTES_OF_A_CALL = 2**24, 2**28
@@ -70,9 +72,9 @@ class Deadline(Event):
         return self._state.stop.is_set() or time.monotonic() - self._start > self.seconds
 
 
-def points_of_a_call(sweep: Sweep) -> int:
+def points_of_a_call(sweep: AnySweep) -> int:
     """The points of adjacent chunks that a GPU computes in one call, at most."""
-    if sweep.reduction is not None:
+    if isinstance(sweep, Reduced):
         return 0
     n_bytes = sum(np.dtype(each).itemsize for each in array_types(sweep.outputs).values())
     n_bytes += 8 * sum(len(axis.columns) for axis in sweep.axes) + 8 * len(sweep.derived)
@@ -81,9 +83,9 @@ def points_of_a_call(sweep: Sweep) -> int:
 
 @dataclass(frozen=True)
 class Worker:
-    """Results and a backend, open in this process."""
+    """A target and a backend, open in this process."""
 
-    results: Results
+    target: Target
     backend: Backend
     state: RunState
     gpu: str = ""  # which of several GPUs, for the receipts
@@ -131,8 +133,8 @@ class Worker:
         A chunk is enough work for a processor, but not for a GPU. The first one is computed alone,
         which shows how many are computed in CALL_SECONDS.
         """
-        sweep, state = self.results.sweep, self.state
-        if self.backend.name != "gpu" or sweep.reduction is not None:
+        sweep, state = self.target.sweep, self.state
+        if self.backend.name != "gpu" or isinstance(sweep, Reduced):
             yield from ((chunk, (chunk,)) for chunk in chunks)
             return
         while chunks:
@@ -160,7 +162,7 @@ class Worker:
 
     def _together(self, block: Chunk, chunks: Sequence[Chunk]) -> dict[Chunk, Ready]:
         """What one call computes of the chunks of a block; nothing if it fails."""
-        if self.results.whole(chunks):
+        if self.target.whole(chunks):
             return {}
         try:
             whole, seconds = self._computed(block, Deadline(self.state, 1.0, LATE * CALL_SECONDS))
@@ -179,34 +181,61 @@ class Worker:
         return ready
 
     def _compute(self, chunk: Chunk, deadline: Deadline, ready: Ready | None = None) -> Receipt:
-        if self.results.whole([chunk]):  # a scheduler that is not ours may send a lost task twice
-            return Receipt(chunk, self.results.counts([chunk]))
+        if self.target.whole([chunk]):  # a scheduler that is not ours may send a lost task twice
+            return Receipt(chunk, self.target.counts([chunk]))
         computed, seconds = ready or self._computed(chunk, deadline)
         start = time.perf_counter()
-        self.results.write(chunk, computed.arrays)
+        self.target.write(chunk, computed.arrays)
         seconds += time.perf_counter() - start
-        receipt = Receipt(chunk, computed.counts, computed.kernel_seconds, seconds)
-        details = {
-            "extremes": computed.extremes,
+        arrays, are_points = computed.arrays, self.target.kept is None
+        counts = counts_of(arrays) if are_points else reduced_counts(Kept.counts(arrays))
+        receipt = Receipt(chunk, counts, computed.kernel_seconds, seconds)
+        details: dict[str, object] = {
+            "extremes": extremes_of(arrays) if are_points else {},
             "kernel_seconds": receipt.kernel_seconds,
             "seconds": seconds,
             "device": self.backend.description + (f" ({self.gpu})" if self.gpu else ""),
         }
-        self.results.append_receipt({**receipt.line(), **details})
+        self.target.append_receipt({**receipt.line(), **details})
         return receipt
 
     def _computed(self, block: Chunk, deadline: Deadline) -> Ready:
         start = time.perf_counter()
-        computed = self.backend.compute(self.results.sweep, self._points(block), deadline)
+        parts = (self._part(each, deadline) for each in self.target.parts(block))
+        computed = reduce(self._merged, parts)
         seconds = time.perf_counter() - start
         self.state.rate = block.n_points / max(seconds, 1e-9)
         return computed, seconds
 
-    def _points(self, chunk: Chunk) -> Points:
-        results = self.results
-        if isinstance(results, InStretches):
-            return results.points(chunk)
-        return points(results.sweep, chunk)
+    def _part(self, part: Chunk, deadline: Deadline) -> Computed:
+        sweep, kept = self.target.sweep, self.target.kept
+        points_of_part = points(sweep, part)
+        then = None if kept is None else kept.then(points_of_part)
+        return self.backend.compute(sweep.points, points_of_part, deadline, then)
+
+    def _merged(self, one: Computed, other: Computed) -> Computed:
+        assert self.target.kept is not None  # otherwise there is one part
+        arrays = self.target.kept.merged(one.arrays, other.arrays)
+        return Computed(arrays, one.kernel_seconds + other.kernel_seconds)
+
+
+def counts_of(arrays: Arrays) -> Mapping[Status, int]:
+    """The number of points by status."""
+    status = arrays["status"]
+    if not status.any():  # the usual case, and counting is slow
+        return {Status.ok: status.size}
+    return status_counts(status)
+
+
+def extremes_of(arrays: Arrays) -> Mapping[str, list[Any]]:
+    """Minimum and maximum of each output over the points that are ok."""
+    ok = arrays["status"] == Status.ok
+    chosen = slice(None) if ok.all() else ok  # usually all are ok, and a mask copies
+    return {
+        name: [values[chosen].min().item(), values[chosen].max().item()]
+        for name, values in arrays.items()
+        if name != "status" and ok.any()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +303,7 @@ def _close() -> None:
         while _OPENED:
             _, worker = _OPENED.popitem()
             with suppress(SweepError):  # receipts are advisory, and that run may be long over
-                worker.results.flush()
+                worker.target.flush()
 
 
 def _open(job: Job, store: str) -> Worker:
@@ -285,9 +314,9 @@ def _open(job: Job, store: str) -> Worker:
             "store, on a disk or at a URL that all workers see"
         )
     opened = Store.open(store, durable=job.options.durable)
-    refuse_other_kernel(job.code, opened.sweep)
+    refuse_other_kernel(job.code, opened.sweep.points)
     if job.options.accept_revision:
         opened.accept_kernel()
     backend = job.open_backend(job.options.backend)
     gpu = os.environ[VARIABLE] if job.options.gpus is not None else ""
-    return Worker(in_stretches(opened), backend, state_of(job.run), gpu)
+    return Worker(target_of(opened), backend, state_of(job.run), gpu)

@@ -21,7 +21,7 @@ from sweep.explore.page_contents import contents
 from sweep.explore.preview import fitting
 from sweep.explore.subject import Subject
 from sweep.plan.recipes import model_in
-from sweep.request import Sweep
+from sweep.request import AnySweep, Reduced, Sweep
 from sweep.store import Store, open_results
 from sweep.store.derived_stores import BY
 from sweep.store.faults import making
@@ -102,11 +102,11 @@ def _with_room(subject: Subject, size: int) -> tuple[Subject, dict[str, Any], in
 def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
     if not is_store(source):
         request = load(source)
-        sweep = request.sweep.of_points
+        sweep = request.sweep.points
         check_names("output", outputs, [output.name for output in sweep.outputs])
-        command, reduction = _command(source, sweep), request.sweep.reduction
+        command, reduced = _command(source, sweep), _reduced(request.sweep)
         shown = tuple(outputs)
-        return Subject(request.name, command, sweep, None, shown, reduction, request=request)
+        return Subject(request.name, command, sweep, None, shown, reduced, request=request)
     dataset = settled(open_results(source))
     known = [str(name) for name in dataset.data_vars if name != "status"]
     check_names("output", outputs, known)
@@ -117,9 +117,13 @@ def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
     if not model_in(dataset.attrs):
         return Subject(name, _command(source, None), None, dataset, shown)
     stored = Store.open(source)
-    sweep, command = stored.sweep.of_points, _command(source, stored.sweep.of_points)
-    reduction = stored.sweep.reduction
-    return Subject(name, command, sweep, dataset, shown, reduction, stored.other_code())
+    sweep, command = stored.sweep.points, _command(source, stored.sweep.points)
+    reduced = _reduced(stored.sweep)
+    return Subject(name, command, sweep, dataset, shown, reduced, stored.other_code())
+
+
+def _reduced(sweep: AnySweep) -> Reduced | None:
+    return sweep if isinstance(sweep, Reduced) else None
 
 
 def _command(source: str | Path, sweep: Sweep | None) -> str:

@@ -120,8 +120,8 @@ def _dimension(subject: Subject, name: str, columns: Columns) -> dict[str, Any]:
     if parameter is None and grid is not None and name in grid.coords:
         unit, meaning = _unit(grid[name]), str(grid[name].attrs.get("long_name", ""))
     whole = subject.whole_size(name)
-    if subject.reduction and name == POINT and name in subject.behind:
-        whole //= subject.reduction.row
+    if subject.reduced and name == POINT and name in subject.behind:
+        whole //= subject.reduced.row
     return {
         "name": name,
         "unit": unit,
@@ -264,8 +264,8 @@ def _notes(subject: Subject, *, has_kernel: bool) -> list[str]:
             f"The sweep file refines this grid at changes of {listed(refinement.outputs)}; the "
             "page does not. Run the sweep to see the refined map."
         )
-    if subject.reduction is not None:
-        number = subject.reduction.size // subject.reduction.row
+    if subject.reduced is not None:
+        number = subject.reduced.size // subject.reduced.row
         what = "Run the sweep to see" if subject.request else "The stored values are"
         notes.append(f"{what} statistics of {number:,} points in each cell.")
         if has_kernel:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.refined import is_refined, on_grid
 from sweep.analysis.scales import evenly
-from sweep.request import POINT, Axis, LongValues, Reduction, Request, Sweep, is_array
+from sweep.request import POINT, Axis, LongValues, Reduced, Request, Sweep, is_array
 
 MAX_PAGE_VALUES = 4096  # of an axis in the page, if there is room for so many
 MAX_SAMPLE = 2**14  # points of a sample, if it is an axis or not run
@@ -29,7 +29,7 @@ class Subject:
     sweep: Sweep | None  # of points; None: this version cannot compute them
     stored: xr.Dataset | None  # None: not run
     outputs: tuple[str, ...]
-    reduction: Reduction | None = None  # what is stored are statistics of points
+    reduced: Reduced | None = None  # what is stored are statistics of points
     other_code: str = ""  # which other kernel made what is stored
     request: Request | None = None  # of a sweep file, which is not run
     most: Mapping[str, int] = field(default_factory=dict[str, int])  # of an axis, if less than that
@@ -83,15 +83,15 @@ class Subject:
     @cached_property
     def behind(self) -> dict[str, Columns]:
         """The same along dimensions that were reduced: of a long sample, the first points."""
-        if self.reduction is None:
+        if self.reduced is None:
             return {}
         most = min(MAX_BEHIND, self._most(POINT))
-        step = self.reduction.row  # for Sobol' indices only these count for other statistics
+        step = self.reduced.row  # for Sobol' indices only these count for other statistics
         return {
             axis.name: {n: _first(v, most, step) for n, v in axis.columns.items()}
             if axis.name == POINT
             else _columns(axis, self._most(axis.name))
-            for axis in self.reduction.axes
+            for axis in self.reduced.over
         }
 
     def size(self, name: str) -> int:

@@ -103,7 +103,9 @@ def _fields(dimensions: Dimensions, sweep: Sweep, at: Sequence[int | None]) -> d
         shape = [-1 if other == d else 1 for other in range(len(axes))]
         values |= {name: np.reshape(column[:], shape) for name, column in axis.columns.items()}
     drawn = [axis.size for axis, index in zip(axes, at, strict=True) if index is None]
-    like = {n: np.broadcast_to(value, part.shape).reshape(drawn) for n, value in values.items()}
+    like = {
+        n: np.broadcast_to(value, part.grid.shape).reshape(drawn) for n, value in values.items()
+    }
     return boundaries_of(sweep.model.name, like)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sweep.errors import SweepError
-from sweep.request import Sweep
+from sweep.request import AnySweep, Reduced
 from sweep.work import Chunk
 
 CHUNKS_OF_A_RUN = 64  # target number, within the limits on the size of a chunk
@@ -17,7 +17,7 @@ MAX_CHUNKS = 10**5  # files per array that a file system lists quickly
 MAX_SWEEP_POINTS = MAX_CHUNKS * MAX_CHUNK_POINTS
 
 
-def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...]:
+def chunk_shape(sweep: AnySweep, chunk_points: int | None = None) -> tuple[int, ...]:
     """The shape of a sweep's chunks: whole trailing dimensions, then a part of one, then ones.
 
     It depends on the sweep alone. A chunk has 2**16 to 2**20 points, fewer for slow methods, more
@@ -26,20 +26,19 @@ def chunk_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...
     smallest such block with at least that many points. Raises SweepError if `chunk_points`
     is below 1 or makes more than 10**5 chunks.
     """
-    return work_shape(sweep, chunk_points)[: len(sweep.shape)]
+    return work_shape(sweep, chunk_points)[: len(sweep.grid.shape)]
 
 
-def work_shape(sweep: Sweep, chunk_points: int | None = None) -> tuple[int, ...]:
+def work_shape(sweep: AnySweep, chunk_points: int | None = None) -> tuple[int, ...]:
     """The shape of the blocks of the sweep's grid that are computed at once.
 
     They are its chunks. With a reduction, points of a cell are the last dimension; a block is some
     cells with all of their points, or a stretch of the points of one cell.
     """
     block = _work_block(sweep, chunk_points)
-    if sweep.reduction is None or block[-1] == sweep.reduction.size:
+    if not isinstance(sweep, Reduced) or block[-1] == sweep.size:
         return block
-    unit = sweep.reduction.unit
-    return (*block[:-1], min(-(-block[-1] // unit) * unit, sweep.reduction.size))
+    return (*block[:-1], min(-(-block[-1] // sweep.unit) * sweep.unit, sweep.size))
 
 
 def chunk_counts(shape: Sequence[int], chunk_shape: Sequence[int]) -> tuple[int, ...]:
@@ -119,21 +118,25 @@ def refuse_many_chunks(
         )
 
 
-def _work_block(sweep: Sweep, chunk_points: int | None) -> tuple[int, ...]:
+def _work_block(sweep: AnySweep, chunk_points: int | None) -> tuple[int, ...]:
+    shape = sweep.computed_shape
+    is_exact = isinstance(sweep, Reduced) and sweep.exact_quantiles
+    least = shape[-1] if is_exact else 1  # such cells are not divided
     if chunk_points is not None:
         if chunk_points < 1:
             raise SweepError(f"chunk_points={chunk_points!r}: give at least 1")
-        block = _block(sweep.grid, chunk_points)
+        block = _block(shape, max(chunk_points, least))
         cure = "omit it, or give a larger number"
-        refuse_many_chunks(sweep.grid, block, f"chunk_points={chunk_points!r} cuts", cure)
+        refuse_many_chunks(shape, block, f"chunk_points={chunk_points!r} cuts", cure)
         return block
     target = 1 << max(0, (sweep.n_points // CHUNKS_OF_A_RUN).bit_length() - 1)  # a power of two
     # A block of at least n points can have up to 2 n, hence half the largest chunk.
-    values = max((output.values for output in sweep.of_points.outputs), default=0) or 1
-    target = min(max(target, sweep.method.least_chunk), MAX_CHUNK_POINTS // 2 // values)
-    while math.prod(chunk_counts(sweep.grid, _block(sweep.grid, target))) > MAX_CHUNKS:
+    values = max((output.values for output in sweep.points.outputs), default=0) or 1
+    target = min(max(target, sweep.points.method.least_chunk), MAX_CHUNK_POINTS // 2 // values)
+    target = max(target, least)
+    while math.prod(chunk_counts(shape, _block(shape, target))) > MAX_CHUNKS:
         target *= 2
-    return _block(sweep.grid, target)
+    return _block(shape, target)
 
 
 def _block(shape: tuple[int, ...], target: int) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import FaultError, SweepError
 from sweep.plan.chunking import work_shape
-from sweep.request import Axis, LongValues, Sweep
+from sweep.request import AnySweep, Axis, LongValues, Reduced, Sweep
 from sweep.sampling.stretches import stretch
 from sweep.spec import Variant
 from sweep.work import Chunk, Column, Points
@@ -26,12 +26,12 @@ from sweep.work import Chunk, Column, Points
 FEW = 16  # values of a column that show in most cases that it has several
 
 
-def points(sweep: Sweep, chunk: Chunk) -> Points:
+def points(sweep: AnySweep, chunk: Chunk) -> Points:
     """All parameters of the sweep at the points of a chunk of its grid, in C order."""
-    if (reduction := sweep.reduction) is not None:  # the same for the points of a cell as one axis
+    if isinstance(sweep, Reduced):  # the same for the points of a cell as one axis
         first, count = chunk.start[-1], chunk.shape[-1]
-        cell = Axis("points", _columns_of_cell(reduction.axes, first, count), {})
-        flat = replace(sweep.of_points, axes=(*sweep.axes, cell))
+        cell = Axis("points", _columns_of_cell(sweep.over, first, count), {})
+        flat = sweep.points.with_axes([*sweep.cells, cell])
         flat_points = points(flat, replace(chunk, start=(*chunk.start[:-1], 0)))
         return replace(flat_points, cells=math.prod(chunk.shape[:-1]), first=first)
     columns = _constant_columns(sweep)
@@ -51,13 +51,13 @@ def points(sweep: Sweep, chunk: Chunk) -> Points:
     )
 
 
-def variant_sets(sweep: Sweep, chunk_shape: Sequence[int]) -> list[tuple[str, ...]]:
+def variant_sets(sweep: AnySweep, chunk_shape: Sequence[int]) -> list[tuple[str, ...]]:
     """The distinct sets of variants that hold in the chunks of a sweep."""
-    if sweep.reduction is not None:
-        steps = [axis.size for axis in sweep.reduction.axes]
+    if isinstance(sweep, Reduced):
+        steps = [axis.size for axis in sweep.over]
         if len(steps) == 1:
             steps = [work_shape(sweep)[-1]]
-        return variant_sets(sweep.of_points, (*chunk_shape, *steps))
+        return variant_sets(sweep.points, (*chunk_shape, *steps))
     variants = _variants(sweep)
     constants = _constant_columns(sweep)
     relevant = {name for variant in variants for name in variant.parameters}
@@ -129,7 +129,7 @@ def derived_dimensions(sweep: Sweep) -> dict[str, tuple[str, ...]]:
         needed = inputs(sweep.derived[name])
         if dimensions.keys() >= set(needed):
             along = {dimension for each in needed for dimension in dimensions[each]}
-            dimensions[name] = derived[name] = tuple(d for d in sweep.dimensions if d in along)
+            dimensions[name] = derived[name] = tuple(d for d in sweep.grid.dimensions if d in along)
     return derived
 
 

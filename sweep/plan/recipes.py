@@ -16,44 +16,46 @@ import numpy as np
 from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
-from sweep.request import LEVEL, Axis, LongValues, Reduction, Sweep, TimeSeries
+from sweep.request import LEVEL, AnySweep, Axis, LongValues, Reduced, Sweep, TimeSeries
 from sweep.spec import Model, Output
-from sweep.statistics.outputs import statistic_outputs
+from sweep.statistics.outputs import reduced
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
 Named = TypeVar("Named")
 RECIPE_FORMAT = 1
 
 
-def recipe(sweep: Sweep) -> Recipe:
+def recipe(sweep: AnySweep) -> Recipe:
     """A canonical description of what a sweep computes, JSON-able; equal for equivalent sweeps.
 
     Numbers are float.hex(). Neutral defaults are omitted, so that a parameter added by a later
     version changes no fingerprint. The revision of the method is omitted too; it is compared
     separately.
     """
-    neutral = {p.name: p.default for p in sweep.parameters if p.neutral}
-    constants = {n: v for n, v in sorted(sweep.constants.items()) if neutral.get(n) != v}
-    requested = {output.name for output in sweep.of_points.outputs}
-    optional: Recipe = {"equations": sweep.model.text, "derived": dict(sweep.derived)}
-    if (table := sweep.table) is not None:
+    points = sweep.points
+    neutral = {p.name: p.default for p in points.parameters if p.neutral}
+    constants = {n: v for n, v in sorted(points.constants.items()) if neutral.get(n) != v}
+    requested = {output.name for output in points.outputs}
+    optional: Recipe = {"equations": points.model.text, "derived": dict(points.derived)}
+    if (table := points.table) is not None:
         columns = {"times": _packed(table.times), "values": _packed(table.values)}
         optional["table"] = {"interpolation": table.interpolation, **columns}
-    if (reduction := sweep.reduction) is not None:
+    if isinstance(sweep, Reduced):
         optional["reduce"] = {
-            "axes": _axis_recipes(reduction.axes),
-            "statistics": canonical(reduction.statistics),
-            "exact_quantiles": reduction.exact_quantiles,
+            "axes": _axis_recipes(sweep.over),
+            "statistics": canonical(sweep.statistics),
+            "exact_quantiles": sweep.exact_quantiles,
+            **({"quantile_bits": sweep.quantile_bits} if sweep.quantile_bits else {}),
         }
     return {
         "format": RECIPE_FORMAT,
-        "model": sweep.model.name,
-        "method": sweep.method.name,
-        "parameter_set": sweep.parameter_set.name,
+        "model": points.model.name,
+        "method": points.method.name,
+        "parameter_set": points.parameter_set.name,
         "constants": canonical(constants),
-        "axes": _axis_recipes(sweep.axes),
-        "outputs": [output.name for output in sweep.model.outputs if output.name in requested],
-        "dtype": sweep.dtype,
+        "axes": _axis_recipes(sweep.grid.axes),
+        "outputs": [output.name for output in points.model.outputs if output.name in requested],
+        "dtype": points.dtype,
         **{key: value for key, value in optional.items() if value},
     }
 
@@ -64,7 +66,7 @@ def fingerprint(recipe: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Sweep:
+def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> AnySweep:
     """The sweep of a recipe, from the values of the parameters that `along_axes` names.
 
     The method is that of the current table, whatever its revision. Raises SweepError if this
@@ -78,41 +80,29 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
     model = model_of(recipe)
     method = _called("method", recipe["method"], {m.name: m for m in model.methods})
     sets = {s.name: s for s in model.parameter_sets}
-    parameter_set = _called("parameter set", recipe["parameter_set"], sets)
-    sweep = Sweep(
+    reduce = recipe.get("reduce", {"axes": ()})
+    outputs = {output.name: output for output in model.outputs}
+    points = Sweep(
         model=model,
         method=method,
-        parameter_set=parameter_set,
+        parameter_set=_called("parameter set", recipe["parameter_set"], sets),
         constants={},
-        axes=tuple(_axis(axis, axis_columns) for axis in recipe["axes"]),
-        outputs=_outputs(recipe, model),
+        axes=tuple(_axis(axis, axis_columns) for axis in (*recipe["axes"], *reduce["axes"])),
+        outputs=tuple(_called("output", name, outputs) for name in recipe["outputs"]),
         dtype=recipe["dtype"],
         derived=recipe.get("derived", {}),
         table=table_of(recipe),
-        reduction=_reduction(recipe, model, axis_columns),
     )
-    return replace(sweep, constants=_constants(sweep, plain(recipe["constants"])))
-
-
-def _reduction(
-    recipe: Mapping[str, Any], model: Model, axis_columns: Mapping[str, LongValues]
-) -> Reduction | None:
-    """The reduction of a recipe, with the columns of its axes."""
+    points = replace(points, constants=_constants(points, plain(recipe["constants"])))
     if "reduce" not in recipe:
-        return None
-    reduce = recipe["reduce"]
-    return Reduction(
-        axes=tuple(_axis(axis, axis_columns) for axis in reduce["axes"]),
-        outputs=_outputs_of_points(recipe, model),
-        statistics={name: tuple(texts) for name, texts in reduce["statistics"].items()},
+        return points
+    return reduced(
+        points,
+        len(reduce["axes"]),
+        {name: tuple(texts) for name, texts in reduce["statistics"].items()},
         exact_quantiles=reduce["exact_quantiles"],
+        quantile_bits=reduce.get("quantile_bits"),
     )
-
-
-def _outputs(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
-    """The outputs of a recipe's sweep: those of the model, or statistics of them."""
-    reduction = _reduction(recipe, model, defaultdict(lambda: np.empty(0)))
-    return statistic_outputs(reduction) if reduction else _outputs_of_points(recipe, model)
 
 
 def model_of(recipe: Mapping[str, Any]) -> Model:
@@ -138,9 +128,12 @@ def model_in(attributes: Mapping[str, Any]) -> Model | None:
 
 
 def outputs_in(attributes: Mapping[str, Any]) -> tuple[Output, ...]:
-    """The outputs of a Dataset with these attributes; none if this version has not the model."""
-    model = model_in(attributes)
-    return _outputs(json.loads(attributes["recipe"]), model) if model else ()
+    """The outputs of a Dataset with these attributes; none if this version cannot compute them."""
+    without_values = defaultdict[str, LongValues](lambda: np.empty(0))
+    try:
+        return from_recipe(json.loads(attributes["recipe"]), without_values).grid.outputs
+    except SweepError:
+        return ()
 
 
 def along_axes(recipe: Mapping[str, Any]) -> list[str]:
@@ -204,11 +197,6 @@ def _unpacked(text: str) -> tuple[float, ...]:
     return tuple(np.frombuffer(base64.b64decode(text), "<f8").tolist())
 
 
-def _outputs_of_points(recipe: Mapping[str, Any], model: Model) -> tuple[Output, ...]:
-    outputs = {output.name: output for output in model.outputs}
-    return tuple(_called("output", name, outputs) for name in recipe["outputs"])
-
-
 def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Axis:
     columns = {name: axis_columns[name] for name in recipe["parameters"]}
     levels = axis_columns[LEVEL][:].astype(np.uint8) if _is_refined(recipe) else None
@@ -226,7 +214,7 @@ def _constants(sweep: Sweep, values: Mapping[str, float]) -> dict[str, float]:
     SweepError if a name is not known, or if a parameter has no value.
     """
     known = [parameter.name for parameter in sweep.inputs]
-    others = {n for axis in sweep.of_points.axes for n in axis.columns} | sweep.derived.keys()
+    others = {n for axis in sweep.axes for n in axis.columns} | sweep.derived.keys()
     for name in (*values, *others):
         _called("parameter", name, dict.fromkeys(known))
     neutral = {p.name: p.default for p in sweep.parameters if p.neutral and p.default is not None}

@@ -11,15 +11,15 @@ from sweep.backends import open_backend as open_backend_by_name
 from sweep.engine.crew_choice import crew_for
 from sweep.engine.crews import Crew, Notify, OpenBackend
 from sweep.engine.driver import open_store, provenance, run_in_store
-from sweep.engine.ledger import Progress, Results, Summary
+from sweep.engine.ledger import Progress, Summary
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.options import RunOptions
-from sweep.refine.refiner import Arrays, Refiner, as_stored, is_outdated
-from sweep.request import Request, Sweep
+from sweep.refine.refiner import Known, Refiner, as_stored, is_outdated
+from sweep.request import AnySweep, Request
 from sweep.spec import Status
-from sweep.store import MemoryResults, PassFolder, Store, anything_at
+from sweep.store import Arrays, PassFolder, Store, anything_at, target_of
 
 
 def run_in_stores(
@@ -58,14 +58,14 @@ def run_in_stores(
 
 def run_in_memory(
     request: Request, report: Report | None = None, stop: Event | None = None
-) -> MemoryResults:
+) -> Arrays:
     """Every point of a refined sweep; if stopped in a pass, the points of that pass."""
     assert request.refinement is not None
     account = Account(request.options, report)
     refiner = Refiner(request.sweep, request.refinement)
     while (sweep := refiner.sweep) is not None:
         results = in_memory(sweep, request)
-        summary = run_engine(results, account.options(), account.report, stop)
+        summary = run_engine(target_of(results), account.options(), account.report, stop)
         if account.enter(summary, sweep.n_points).stopped:
             return results
         refiner.enter(results.dataset())
@@ -93,10 +93,10 @@ def first_pass(request: Request, path: str | Path) -> tuple[Request, str | Path]
     return replace(request, sweep=as_stored(request.sweep, request.refinement, stored)), path
 
 
-def in_memory(sweep: Sweep, request: Request) -> MemoryResults:
+def in_memory(sweep: AnySweep, request: Request) -> Arrays:
     """The results of a sweep of the request, all pending."""
     points = request.options.chunk_points
-    return MemoryResults(sweep, chunk_points=points, provenance=provenance(request))
+    return Arrays(sweep, chunk_points=points, provenance=provenance(request))
 
 
 def _finished(request: Request, path: str, folder: PassFolder) -> Store | None:
@@ -159,7 +159,7 @@ def _assembled(refiner: Refiner, request: Request, path: str, folder: PassFolder
     return kept
 
 
-def _fill(results: Results, arrays: Arrays) -> None:
+def _fill(results: Store | Arrays, arrays: Known) -> None:
     for chunk in results.pending():
         (part,) = chunk.slices
         results.write(chunk, {name: values[part] for name, values in arrays.items()})

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sweep.errors import SweepError
 from sweep.plan.recipes import canonical
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
-from sweep.request import POINT, Axis, Refinement, Sweep
+from sweep.request import POINT, AnySweep, Axis, Refinement
 from sweep.spec import Status
 from sweep.work import Values
 
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 
 MAX_REFINED_POINTS = 10**8  # of a refined sweep, which takes about 200 bytes of memory per point
 
-Arrays = dict[str, NDArray[Any]]  # by plane of each output and "status": (n_points,)
+Known = dict[str, NDArray[Any]]  # by plane of each output and "status": (n_points,)
 
 
 class Refiner:
     """The passes of a refined sweep: `sweep` is the next pass, None if nothing is left to halve."""
 
-    def __init__(self, coarse: Sweep, refinement: Refinement) -> None:
+    def __init__(self, coarse: AnySweep, refinement: Refinement) -> None:
         self._coarse = coarse
         self._refinement = refinement
-        self._mesh = Mesh(coarse.shape, refinement.levels)
+        self._mesh = Mesh(coarse.grid.shape, refinement.levels)
         self._points = np.empty(0, np.int64)
         self._new = self._mesh.points()
-        self._arrays: Arrays = {}
-        kinds = {output.name: output.kind for output in coarse.outputs}
+        self._arrays: Known = {}
+        kinds = {output.name: output.kind for output in coarse.grid.outputs}
         self._measured = [name for name in refinement.outputs if kinds[name] != "flag"]
         self._lattice: dict[str, Values] = {}
         self.number = 0  # of the next pass
-        self.sweep: Sweep | None = coarse
+        self.sweep: AnySweep | None = coarse
 
     def enter(self, results: xr.Dataset) -> None:
         """Take in the results of a pass, with every point done, and determine the next pass.
@@ -57,7 +57,7 @@ class Refiner:
         SweepError if that would make more points than memory holds.
         """
         arrays = {str(name): results[name].values.ravel() for name in results.data_vars}
-        for output in (each for each in self._coarse.outputs if each.inner_shape):
+        for output in (each for each in self._coarse.grid.outputs if each.inner_shape):
             planes = arrays.pop(output.name).reshape(-1, len(output.planes)).T
             arrays |= dict(zip(output.planes, planes, strict=True))
         if self.number == 0:
@@ -77,20 +77,20 @@ class Refiner:
             )
         self.sweep = self._at(self._new, {"pass": self.number}) if self._new.size else None
 
-    def result(self) -> tuple[Sweep, Arrays]:
+    def result(self) -> tuple[AnySweep, Known]:
         """The points of all passes as one sweep: by level, and within a level in grid order."""
         order = np.lexsort((self._points, self._mesh.level_of(self._points)))
         arrays = {name: values[order] for name, values in self._arrays.items()}
         return self._at(self._points[order], {}), arrays
 
-    def _at(self, points: Keys, more: Mapping[str, object]) -> Sweep:
+    def _at(self, points: Keys, more: Mapping[str, object]) -> AnySweep:
         """The sweep over some points of the lattice, with more entries in its axis's recipe."""
         positions = self._mesh.positions(points)
         names = self._lattice
         columns = {name: names[name][positions[:, i]] for i, name in enumerate(names)}
         recipe = {**refined_recipe(self._coarse, self._refinement), **more}
         axis = Axis(POINT, columns, recipe, self._mesh.level_of(points))
-        return replace(self._coarse, axes=(axis,))
+        return self._coarse.with_axes([axis])
 
     def _values(self, results: xr.Dataset) -> dict[str, Values]:
         """The values of each axis at the finest level, from the coarse ones used in pass 0."""
@@ -100,10 +100,10 @@ class Refiner:
                 self._refinement.levels,
                 geometric=is_geometric(axis.recipe),
             )
-            for axis in self._coarse.axes
+            for axis in self._coarse.grid.axes
         }
 
-    def _take(self, arrays: Arrays) -> None:
+    def _take(self, arrays: Known) -> None:
         points = np.concatenate((self._points, self._new))
         order = np.argsort(points)
         self._points = points[order]
@@ -112,7 +112,7 @@ class Refiner:
             for name, values in arrays.items()
         }
 
-    def _max_spans(self, arrays: Arrays) -> tuple[float, ...]:
+    def _max_spans(self, arrays: Known) -> tuple[float, ...]:
         """The span within a cell that each output other than a flag may have."""
         share = self._refinement.tolerance or 0.0
         spans: list[float] = []
@@ -133,40 +133,45 @@ class Refiner:
         return [*((each, 0.0) for each in codes), *zip(numbers, self._spans, strict=True)]
 
 
-def refined_recipe(coarse: Sweep, refinement: Refinement) -> dict[str, object]:
+def refined_recipe(coarse: AnySweep, refinement: Refinement) -> dict[str, object]:
     """The recipe of a refined sweep's one axis, its points."""
     table: dict[str, object] = {"output": list(refinement.outputs), "levels": refinement.levels}
     if refinement.tolerance is not None:
         table["tolerance"] = refinement.tolerance
-    return {"refine": table, "axes": [{"name": axis.name, **axis.recipe} for axis in coarse.axes]}
+    return {
+        "refine": table,
+        "axes": [{"name": axis.name, **axis.recipe} for axis in coarse.grid.axes],
+    }
 
 
-def as_stored(coarse: Sweep, refinement: Refinement, stored: Sweep) -> Sweep:
+def as_stored(coarse: AnySweep, refinement: Refinement, stored: AnySweep) -> AnySweep:
     """The requested refined sweep, with the points of a stored one if that is refined too."""
     recipe = refined_recipe(coarse, refinement)
-    names = {axis.name for axis in coarse.axes}
-    axis = next((each for each in stored.axes if names == set(each.columns)), None)
+    names = {axis.name for axis in coarse.grid.axes}
+    axis = next((each for each in stored.grid.axes if names == set(each.columns)), None)
     if axis is None or axis.name != POINT:
-        axis = Axis(POINT, {each.name: each.columns[each.name] for each in coarse.axes}, recipe)
-    return replace(coarse, axes=(replace(axis, recipe=recipe),))
+        axis = Axis(
+            POINT, {each.name: each.columns[each.name] for each in coarse.grid.axes}, recipe
+        )
+    return coarse.with_axes([replace(axis, recipe=recipe)])
 
 
-def max_points(coarse: Sweep, refinement: Refinement) -> int:
+def max_points(coarse: AnySweep, refinement: Refinement) -> int:
     """The number of points if every cell is halved `levels` times."""
-    return math.prod(Mesh(coarse.shape, refinement.levels).shape)
+    return math.prod(Mesh(coarse.grid.shape, refinement.levels).shape)
 
 
-def is_outdated(stored: Sweep, requested: Sweep) -> bool:
+def is_outdated(stored: AnySweep, requested: AnySweep) -> bool:
     """Whether a stored pass is the requested one, but over other points."""
-    if not any(axis.is_refined for axis in stored.axes):
+    if not any(axis.is_refined for axis in stored.grid.axes):
         return False
-    (old,), (new,) = stored.axes, requested.axes
+    (old,), (new,) = stored.grid.axes, requested.grid.axes
     return canonical(old.recipe) == canonical(new.recipe) and not all(
         np.array_equal(values[:], old.columns[name][:]) for name, values in new.columns.items()
     )
 
 
-def _finite(arrays: Arrays, name: str) -> Values:
+def _finite(arrays: Known, name: str) -> Values:
     """The values that are ok and finite, NaN elsewhere."""
     values = arrays[name].astype(np.float64)
     return np.where((arrays["status"] == Status.ok) & np.isfinite(values), values, np.nan)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.statistics.counts import by_row
-from sweep.statistics.moments import Array, State
+from sweep.statistics.moments import Array, State, on_host
 
 MANTISSA_BITS = 53
 LARGEST = sys.float_info.max
@@ -34,7 +34,7 @@ class EqualBins:
         finite = ok & xp.isfinite(values)
         low = by_row(xp, xp.where(finite, values, np.inf), lambda part: part.min(axis=1))
         high = by_row(xp, xp.where(finite, values, -np.inf), lambda part: part.max(axis=1))
-        exponent = xp.asarray(self._exponent(_host(low), _host(high)))
+        exponent = xp.asarray(self._exponent(on_host(low), on_host(high)))
         start = _place(xp, xp.where(low <= high, low, 0.0), exponent)
         places = _place(xp, xp.where(finite, values, 0.0), exponent[:, None]) - start[:, None]
         places = places + xp.arange(values.shape[0])[:, None] * self.size
@@ -95,7 +95,3 @@ def _place(xp: Any, values: Array, exponent: Array) -> Array:
     scaled = xp.ldexp(xp.ldexp(values, -half), half - exponent)
     underflows = (values < 0) & (scaled == 0)
     return xp.floor(scaled).astype(np.int64) - underflows
-
-
-def _host(array: Array) -> NDArray[Any]:
-    return array.get() if hasattr(array, "get") else array

@@ -21,6 +21,11 @@ ALL = 2**62  # a device joins all at once: a call takes as long as for 10^5 numb
 JOIN = scaling.joined(tree.moments, (0, 1, 2))  # of number, sum, deviations and unit
 
 
+def on_host(array: Array) -> NDArray[Any]:
+    """The array as one of NumPy."""
+    return array.get() if hasattr(array, "get") else array
+
+
 @dataclass(frozen=True)
 class Moments:
     """Moments per cell and scrambling; point i belongs to scrambling i mod `scramblings`."""

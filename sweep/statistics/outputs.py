@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from sweep.request import Reduction
+from sweep.request import Reduced, Sweep
 from sweep.spec import Labels, Output
 from sweep.statistics.counts import STATUSES
 
@@ -28,9 +28,9 @@ class Wanted:
     bins: int  # of a histogram; 0: none is wanted
 
 
-def wanted(reduction: Reduction) -> tuple[Wanted, ...]:
+def wanted(sweep: Reduced) -> tuple[Wanted, ...]:
     """What is wanted of each output that has a statistic, in the order of the outputs."""
-    numbers = {name: _numbers(texts) for name, texts in reduction.statistics.items()}
+    numbers = {name: _numbers(texts) for name, texts in sweep.statistics.items()}
     levels = sorted({level for each in numbers.values() for level in each.get("quantile", ())})
     return tuple(
         Wanted(
@@ -40,14 +40,34 @@ def wanted(reduction: Reduction) -> tuple[Wanted, ...]:
             tuple(sorted({*each.get("share above", ()), *each.get("share below", ())})),
             int(max(each.get("histogram", [0]))),
         )
-        for output in reduction.outputs
+        for output in sweep.points.outputs
         if (each := numbers.get(output.name)) is not None
     )
 
 
-def statistic_outputs(reduction: Reduction) -> tuple[Output, ...]:
-    """The outputs of a sweep with this reduction; the last one counts points by status."""
-    outputs = [made for each in wanted(reduction) for made in _outputs(each, reduction)]
+def reduced(
+    points: Sweep,
+    n_over: int,
+    statistics: Mapping[str, tuple[str, ...]],
+    *,
+    exact_quantiles: bool = False,
+    quantile_bits: int | None = None,
+) -> Reduced:
+    """The reduction of points along their last `n_over` axes."""
+    sweep = Reduced(
+        points=points,
+        n_over=n_over,
+        statistics=statistics,
+        outputs=(),
+        exact_quantiles=exact_quantiles,
+        quantile_bits=quantile_bits,
+    )
+    return replace(sweep, outputs=_statistic_outputs(sweep))
+
+
+def _statistic_outputs(sweep: Reduced) -> tuple[Output, ...]:
+    """The statistics as outputs; the last one counts points by status."""
+    outputs = [made for each in wanted(sweep) for made in _outputs(each, sweep)]
     classes = Labels("status_class", tuple(s.name for s in STATUSES), "how points ended")
     points = "number of points by status"
     return (
@@ -68,7 +88,7 @@ def _numbers(texts: Iterable[str]) -> dict[str, list[float]]:
     return numbers
 
 
-def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
+def _outputs(each: Wanted, sweep: Reduced) -> Iterator[Output]:
     """All are optional where the output is, and where a statistic needs more than one value."""
     of, names = each.output, each.names
     for name, suffix, meaning, is_optional in (
@@ -99,14 +119,14 @@ def _outputs(each: Wanted, reduction: Reduction) -> Iterator[Output]:
         classes = Labels(f"{of.name}_class", of.flags, of.long_name)
         yield _share(of, "share", "share of points in each class", classes)
     if "sobol_indices" in names:
-        yield from _indices(of, reduction)
+        yield from _indices(of, sweep)
 
 
-def _indices(of: Output, reduction: Reduction) -> Iterator[Output]:
-    names = tuple(name for axis in reduction.axes for name in axis.columns)
+def _indices(of: Output, sweep: Reduced) -> Iterator[Output]:
+    names = tuple(name for axis in sweep.over for name in axis.columns)
     parameters = Labels("parameter", names, "parameter that varies")
     errors = [("", "")]
-    if reduction.scramblings > 1:
+    if sweep.scramblings > 1:
         errors.append(("_error", "standard error of the "))
     for suffix, prefix in errors:
         for order in ("first", "total"):

@@ -1,39 +1,45 @@
-"""Counts of the values' leading bits, from which quantiles are read.
+"""Quantiles: the ⌈qn⌉-th smallest of n values, within a bin or exactly.
 
-A bin is an interval of doubles with equal sign, exponent and first 7 bits of the mantissa. The
-middle of the bin differs from each value in it by at most 2^-8 of that value. Subnormal values,
-which have fewer bits, have the bins of values 2^600 times as large. Counts do not depend on any
-order.
+A bin is an interval of doubles with equal sign, exponent and first bits of the mantissa: by default
+7, so that its middle differs from each value in it by at most 2^-8 of that value. Subnormal values,
+which have fewer bits, have the bins of values 2^600 times as large. Counts of values in bins do not
+depend on any order. Exact quantiles follow from all values of a cell, sorted.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.statistics.moments import Array, State
+from sweep.statistics.moments import Array, State, on_host
 
-SHIFT = 64 - 1 - 11 - 7  # bits of a double that a bin ignores
+QUANTILE_BITS = 8  # bins are as wide as 2^-7 of a value, unless other bits are given
 BINS_PER_VALUE = 4  # values are counted in a table unless it is much longer than they are
 FEW = 128  # values of a cell, which are sorted sooner than those of all cells are compared
 MAGNITUDE = np.int64(2**63 - 1)
-FIRST_NORMAL = 2**7  # the bin of 2^-1022
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 LIFT = 2.0**600
-# Added to the bins of lifted values, or subtracted from negative ones: no other bin has such a
-# number. Divided by STEPS, they come between 0 and FIRST_NORMAL.
-SUBNORMAL, STEPS = 2**19, 2**10
 
 
 @dataclass(frozen=True)
 class LeadingBits:
-    """The number of values of each cell in each bin that has any: cells, bins, counts."""
+    """The number of values of each cell in each bin that has any: cells, bins, counts.
+
+    The middle of a bin differs from each value in it by at most 2^-bits of that value.
+    """
+
+    levels: tuple[float, ...]  # of the quantiles, in (0, 1]
+    bits: int = QUANTILE_BITS
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
         """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
-        bins, (cells, size) = leading(values), values.shape
+        bins, (cells, size) = leading(values, self.bits), values.shape
         least = bins.min().item()
         with_zeros = least == 0
         if with_zeros:  # the bins between 0 and the next one are left out
@@ -65,9 +71,52 @@ class LeadingBits:
         names = ("cells", "bins", "counts")
         return summed(np, *(np.concatenate([one[name], other[name]]) for name in names))
 
-    def read(self, _: State) -> State:
-        """Nothing: `Kept.brackets` finds the bins that hold the quantiles."""
-        return {}
+    def quantiles(self, state: State, n_cells: int) -> NDArray[np.float64]:
+        """The middle of the bin that holds each quantile, (cells, levels); NaN without values."""
+        order = np.lexsort([order_of(state["bins"], self.bits), state["cells"]])
+        cells, bins = state["cells"][order], state["bins"][order]
+        counts = state["counts"][order].astype(np.int64)
+        if not len(counts):
+            return np.full((n_cells, len(self.levels)), np.nan)
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        first, last = (np.searchsorted(cells, np.arange(n_cells), side) for side in SIDES)
+        before, ranks = ends[first][:, None], ranks_of(self.levels, ends[last] - ends[first])
+        at = np.searchsorted(ends[1:], before + ranks).clip(max=len(counts) - 1)
+        return np.where(ranks > 0, middle(bins[at], self.bits), np.nan)
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """The quantiles of each cell, of all of its points at once: exactly one of the values."""
+
+    levels: tuple[float, ...]
+
+    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
+        """The quantiles of all points of each cell; `values` and `ok` are (cells, points)."""
+        ascending = xp.sort(xp.where(ok, values + 0.0, np.nan), axis=1)  # NaN comes last
+        ranks = xp.asarray(ranks_of(self.levels, on_host(ok.sum(axis=1))))
+        at = xp.take_along_axis(ascending, xp.maximum(ranks - 1, 0), axis=1)
+        return {"values": xp.where(ranks > 0, at, np.nan)}
+
+    def merged(self, one: State, other: State) -> State:
+        """Impossible: the points of a cell are sorted at once."""
+        raise TypeError(f"exact quantiles of parts cannot be merged: {one}, {other}")
+
+    def read(self, state: State) -> State:
+        """quantile: (cells, levels); NaN where there is no value."""
+        return {"quantile": state["values"]}
+
+
+def ranks_of(levels: Sequence[float], numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """`rank` for each of these numbers of values and each level: (numbers, levels)."""
+    distinct, own = np.unique(numbers, return_inverse=True)
+    ranks = [[rank(level, n) for level in levels] for n in distinct.tolist()]
+    return np.array(ranks, np.int64)[own]
+
+
+def rank(level: float, number: int) -> int:
+    """⌈qn⌉ for the decimal number q that `level` stands for, at least 1; 0 of no values."""
+    return max(math.ceil(Fraction(repr(level)) * number), 1) if number else 0
 
 
 def summed(xp: Any, cells: Array, bins: Array, counts: Array) -> State:
@@ -105,41 +154,52 @@ def _runs(xp: Any, size: int, differ: Array) -> tuple[Array, Array]:
     return at[:-1], at[1:]
 
 
-def leading(values: Array) -> Array:
+def leading(values: Array, quantile_bits: int) -> Array:
     """The bin of each value."""
-    bins = ordered(values, SHIFT)
-    if not bins.size or bins.min().item() >= FIRST_NORMAL:
+    shift, first_normal, subnormal, _ = _numbers(quantile_bits)
+    bins = ordered(values, shift)
+    if not bins.size or bins.min().item() >= first_normal:
         return bins
-    is_small = (bins < FIRST_NORMAL) & (bins >= -FIRST_NORMAL) & (values != 0)
+    is_small = (bins < first_normal) & (bins >= -first_normal) & (values != 0)
     if bool(is_small.any()):
         small = values[is_small]
-        bins[is_small] = ordered(small * LIFT, SHIFT) + SUBNORMAL * (1 - 2 * (small < 0))
+        bins[is_small] = ordered(small * LIFT, shift) + subnormal * (1 - 2 * (small < 0))
     return bins
 
 
-def order_of(bins: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Numbers in the order of the values in bins of SHIFT."""
-    is_lifted = abs(bins) >= SUBNORMAL
-    return np.where(is_lifted, _without_mark(bins) / STEPS, bins)
+def order_of(bins: NDArray[np.int64], quantile_bits: int) -> NDArray[np.float64]:
+    """Numbers in the order of the values in these bins."""
+    _, _, subnormal, steps = _numbers(quantile_bits)
+    without_mark = bins - subnormal * np.sign(bins)
+    return np.where(abs(bins) >= subnormal, without_mark / steps, bins)
 
 
-def _without_mark(bins: NDArray[np.int64]) -> NDArray[np.int64]:
-    return bins - SUBNORMAL * np.sign(bins)
-
-
-def middle(bins: NDArray[np.int64], shift: int) -> NDArray[np.float64]:
+def middle(bins: NDArray[np.int64], quantile_bits: int) -> NDArray[np.float64]:
     """The value in the middle of each bin; 0 for the two next to 0."""
-    if shift == SHIFT and (is_lifted := abs(bins) >= SUBNORMAL).any():
-        lifted = middle(np.where(is_lifted, _without_mark(bins), 0), shift)
-        return np.where(is_lifted, lifted / LIFT, middle(np.where(is_lifted, 0, bins), shift))
-    if shift == 0:
-        return doubles(bins)
-    low, high = doubles(bins << shift), doubles(((bins + 1) << shift) - 1)
+    shift, _, subnormal, _ = _numbers(quantile_bits)
+    is_lifted = abs(bins) >= subnormal
+    usual = _middle(np.where(is_lifted, bins - subnormal * np.sign(bins), bins), shift)
+    return np.where(is_lifted, usual / LIFT, usual)
+
+
+def _middle(bins: NDArray[np.int64], shift: int) -> NDArray[np.float64]:
+    low, high = _doubles(bins << shift), _doubles(((bins + 1) << shift) - 1)
     with np.errstate(invalid="ignore"):
         middles = low / 2 + high / 2
     middles = np.where((bins == 0) | (bins == -1), 0.0, middles)
     infinite = np.copysign(np.inf, np.where(np.isnan(low), high, low))
     return np.where(np.isfinite(middles), middles, infinite)
+
+
+def _numbers(quantile_bits: int) -> tuple[int, int, int, int]:
+    """How many bits of a double bins ignore; the bin of 2^-1022; and two numbers for lifted values.
+
+    The first of them is added to the bins of lifted values, or subtracted from negative ones: no
+    other bin has such a number. Divided by the second, lifted bins come between 0 and the bin of
+    2^-1022.
+    """
+    mantissa = quantile_bits - 1
+    return 64 - 1 - 11 - mantissa, 2**mantissa, 2 ** (mantissa + 12), 2 ** (mantissa + 3)
 
 
 def ordered(values: Array, shift: int) -> Array:
@@ -151,6 +211,6 @@ def ordered(values: Array, shift: int) -> Array:
     return bits
 
 
-def doubles(ordered: NDArray[np.int64]) -> NDArray[np.float64]:
+def _doubles(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
     """The values that have these numbers in order."""
-    return (ordered ^ ((ordered >> 63) & MAGNITUDE)).view(np.float64)
+    return (numbers ^ ((numbers >> 63) & MAGNITUDE)).view(np.float64)

@@ -12,7 +12,7 @@ import numpy as np
 import zarr
 
 from sweep.plan.chunking import chunk_counts
-from sweep.request import STRETCH, Reduction, Sweep
+from sweep.request import STRETCH, AnySweep, Reduced
 from sweep.store import chunk_files, layout
 from sweep.store.encoding import codecs
 from sweep.work import Values
@@ -25,14 +25,14 @@ MAX_COORDINATE_PARTS = 2**10  # of a file: each part takes zarr a third of a mil
 
 def build(
     folder: Path,
-    sweep: Sweep,
+    sweep: AnySweep,
     chunks: tuple[int, ...],
     provenance: Mapping[str, object],
     separator: str | None = None,
 ) -> None:
     """Build a new store in a folder that nobody else uses; see chunk_files.py for the separator."""
     if separator is None:
-        separator = chunk_files.separator(chunk_counts(sweep.shape, chunks))
+        separator = chunk_files.separator(chunk_counts(sweep.grid.shape, chunks))
     attributes = layout.attributes(sweep, provenance)
     # The types of zarr.create_group are not complete.
     group = zarr.create_group(  # pyright: ignore[reportUnknownMemberType]
@@ -40,21 +40,23 @@ def build(
     )
     parts = parts_of_file(chunks)
     for variable in layout.results(sweep):
-        shape, file, part = (each + variable.inner_shape for each in (sweep.shape, chunks, parts))
+        shape, file, part = (
+            each + variable.inner_shape for each in (sweep.grid.shape, chunks, parts)
+        )
         _make_array(group, variable, shape, file, part, separator)
-    steps = dict(zip(sweep.dimensions, parts, strict=True))
+    steps = dict(zip(sweep.grid.dimensions, parts, strict=True))
     coordinates = layout.coordinates(sweep)
     made = {
         variable.name: (_make_coordinate(group, variable, values, steps), values)
         for variable, values in coordinates
     }
-    for axis in sweep.axes:
+    for axis in sweep.grid.axes:
         along = [each.name for each, _ in coordinates if each.dimensions == (axis.name,)]
         _fill({name: made.pop(name) for name in along}, axis.size, _stretch(steps[axis.name]))
     for array, value in made.values():
         array[...] = cast("Values", value)
-    if sweep.reduction is not None:
-        _keep_reduced(group, sweep.reduction)
+    if isinstance(sweep, Reduced):
+        _keep_reduced(group, sweep)
     _consolidate(folder)
 
 
@@ -92,10 +94,10 @@ def _make_coordinate(
     return _make_array(group, variable, (size,), (-(-file // step) * step,), (step,))
 
 
-def _keep_reduced(group: zarr.Group, reduction: Reduction) -> None:
+def _keep_reduced(group: zarr.Group, sweep: Reduced) -> None:
     """Keep the values of reduced axes in a group of their own; samples are drawn again."""
     inner = group.create_group(REDUCED)
-    for axis in reduction.axes:
+    for axis in sweep.over:
         if "method" in axis.recipe:
             continue
         for name, values in axis.columns.items():

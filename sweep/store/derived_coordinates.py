@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.plan.point_columns import derived_dimensions, derived_values
 from sweep.plan.recipes import model_in
-from sweep.request import STRETCH, LongValues, Sweep
+from sweep.request import STRETCH, AnySweep, LongValues, Sweep
 from sweep.spec import every_parameter
 from sweep.work import Values
 
 
-def stored_columns(sweep: Sweep) -> dict[str, tuple[tuple[str, ...], LongValues | Values]]:
+def stored_columns(sweep: AnySweep) -> dict[str, tuple[tuple[str, ...], LongValues | Values]]:
     """The derived parameters that vary along at most one dimension: dimensions and values."""
     columns: dict[str, tuple[tuple[str, ...], LongValues | Values]] = {}
-    for name, along in derived_dimensions(sweep).items():
-        column = DerivedColumn(sweep, name, along)
+    of_results = sweep.points.with_axes(sweep.grid.axes)
+    for name, along in derived_dimensions(of_results).items():
+        column = DerivedColumn(of_results, name, along)
         if not along:
             columns[name] = along, column[:].reshape(())
         elif len(along) == 1:

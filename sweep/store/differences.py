@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.recipes import canonical
-from sweep.request import STRETCH, Axis, LongValues, Sweep, TimeSeries, is_array
+from sweep.request import (
+    STRETCH,
+    AnySweep,
+    Axis,
+    LongValues,
+    Reduced,
+    Sweep,
+    TimeSeries,
+    is_array,
+)
 from sweep.wording import listed
 from sweep.work import Values
 
@@ -20,18 +29,19 @@ RELATIVE_TOLERANCE = 1e-12
 MAX_LINES = 20  # of differing equations that a message shows
 
 
-def differences(stored: Sweep, requested: Sweep) -> list[str]:
+def differences(stored: AnySweep, requested: AnySweep) -> list[str]:
     """One sentence for each difference between a store's sweep and the requested one."""
-    if stored.model.name != requested.model.name:
-        return [_sentence("model", stored.model.name, requested.model.name)]
-    if stored.model.text != requested.model.text:
-        return [*_equations(stored.model.text, requested.model.text)]
-    return [*_heads(stored, requested), *_parameters(stored, requested), *_axes(stored, requested)]
+    there, here = stored.points, requested.points
+    if there.model.name != here.model.name:
+        return [_sentence("model", there.model.name, here.model.name)]
+    if there.model.text != here.model.text:
+        return [*_equations(there.model.text, here.model.text)]
+    return [*_heads(stored, requested), *_parameters(there, here), *_axes(stored, requested)]
 
 
-def reduced_axes(sweep: Sweep) -> tuple[Axis, ...]:
-    """The axes along which points are reduced; those of the cells may have the same names."""
-    return sweep.reduction.axes if sweep.reduction else ()
+def axes_over(sweep: AnySweep) -> tuple[Axis, ...]:
+    """The axes along which points are reduced, if they are."""
+    return sweep.over if isinstance(sweep, Reduced) else ()
 
 
 def first_unlike(there: LongValues, here: LongValues) -> int | None:
@@ -66,10 +76,12 @@ def _alike(stored: Values, requested: Values) -> NDArray[np.bool_]:
     return np.isclose(requested, stored, rtol=0, atol=RELATIVE_TOLERANCE * greatest)
 
 
-def _heads(stored: Sweep, requested: Sweep) -> Iterator[str]:
-    if stored.table != requested.table:
-        name = f"table of {stored.model.excitation.parameter if stored.model.excitation else ''}"
-        yield _sentence(name, _samples(stored.table), _samples(requested.table))
+def _heads(stored: AnySweep, requested: AnySweep) -> Iterator[str]:
+    there, here = stored.points.table, requested.points.table
+    if there != here:
+        excitation = stored.points.model.excitation
+        name = f"table of {excitation.parameter if excitation else ''}"
+        yield _sentence(name, _samples(there), _samples(here))
     stored_head, requested_head = _head(stored), _head(requested)
     for name in {**stored_head, **requested_head}:
         texts = [head.get(name, "not derived") for head in (stored_head, requested_head)]
@@ -77,16 +89,17 @@ def _heads(stored: Sweep, requested: Sweep) -> Iterator[str]:
             yield _sentence(name, *texts)
 
 
-def _head(sweep: Sweep) -> dict[str, str]:
+def _head(sweep: AnySweep) -> dict[str, str]:
     """All of a sweep but its parameters, axes and table, by name."""
+    points = sweep.points
     return {
-        "method": sweep.method.name,
-        "parameter set": sweep.parameter_set.name,
-        "outputs": ", ".join(sorted(output.name for output in sweep.of_points.outputs)),
+        "method": points.method.name,
+        "parameter set": points.parameter_set.name,
+        "outputs": ", ".join(sorted(output.name for output in points.outputs)),
         "statistics": _statistics(sweep),
-        "dtype": sweep.dtype,
-        "dimensions": listed(sweep.dimensions),
-        **{f"[derived] {name}": text for name, text in sorted(sweep.derived.items())},
+        "dtype": points.dtype,
+        "dimensions": listed(sweep.grid.dimensions),
+        **{f"[derived] {name}": text for name, text in sorted(points.derived.items())},
     }
 
 
@@ -98,13 +111,14 @@ def _samples(table: TimeSeries | None) -> str:
     return f"{len(table.times):,} samples, {table.interpolation} ({digest})"
 
 
-def _statistics(sweep: Sweep) -> str:
+def _statistics(sweep: AnySweep) -> str:
     """The statistics of a sweep in words."""
-    if sweep.reduction is None:
+    if not isinstance(sweep, Reduced):
         return "none"
-    texts = [f"over {', '.join(axis.name for axis in sweep.reduction.axes)}"]
-    texts += [f"{name}: {', '.join(t)}" for name, t in sorted(sweep.reduction.statistics.items())]
-    return "; ".join(texts + ["exact quantiles"] * sweep.reduction.exact_quantiles)
+    texts = [f"over {', '.join(axis.name for axis in sweep.over)}"]
+    texts += [f"{name}: {', '.join(t)}" for name, t in sorted(sweep.statistics.items())]
+    texts += [f"quantile_bits = {sweep.quantile_bits}"] if sweep.quantile_bits else []
+    return "; ".join(texts + ["exact quantiles"] * sweep.exact_quantiles)
 
 
 def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
@@ -115,8 +129,11 @@ def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
             yield _sentence(name, _with_unit(stored_value, unit), _with_unit(requested_value, unit))
 
 
-def _axes(stored: Sweep, requested: Sweep) -> Iterator[str]:
-    pairs = ((stored.axes, requested.axes), (reduced_axes(stored), reduced_axes(requested)))
+def _axes(stored: AnySweep, requested: AnySweep) -> Iterator[str]:
+    pairs = (
+        (stored.grid.axes, requested.grid.axes),
+        (axes_over(stored), axes_over(requested)),
+    )
     for stored_axes, requested_axes in pairs:
         by_name = {axis.name: axis for axis in requested_axes}
         for axis in stored_axes:
@@ -167,7 +184,7 @@ def _value(sweep: Sweep, name: str) -> float | str:
         return sweep.constants[name]
     if name in sweep.derived:
         return "derived"
-    axis = next((axis.name for axis in sweep.of_points.axes if name in axis.columns), None)
+    axis = next((axis.name for axis in sweep.axes if name in axis.columns), None)
     return "no parameter" if axis is None else f"along {axis}"
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError
 from sweep.plan.chunking import chunk_shape, work_shape
-from sweep.request import STRETCH, Sweep
+from sweep.request import STRETCH, AnySweep, Reduced
 from sweep.source import is_token_digest, kernel_digest
 from sweep.spec import Status, status_counts
 from sweep.statistics.counts import reduced_counts
@@ -42,7 +42,7 @@ from sweep.store.group import (
     open_group,
     sweep_of,
 )
-from sweep.store.pieces import NODES, PIECES, InFiles
+from sweep.store.partials import BLOCKS, EARLIER, NODES, InFiles
 from sweep.store.place import GROUP, Files, files_of, is_url, local
 from sweep.store.reading import open_results, refuse_unreadable
 from sweep.store.receipts import Receipts
@@ -52,13 +52,14 @@ from sweep.work import Chunk
 class Store:
     """The results of one sweep. Made by `create` or `open`; threads may share it."""
 
-    def __init__(self, files: Files, sweep: Sweep, group: zarr.Group) -> None:
+    kept = None  # points are written as they are
+
+    def __init__(self, files: Files, sweep: AnySweep, group: zarr.Group) -> None:
         self._files = files
         self._receipts = Receipts(files)
         self.location = str(files)  # the path or URL that opens it again
         self.log = f"{files}.log"  # the path or URL of its receipts
         self.sweep = sweep
-        self.grid = sweep.shape  # of what is stored
         self._attributes: dict[str, Any] = dict(group.attrs)
         self.revision = index(self._attributes["revision"])  # of the method that made it
         self.kernel_digest = group.attrs.get("kernel_digest")  # of the code that made it, if known
@@ -71,7 +72,7 @@ class Store:
         for variable in self._variables:
             name, inner = variable.name, variable.inner_shape
             shapes = (self._arrays[name].shape, file_shape(self._arrays[name]))
-            if shapes != (sweep.shape + inner, self.chunk_shape + inner):
+            if shapes != (sweep.grid.shape + inner, self.chunk_shape + inner):
                 raise ValueError(f"the shape or the chunks of {name} do not match the sweep")
         self._chunks = ChunkFiles(files, self._arrays)
         self.n_chunks = math.prod(self._chunks.counts)
@@ -81,14 +82,14 @@ class Store:
         self.note_damage = self._chunks.note_damage
         self.flush = self._receipts.flush
         self.receipts = self._receipts.read
-        self.stretch = index(self._attributes.get(layout.STRETCH, 1))
-        self.pieces, self.nodes = InFiles(files, PIECES), InFiles(files, NODES)
+        self.step = index(self._attributes.get(layout.STEP, 1))
+        self.blocks, self.nodes = InFiles(files, BLOCKS), InFiles(files, NODES)
 
     @classmethod
     def create(
         cls,
         path: str | Path,
-        sweep: Sweep,
+        sweep: AnySweep,
         *,
         chunk_points: int | None = None,
         provenance: Mapping[str, object],
@@ -103,9 +104,9 @@ class Store:
         """
         files = files_of(path, durable=durable)
         if not files.exists():
-            if sweep.reduction is not None:
-                stretch = work_shape(sweep, chunk_points)[-1]  # points computed at once
-                provenance = {**provenance, layout.STRETCH: stretch}
+            if isinstance(sweep, Reduced):
+                step = work_shape(sweep, chunk_points)[-1]
+                provenance = {**provenance, layout.STEP: step}
             if any(name.startswith("c") for name in files.list("status")):
                 raise StoreError(
                     f"{str(files)!r} has chunks but no zarr.json, so it is not a store; name "
@@ -147,7 +148,7 @@ class Store:
             return cls(files, sweep_of(group), group)
 
     @classmethod
-    def extend(cls, path: str | Path, sweep: Sweep, *, accept_revision: bool = False) -> Store:
+    def extend(cls, path: str | Path, sweep: AnySweep, *, accept_revision: bool = False) -> Store:
         """The store at a path, with axes as long as those of the sweep; done chunks are kept.
 
         Chunks cut short by an old end become pending. Stopped at any moment, it is completed by
@@ -165,7 +166,7 @@ class Store:
             longer = extension.grown(store.sweep, sweep)
             if not accept_revision:
                 store.refuse_other_kernel(sweep)
-            if longer.grid != store.sweep.grid:
+            if longer.computed_shape != store.sweep.computed_shape:
                 extension.begin(files, longer, store.chunk_shape, store._attributes)
                 extension.finish(files)
         return cls.open(path)
@@ -174,14 +175,14 @@ class Store:
         """The store as it is now: it may have been extended or deleted."""
         return self._open(self._files)
 
-    def differences(self, sweep: Sweep, *, accept_revision: bool = False) -> list[str]:
+    def differences(self, sweep: AnySweep, *, accept_revision: bool = False) -> list[str]:
         """One sentence for each difference between a sweep and the store's; none if it is that."""
         sentences = differences(self.sweep, sweep)
         if not sentences and not accept_revision and (revised := self._other_revision(sweep)):
             return [f"{revised} (use `accept_revision` to continue anyway)"]
         return sentences
 
-    def refuse_other_kernel(self, sweep: Sweep | None = None) -> None:
+    def refuse_other_kernel(self, sweep: AnySweep | None = None) -> None:
         """Raise StoreError if this program has another revision or kernel of the store's method."""
         if revised := self.other_code(sweep):
             raise StoreError(
@@ -191,24 +192,25 @@ class Store:
                 "version that made this one"
             )
 
-    def accept_kernel(self, sweep: Sweep | None = None) -> None:
+    def accept_kernel(self, sweep: AnySweep | None = None) -> None:
         """Let receipts say from now on which code computes, if it did not make the store."""
         if self.other_code(sweep):
             self._accepted = {
-                "revision": (sweep or self.sweep).method.revision,
-                "kernel_digest": kernel_digest(self.sweep),
+                "revision": (sweep or self.sweep).points.method.revision,
+                "kernel_digest": kernel_digest(self.sweep.points),
             }
 
-    def _other_revision(self, sweep: Sweep) -> str:
+    def _other_revision(self, sweep: AnySweep) -> str:
         """A sentence if the sweep's method has another revision than the store's; else ""."""
-        if sweep.method.revision == self.revision:
+        if sweep.points.method.revision == self.revision:
             return ""
+        method = sweep.points.method
         return (
-            f"revision of method {sweep.method.name}: {self.revision} in the store, "
-            f"{sweep.method.revision} in this program, whose results may have other last bits"
+            f"revision of method {method.name}: {self.revision} in the store, {method.revision} in "
+            "this program, whose results may have other last bits"
         )
 
-    def other_code(self, sweep: Sweep | None = None) -> str:
+    def other_code(self, sweep: AnySweep | None = None) -> str:
         """Which other revision or kernel than this program's made the store; "" if none did.
 
         Stores of earlier versions have a digest of the raw text, or none: of those only the
@@ -217,10 +219,10 @@ class Store:
         stored = self.kernel_digest
         if revised := self._other_revision(sweep or self.sweep):
             return revised
-        if not is_token_digest(stored) or (digest := kernel_digest(self.sweep)) == stored:
+        if not is_token_digest(stored) or (digest := kernel_digest(self.sweep.points)) == stored:
             return ""
         return (
-            f"kernel of method {self.sweep.method.name}: {stored} in the store, "
+            f"kernel of method {self.sweep.points.method.name}: {stored} in the store, "
             f"{digest} in this program, whose results may differ"
         )
 
@@ -250,7 +252,7 @@ class Store:
         That may have happened while a run was waiting for the lock.
         """
         with faults.writing(self._files):
-            if extension.has_grown(self._files, self.sweep.shape, self._fingerprint):
+            if extension.has_grown(self._files, self.sweep.grid.shape, self._fingerprint):
                 raise StoreError(
                     f"{self.location!r} was extended during this run; what is computed is kept, "
                     "except for chunks cut short by its old end: run the longer sweep to continue"
@@ -296,7 +298,7 @@ class Store:
         for name, part in parts.items():
             pieces = encoding.encoded_for(self._arrays[name], part)
             self._files.put(self._chunks.key(name, chunk), pieces)
-        if chunk.shape != self.chunk_shape or self.sweep.reduction is not None:
+        if chunk.shape != self.chunk_shape or isinstance(self.sweep, Reduced):
             try:
                 self.refuse_what_has_grown()
             except StoreError:
@@ -323,8 +325,9 @@ class Store:
 
         In cells, the points that were reduced count. Raises StoreError if a status is damaged.
         """
-        name = "status" if self.sweep.reduction is None else POINTS_BY_STATUS
-        count = status_counts if self.sweep.reduction is None else reduced_counts
+        is_reduced = isinstance(self.sweep, Reduced)
+        name = POINTS_BY_STATUS if is_reduced else "status"
+        count = reduced_counts if is_reduced else status_counts
         total = Counter[Status]()
         with faults.opening(self._files):
             for chunk in chunks:
@@ -340,7 +343,7 @@ class Store:
         a chunk that is not done is damaged if a folder is in the place of a file. Raises StoreError
         if a coordinate is damaged.
         """
-        for axis in self.sweep.axes:
+        for axis in self.sweep.grid.axes:
             for values, start in product(axis.columns.values(), range(0, axis.size, STRETCH)):
                 values[start : start + STRETCH]  # raises StoreError if damaged
         dataset = self.dataset()
@@ -351,6 +354,15 @@ class Store:
             done = {chunk.index for chunk in self.done()}  # a run may have reopened some of them
             damaged = [c for c in damaged if c.index in done and not self._chunks.is_whole(c)]
         return sorted((*damaged, *blocked), key=lambda chunk: chunk.index)
+
+    def parts(self, chunk: Chunk) -> list[Chunk]:
+        """What of a chunk is computed at once: all of it."""
+        return [chunk]
+
+    def finish(self, last: Chunk | None = None) -> list[Chunk]:
+        """Nothing is left once chunks are written."""
+        del last
+        return []
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged. Reads all of them."""
@@ -383,12 +395,16 @@ class Store:
         if not is_url(self.location):  # objects at a URL appear whole
             with faults.writing(self._files):
                 durable.clean(self.path)
-        if self.sweep.reduction is not None:
-            # Two processes that completed a cell at once may have left its pieces.
+        if isinstance(self.sweep, Reduced):
+            # A run that was killed, or two at once, may have left the blocks of a finished cell.
             done = {key(cell.index, ".") for cell in self.done()}
-            for name in self.pieces.names():
+            for name in self.blocks.names():
                 if name.partition("/")[0] in done:
-                    self.pieces.remove(name)
+                    self.blocks.remove(name)
+
+    def has_earlier_blocks(self) -> bool:
+        """Whether an earlier version has begun cells, in files that this one does not read."""
+        return bool(InFiles(self._files, EARLIER).names())
 
     def holders(self) -> list[dict[str, Any]] | None:
         """The living processes that hold the store or a shard: host, pid, time; None for a URL."""

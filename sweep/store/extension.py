@@ -17,22 +17,22 @@ import numpy as np
 
 from sweep.errors import StoreError
 from sweep.plan.chunking import chunk_at, chunks, refuse_many_chunks
-from sweep.request import Axis, LongValues, Sweep
+from sweep.request import AnySweep, Axis, LongValues, Reduced
 from sweep.store.chunk_files import key, separator_of
 from sweep.store.creation import build
-from sweep.store.differences import differences, reduced_axes, unlike_values
+from sweep.store.differences import axes_over, differences, unlike_values
 from sweep.store.faults import gone
 from sweep.store.place import GROUP, STATUS, Files, attributes_of, beside, in_order
 from sweep.work import Values
 
 
-def grown(stored: Sweep, longer: Sweep) -> Sweep:
+def grown(stored: AnySweep, longer: AnySweep) -> AnySweep:
     """The longer sweep, with the stored values where the store has them.
 
     An axis along which points are reduced may be longer, too, if it is the only one. Raises
     StoreError with every difference other than axes that continue behind their end.
     """
-    if any(axis.is_refined for axis in stored.axes):
+    if any(axis.is_refined for axis in stored.grid.axes):
         raise StoreError(
             "a refined store cannot be extended: run the larger sweep in a store of its own"
         )
@@ -43,27 +43,27 @@ def grown(stored: Sweep, longer: Sweep) -> Sweep:
             + "\n  ".join(sentences)
             + "\nrun it in a store of its own"
         )
-    pairs = zip(stored.axes, longer.axes, strict=True)
-    return replace(longer, axes=tuple(_joined(own, other) for own, other in pairs))
+    pairs = zip(stored.grid.axes, longer.grid.axes, strict=True)
+    return longer.with_axes([_joined(own, other) for own, other in pairs])
 
 
-def hint(stored: Sweep, other: Sweep, location: str) -> str:
+def hint(stored: AnySweep, other: AnySweep, location: str) -> str:
     """How to bring another sweep into a store, if only its axes are longer; else ""."""
     try:
         longer = grown(stored, other)
     except StoreError:
         return ""
-    if longer.grid == stored.grid:
+    if longer.computed_shape == stored.computed_shape:
         return ""
     extend = f"`sweep extend {shlex.quote(location)} FILE`"
     return f"only axes continue behind their end: use {extend} to keep what is computed; or "
 
 
 def begin(
-    files: Files, sweep: Sweep, chunk_shape: tuple[int, ...], provenance: Mapping[str, object]
+    files: Files, sweep: AnySweep, chunk_shape: tuple[int, ...], provenance: Mapping[str, object]
 ) -> None:
     """Prepare the extension; from then on it is under way. SweepError if it has too many chunks."""
-    refuse_many_chunks(sweep.shape, chunk_shape)
+    refuse_many_chunks(sweep.grid.shape, chunk_shape)
     forget(files)
     with _prepared(files).publish() as folder:
         build(folder, sweep, chunk_shape, provenance, separator_of(_status(files)))
@@ -115,20 +115,20 @@ def _cut_chunks(old: Mapping[str, Any], new: Mapping[str, Any], *, every: bool) 
             yield key(chunk.index, separator_of(old))
 
 
-def _differences(stored: Sweep, longer: Sweep) -> list[str]:
-    def columns(sweep: Sweep) -> tuple[int, list[tuple[str, set[str]]]]:
-        return len(sweep.axes), [(axis.name, set(axis.columns)) for axis in sweep.of_points.axes]
+def _differences(stored: AnySweep, longer: AnySweep) -> list[str]:
+    def columns(sweep: AnySweep) -> tuple[int, list[tuple[str, set[str]]]]:
+        names = [(axis.name, set(axis.columns)) for axis in sweep.points.axes]
+        return len(sweep.grid.axes), names
 
-    if stored.model.name != longer.model.name or columns(stored) != columns(longer):
+    is_other_model = stored.points.model.name != longer.points.model.name
+    if is_other_model or columns(stored) != columns(longer):
         return differences(stored, longer)
-    same = replace(longer, axes=stored.axes)
-    if longer.reduction is not None:
-        reduction = replace(longer.reduction, axes=reduced_axes(stored))
-        same = replace(same, reduction=reduction)
-    pairs = zip(stored.of_points.axes, longer.of_points.axes, strict=True)
+    points = longer.points.with_axes(stored.points.axes)
+    same = replace(longer, points=points) if isinstance(longer, Reduced) else points
+    pairs = zip(stored.points.axes, longer.points.axes, strict=True)
     texts = [text for own, other in pairs for text in _axis(own, other)]
-    reduced = [axis.size for axis in reduced_axes(stored)]
-    if len(reduced) > 1 and reduced != [axis.size for axis in reduced_axes(longer)]:
+    over = [axis.size for axis in axes_over(stored)]
+    if len(over) > 1 and over != [axis.size for axis in axes_over(longer)]:
         texts.append("points reduced over several axes at once cannot be more")
     return [*differences(stored, same), *texts]
 

@@ -14,7 +14,7 @@ from zarr.storage import FsspecStore, LocalStore, WrapperStore
 
 from sweep.errors import StoreError
 from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, outputs_in, plain
-from sweep.request import STRETCH, LongValues, Sweep
+from sweep.request import STRETCH, AnySweep, LongValues
 from sweep.spec import every_parameter
 from sweep.store.creation import REDUCED
 from sweep.store.encoding import Piece, encoded_for
@@ -96,7 +96,7 @@ def file_shape(array: zarr.Array[Any]) -> tuple[int, ...]:
     return array.shards or array.chunks
 
 
-def sweep_of(group: zarr.Group) -> Sweep:
+def sweep_of(group: zarr.Group) -> AnySweep:
     """The sweep that the store was made for."""
     made_from = recipe_of(group)
     columns = {name: _coordinate(group, name) for name in along_axes(made_from)}

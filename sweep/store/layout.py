@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from sweep import __version__
 from sweep.plan.recipes import fingerprint, outputs_in, recipe
-from sweep.request import LEVEL, LongValues, Sweep
+from sweep.request import LEVEL, AnySweep, LongValues, Reduced
 from sweep.spec import DTYPES, MISSING, Labels, Output, Parameter, Status
 from sweep.store.derived_coordinates import stored_columns
 from sweep.work import Chunk
 
 CONVENTIONS = "CF-1.11"
 MISSING_LEVEL = 255
-STRETCH = "stretch"  # attribute of a store whose points are reduced
+STEP = "stretch"  # attribute of a reduced store: the points of a step of blocks and nodes
 WEAR = "wear"  # attribute with [wear] of the sweep file, as JSON; no value depends on it
 
 
@@ -49,30 +49,31 @@ class Variable:
         return self.dtype.itemsize * math.prod(self.inner_shape)
 
 
-def results(sweep: Sweep) -> list[Variable]:
+def results(sweep: AnySweep) -> list[Variable]:
     """The requested outputs in the order of the model's table, or statistics; then the status."""
-    order = [output.name for output in sweep.of_points.model.outputs]
-    outputs = sweep.outputs
-    if sweep.reduction is None:
+    order = [output.name for output in sweep.points.model.outputs]
+    outputs = sweep.grid.outputs
+    if not isinstance(sweep, Reduced):
         outputs = sorted(outputs, key=lambda output: order.index(output.name))
     return [*(_output(output, sweep) for output in outputs), _status(sweep)]
 
 
-def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]]:
+def coordinates(sweep: AnySweep) -> list[tuple[Variable, LongValues | NDArray[Any]]]:
     """Every parameter of the sweep as a coordinate with its values; those on axes come first.
 
     Refined points have their levels as another coordinate, and statistics their labels. A derived
     parameter that varies along several axes is added by `with_derived` where results are read.
     Parameters that were reduced have none.
     """
-    table = {parameter.name: parameter for parameter in sweep.inputs}
+    table = {parameter.name: parameter for parameter in sweep.points.inputs}
     along: list[tuple[Variable, LongValues | NDArray[Any]]] = [
         (_coordinate(table[name], (axis.name,)), values)
-        for axis in sweep.axes
+        for axis in sweep.grid.axes
         for name, values in axis.columns.items()
     ]
     single = [
-        (_coordinate(table[name], ()), np.array(value)) for name, value in sweep.constants.items()
+        (_coordinate(table[name], ()), np.array(value))
+        for name, value in sweep.points.constants.items()
     ]
     derived = [
         (_coordinate(table[name], dimensions), values)
@@ -81,14 +82,14 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]
     halved = {"long_name": "how often the grid was halved there", "units": "1"}
     levels = [
         (Variable(LEVEL, (axis.name,), np.dtype(np.uint8), MISSING_LEVEL, halved), axis.levels)
-        for axis in sweep.axes
+        for axis in sweep.grid.axes
         if axis.levels is not None
     ]
-    labels = {each.name: each for output in sweep.outputs for each in output.labels}
+    labels = {each.name: each for output in sweep.grid.outputs for each in output.labels}
     return [*along, *single, *derived, *levels, *map(_labels, labels.values())]
 
 
-def single_values(sweep: Sweep) -> dict[str, NDArray[Any]]:
+def single_values(sweep: AnySweep) -> dict[str, NDArray[Any]]:
     """The parameters with one value, of shape (), which follow from the recipe."""
     return {
         variable.name: np.asarray(value)
@@ -97,21 +98,21 @@ def single_values(sweep: Sweep) -> dict[str, NDArray[Any]]:
     }
 
 
-def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]:
+def attributes(sweep: AnySweep, provenance: Mapping[str, object]) -> dict[str, Any]:
     """The attributes of the Dataset: title, origin and recipe, as texts and numbers.
 
     The caller's provenance must be the same whenever and wherever the sweep is run. Its revision,
     if it has one, is kept: it is that of a store which is extended.
     """
-    made_from = recipe(sweep)
+    made_from, points = recipe(sweep), sweep.points
     own_attributes = {
         "Conventions": CONVENTIONS,
-        "title": sweep.model.title,
+        "title": points.model.title,
         "source": f"tribosweep {__version__}",
-        "references": sweep.model.source,
-        "model": sweep.model.name,
-        "method": sweep.method.name,
-        "revision": provenance.get("revision", sweep.method.revision),
+        "references": points.model.source,
+        "model": points.model.name,
+        "method": points.method.name,
+        "revision": provenance.get("revision", points.method.revision),
         "fingerprint": fingerprint(made_from),
         "recipe": json.dumps(made_from, sort_keys=True),
     }
@@ -155,8 +156,8 @@ def _part(variable: Variable, arrays: Mapping[str, NDArray[Any]], chunk: Chunk) 
         return array.reshape(chunk.shape + variable.inner_shape).astype(variable.dtype, copy=False)
 
 
-def _output(output: Output, sweep: Sweep) -> Variable:
-    dtype = sweep.dtype if output.kind == "real" else np.dtype(DTYPES[output.kind]).name
+def _output(output: Output, sweep: AnySweep) -> Variable:
+    dtype = sweep.grid.dtype if output.kind == "real" else np.dtype(DTYPES[output.kind]).name
     meaning: dict[str, Any] = {"units": output.unit}
     if output.kind == "flag":
         meaning = flags(dict(enumerate(output.flags)))
@@ -170,7 +171,7 @@ def _output(output: Output, sweep: Sweep) -> Variable:
     )
 
 
-def _status(sweep: Sweep) -> Variable:
+def _status(sweep: AnySweep) -> Variable:
     names = {status.value: status.name for status in Status}
     attributes = {"long_name": "how the point ended", **flags(names)}
     return _result("status", "uint8", Status.pending.value, attributes, sweep)
@@ -182,13 +183,17 @@ def flags(names: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _result(
-    name: str, dtype: str, missing: float, attributes: Mapping[str, Any], sweep: Sweep
+    name: str, dtype: str, missing: float, attributes: Mapping[str, Any], sweep: AnySweep
 ) -> Variable:
     """An array over the grid; CF wants it to name coordinates that no dimension is named after."""
     coordinate_names = [c.name for c, _ in coordinates(sweep) if c.dimensions != (c.name,)]
     coordinate_attributes = {"coordinates": " ".join(coordinate_names)} if coordinate_names else {}
     return Variable(
-        name, sweep.dimensions, np.dtype(dtype), missing, {**attributes, **coordinate_attributes}
+        name,
+        sweep.grid.dimensions,
+        np.dtype(dtype),
+        missing,
+        {**attributes, **coordinate_attributes},
     )
 
 

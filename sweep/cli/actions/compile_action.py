@@ -24,7 +24,7 @@ def print_compiled(
         began = time.perf_counter()
         variants = compile_all(request)
         seconds, folder = time.perf_counter() - began, str(cache_folder())
-    model, method = request.sweep.model.name, request.sweep.method.name
+    model, method = request.sweep.points.model.name, request.sweep.points.method.name
     if as_json:
         kernels = [{"variants": list(names)} for names in variants]
         figures = {"kernels": kernels, "seconds": seconds, "cache": folder}

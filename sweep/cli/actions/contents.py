@@ -14,7 +14,7 @@ import xarray as xr
 from sweep.causes import theory_of
 from sweep.cli.printing import counted, print_first, print_section, print_table
 from sweep.plan.recipes import model_in
-from sweep.request import Sweep
+from sweep.request import AnySweep
 from sweep.spec import Status
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.derived_stores import wear_of
@@ -26,7 +26,6 @@ WEIGHTING = {
     "points": "means and shares count all points the same, although refinement clusters them "
     "where outputs change; the finished sweep has those of the map",
 }
-SECOND_PASS = "computed a second time, for exact quantiles"
 MAX_LABELS = 6
 PROVENANCE = ("references", "source", "method", "revision", "kernel_digest", "fingerprint")
 
@@ -220,7 +219,7 @@ def next_command(command: str, store: str | Path) -> str:
     return f"sweep {command} {shlex.quote(str(store))}"
 
 
-def look_command(store: str | Path, sweep: Sweep, counts: Mapping[Status, int]) -> str:
+def look_command(store: str | Path, sweep: AnySweep, counts: Mapping[Status, int]) -> str:
     """The command to look at results: a plot, or `sweep show` if there is nothing to draw."""
     drawable = sweep.n_points > 1 and Status.ok in counts
     return next_command("plot" if drawable else "show", store)

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from sweep.cli.actions.contents import SECOND_PASS, counts_json
+from sweep.cli.actions.contents import counts_json
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.errors import MachineError
 from sweep.forecast import Forecast, Probed, forecast_of
@@ -21,7 +21,7 @@ from sweep.wording import duration, rate, share
 def print_forecast(request: Request, store: str, *, as_json: bool) -> None:
     """Print what a run needs; end with the status of MachineError if the disk is too small."""
     forecast = forecast_of(request, store)
-    sentences = request.sweep.model.sentences
+    sentences = request.sweep.points.model.sentences
     jobs = _jobs(request.options) if request.options.cluster == SLURM else {}
     if as_json:
         probed = counts_json(forecast.probed.counts, sentences, forecast.probed.causes)
@@ -67,8 +67,6 @@ def _jobs(options: RunOptions) -> dict[str, Any]:
 def _rows(forecast: Forecast, store: str) -> list[tuple[str, str]]:
     pending, total = f"{forecast.points_pending:,}", f"{forecast.points_total:,}"
     points = f"{pending} pending" + ("" if pending == total else f", of {total}")
-    if forecast.points_again:
-        points += f"; {forecast.points_again:,} of them {SECOND_PASS}"
     room = "" if forecast.bytes_free is None else f", of {_bytes(forecast.bytes_free)} free"
     pace = forecast.points_per_second
     time_text = "unknown: the first points took more than 10 s"

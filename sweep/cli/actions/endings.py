@@ -7,7 +7,6 @@ import sys
 from dataclasses import dataclass
 
 from sweep.cli.actions.contents import (
-    SECOND_PASS,
     counts_json,
     look_command,
     next_command,
@@ -18,7 +17,7 @@ from sweep.cli.actions.contents import (
 )
 from sweep.cli.printing import counted, print_object
 from sweep.cli.stopping import StopRequest
-from sweep.engine.driver import points_left_of_shard, shard_counts
+from sweep.engine.driver import shard_counts
 from sweep.engine.ledger import Summary
 from sweep.engine.threads import in_threads
 from sweep.spec import Status
@@ -89,28 +88,21 @@ def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
     print(f"finished chunks are kept in {ended.place}; resume with: {again}", file=sys.stderr)
 
 
-def _print_shard(ended: Ended, shard: tuple[int, int], again: str, *, as_json: bool) -> int:
+def _print_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
     i, n = shard
-    counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.model.sentences
+    counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.points.model.sentences
     points_left, next_step = ended.remaining.points_left, next_command("status", ended.place)
-    points_waiting = points_left_of_shard(ended.kept, ended.remaining, shard)
     if as_json:
         status = counts_json(counts, sentences)
         figures = {**_figures(ended), "shard": [i, n], "points_pending": points_left}
-        print_object(
-            "summary", **figures, status=status, next=again if points_waiting else next_step
-        )
+        print_object("summary", **figures, status=status, next=next_step)
     else:
         computed = f"{counted(ended.summary.points, 'point')} now"
         pending = f"{points_left:,} are pending in all"
         print(f"{ended.place}: shard {i} of {n} is done, {computed}; {pending}")
         if set(counts) - {Status.ok}:
             print_statuses(counts, sentences)
-        if points_waiting:
-            print(f"{counted(points_waiting, 'point')} of this shard are {SECOND_PASS}")
-            print(f"next, when all shards have ended: {again}")
-        else:
-            print(f"next: {next_step}")
+        print(f"next: {next_step}")
     return 1 if counts.get(Status.failed) else 0
 
 
@@ -126,7 +118,7 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
             "points_done": ended.points_total,
             "outputs": outputs_json(dataset, summary),
             "weighted_by": summary.weighted_by,
-            "status": counts_json(summary.counts, sweep.model.sentences, summary.causes),
+            "status": counts_json(summary.counts, sweep.points.model.sentences, summary.causes),
             "next": next_step,
             **({"wear": ended.wear} if ended.wear else {}),
         }
@@ -138,7 +130,7 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
         else:
             print("no point could be computed:")
         if set(summary.counts) != {Status.ok}:
-            print_statuses(summary.counts, sweep.model.sentences, summary.causes)
+            print_statuses(summary.counts, sweep.points.model.sentences, summary.causes)
         if failed:
             print_errors(errors(store.done_receipts(store.receipts())), store.log)
         if ended.wear:
@@ -152,8 +144,6 @@ def _headline(ended: Ended) -> str:
     if not summary.chunks:
         all_there = "1 point is" if ended.points_total == 1 else f"all {total} are"
         return f"{ended.place}: nothing to do, {all_there} there"
-    if again := ended.remaining.points_again:
-        total += f" ({again:,} {SECOND_PASS})"
     pace, crew = rate(summary.points / summary.wall_seconds), counted(summary.workers, "worker")
     time_text = f"{duration(summary.wall_seconds)} ({pace}; {crew} on {summary.backend})"
     return f"{ended.place}: {total}, {summary.points:,} of them now, in {time_text}"

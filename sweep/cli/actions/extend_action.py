@@ -34,10 +34,11 @@ def extend_store(
     if done == total:
         next_step = look_command(store, longer.sweep, state(longer).counts)
     if as_json:
-        grid = {"store": store, "shape": longer.sweep.shape, "dimensions": longer.sweep.dimensions}
+        own = longer.sweep.grid
+        grid = {"store": store, "shape": own.shape, "dimensions": own.dimensions}
         print_json({**grid, "points_total": total, "points_done": done, "next": next_step})
         return
-    axes = longer.sweep.of_points.axes
+    axes = longer.sweep.points.axes
     lengths = " x ".join(f"{axis.name} {axis.size:,}" for axis in axes)
     print(f"{store}: {lengths or 'no axis'}; {done:,} of {counted(total, 'point')} done")
     print(f"next: {next_step}")

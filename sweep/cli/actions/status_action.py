@@ -15,7 +15,6 @@ from typing import Any
 import typer
 
 from sweep.cli.actions.contents import (
-    SECOND_PASS,
     counts_json,
     look_command,
     next_command,
@@ -25,6 +24,7 @@ from sweep.cli.actions.contents import (
 from sweep.cli.printing import counted, print_first, print_json, print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
+from sweep.request import Reduced
 from sweep.spec import Status
 from sweep.store import PassFolder, Remaining, Store, anything_at, remaining
 from sweep.store.receipts import Flow, flow, is_writing
@@ -60,9 +60,9 @@ def print_status(store: str, *, verify: bool, watch: bool, as_json: bool) -> int
         _print_state(store_state)
         print_statuses(
             store_state.counts,
-            opened.sweep.model.sentences,
+            opened.sweep.points.model.sentences,
             store_state.causes,
-            cells=math.prod(opened.sweep.shape) if opened.sweep.reduction else None,
+            cells=math.prod(opened.sweep.grid.shape) if isinstance(opened.sweep, Reduced) else None,
         )
         print_errors(store_state.errors, opened.log)
         _print_kernels(store_state.kernels, opened)
@@ -94,7 +94,7 @@ def _verified(store: Store) -> Iterator[Damage]:
         store.note_damage(chunks)
     for chunk in chunks:
         ends = [(part.start, part.stop) for part in chunk.slices]
-        slices = dict(zip(store.sweep.dimensions, ends, strict=True))
+        slices = dict(zip(store.sweep.grid.dimensions, ends, strict=True))
         for file in store.damaged_files(chunk):
             yield Damage(file, chunk.n_points, slices, Path(file).is_dir())
 
@@ -102,7 +102,8 @@ def _verified(store: Store) -> Iterator[Damage]:
 def _state_json(
     store: Store, store_state: StoreState, damaged: list[Damage] | None
 ) -> dict[str, Any]:
-    statuses = counts_json(store_state.counts, store.sweep.model.sentences, store_state.causes)
+    sentences = store.sweep.points.model.sentences
+    statuses = counts_json(store_state.counts, sentences, store_state.causes)
     figures = {
         key: value for key, value in vars(store_state).items() if key not in ("counts", "causes")
     }
@@ -116,8 +117,6 @@ def _print_state(store_state: StoreState) -> None:
         f"{done:,} of {counted(total, 'point')} done ({share(done / total)}), "
         f"{store_state.chunks_done:,} of {counted(store_state.chunks_total, 'chunk')}"
     )
-    if store_state.points_again:
-        print(f"of these, {store_state.points_again:,} are {SECOND_PASS}")
     if done < total:
         print(
             f"running now: {', '.join(store_state.running)}"
@@ -183,7 +182,7 @@ def wait_for_store(path: str, stop: Event) -> None:
 
 def watch_store(store: Store, stop: Event, *, as_json: bool) -> None:
     """Print rate, time left, failures and workers until all is done, or `stop` is set."""
-    sentences = store.sweep.model.sentences
+    sentences = store.sweep.points.model.sentences
     while (left := remaining(store := store.refreshed())).points_left and not stop.is_set():
         began = time.monotonic()
         flow = flow_of(store)

@@ -34,7 +34,7 @@ def print_trace(
     with interruptible("stopped by {cause}: nothing was written"):
         if path is not None:
             refuse_end(path)
-        sweep = as_point(load(config, overrides, at=at).sweep)
+        sweep = as_point(load(config, overrides, at=at).sweep.points)
         dataset = trace_point(sweep, samples=samples, start=start, end=end, cycles=cycles)
         chosen = any(each is not None for each in (start, end, cycles))
         drawn = None if chosen else SHOWN_CYCLES

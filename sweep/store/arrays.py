@@ -1,4 +1,4 @@
-"""Results in memory, with the interface and the Dataset of a store."""
+"""Results in memory, as a run writes them, and as a Dataset."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.plan.chunking import chunk_counts, chunk_shape, chunks, work_shape
-from sweep.request import Sweep
+from sweep.plan.chunking import chunk_shape, chunks, work_shape
+from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, status_counts
 from sweep.store import layout
 from sweep.store.derived_coordinates import with_derived
-from sweep.store.pieces import InMemory
+from sweep.store.partials import InMemory
 from sweep.work import Chunk
 
 
-class MemoryResults:
+class Arrays:
     """The results of one sweep in memory, filled chunk by chunk; all are pending at first.
 
     Raises MachineError if they need more memory than is free.
     """
 
     location = None  # other processes cannot open them
+    kept = None  # points are written as they are
 
     def __init__(
         self,
-        sweep: Sweep,
+        sweep: AnySweep,
         *,
         chunk_points: int | None = None,
         provenance: Mapping[str, object] | None = None,
@@ -40,22 +41,29 @@ class MemoryResults:
         self._variables = layout.results(sweep)
         _refuse_what_does_not_fit(sweep, self._variables)
         self.sweep = _in_memory(sweep)
-        self.grid = sweep.shape  # of what is stored
         self.chunk_shape = chunk_shape(sweep, chunk_points)
-        self.n_chunks = math.prod(chunk_counts(sweep.shape, self.chunk_shape))
         self._provenance = provenance or {}
         self._arrays = {
-            v.name: np.full(sweep.shape + v.inner_shape, v.missing, v.dtype)
+            v.name: np.full(sweep.grid.shape + v.inner_shape, v.missing, v.dtype)
             for v in self._variables
         }
         self._done: set[tuple[int, ...]] = set()
-        self.stretch = work_shape(sweep, chunk_points)[-1] if sweep.reduction else 1
-        self.pieces, self.nodes = InMemory(), None
+        self.step = work_shape(sweep, chunk_points)[-1] if isinstance(sweep, Reduced) else 1
+        self.blocks, self.nodes = InMemory(), None
 
     def pending(self) -> list[Chunk]:
         """The chunks not yet written, in C order."""
-        every = chunks(self.sweep.shape, self.chunk_shape)
+        every = chunks(self.sweep.grid.shape, self.chunk_shape)
         return [chunk for chunk in every if chunk.index not in self._done]
+
+    def parts(self, chunk: Chunk) -> list[Chunk]:
+        """What of a chunk is computed at once: all of it."""
+        return [chunk]
+
+    def finish(self, last: Chunk | None = None) -> list[Chunk]:
+        """Nothing is left once chunks are written."""
+        del last
+        return []
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are written."""
@@ -97,17 +105,17 @@ def _attributes(variable: layout.Variable) -> dict[str, Any]:
     return {name: v for name, v in variable.attributes.items() if name != "coordinates"}
 
 
-def _in_memory(sweep: Sweep) -> Sweep:
-    """The same sweep with all values of its axes in memory."""
-    values = [{name: v[:] for name, v in axis.columns.items()} for axis in sweep.axes]
-    axes = [replace(axis, columns=own) for axis, own in zip(sweep.axes, values, strict=True)]
-    return replace(sweep, axes=tuple(axes))
+def _in_memory(sweep: AnySweep) -> AnySweep:
+    """The same sweep with all values of the axes of its results in memory."""
+    values = [{name: v[:] for name, v in axis.columns.items()} for axis in sweep.grid.axes]
+    pairs = zip(sweep.grid.axes, values, strict=True)
+    return sweep.with_axes([replace(axis, columns=own) for axis, own in pairs])
 
 
-def _refuse_what_does_not_fit(sweep: Sweep, variables: list[layout.Variable]) -> None:
-    values = sum(8 * axis.size * len(axis.columns) for axis in sweep.axes)
+def _refuse_what_does_not_fit(sweep: AnySweep, variables: list[layout.Variable]) -> None:
+    values = sum(8 * axis.size * len(axis.columns) for axis in sweep.grid.axes)
     per_point = sum(variable.point_bytes for variable in variables)
-    needed = values + math.prod(sweep.shape) * per_point
+    needed = values + math.prod(sweep.grid.shape) * per_point
     free = psutil.virtual_memory().available
     if needed > free:
         raise MachineError(
