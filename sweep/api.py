@@ -16,7 +16,7 @@ from sweep.config import checked_options, load
 from sweep.config.overrides import Changes
 from sweep.config.stored import is_store
 from sweep.engine.crews import OpenBackend, refuse_in_worker_process
-from sweep.engine.driver import open_store, run_in_store
+from sweep.engine.driver import provenance, run_in_store
 from sweep.engine.ledger import Progress, Summary
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
@@ -25,7 +25,7 @@ from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
-from sweep.refine.passes import first_pass, in_memory, run_in_memory, run_in_stores
+from sweep.refine.refined import growing, open_refined, with_points
 from sweep.request import Request, Wear
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
 from sweep.store.derived_stores import is_current, source_at
@@ -62,8 +62,7 @@ def run(
 
     With `progress` a bar is shown on a terminal or in a notebook, and lines elsewhere; None means
     where somebody looks, without a `report`. `report` is called with the progress a few times a
-    second. Set `stop`, a threading.Event, to end early; of a refined sweep the Dataset then has the
-    points of the pass that was interrupted.
+    second. Set `stop`, a threading.Event, to end early.
 
     A point that cannot be computed has a `status` that says why. With [wear] in the file, the
     Dataset also has the wear over years, which a finished store has in NAME_wear.zarr beside it.
@@ -115,15 +114,13 @@ def compute(
 ) -> tuple[Store, Summary]:
     """Compute what is not done in the store at `path`; the store and a summary of the run.
 
-    If a refined sweep is stopped in a pass, the store is that of the pass. With [wear], the wear of
-    finished results is kept in `store_of_wear`. SweepError as in `run`.
+    With [wear], the wear of finished results is kept in `store_of_wear`. SweepError as in `run`.
     """
     refuse_no_path(path)
-    if request.refinement is not None:
-        store, summary = run_in_stores(request, str(path), report, stop, notify, open_backend)
-    else:
-        store = open_store(request, path)
-        summary = run_in_store(store, request, report, stop, notify, open_backend)
+    store = open_refined(request, path)
+    more = growing(request, store)
+    summary = run_in_store(store, request, report, stop, notify, open_backend, more)
+    store = store if more is None else more.results
     if request.wear is not None and not summary.stopped and store.is_complete():
         source = source_at(path)
         worn, place = _worn(store.dataset(), request.wear), store_of_wear(path)
@@ -173,11 +170,11 @@ def _takes(called: object, *arguments: object) -> bool:
 
 
 def _in_memory(request: Request, report: Report | None, stop: Event | None) -> Arrays:
-    if request.refinement is not None:
-        return run_in_memory(request, report, stop)
-    results = in_memory(request.sweep, request)
-    run_engine(target_of(results), request.options, report, stop)
-    return results
+    sweep, points = with_points(request).sweep, request.options.chunk_points
+    results = Arrays(sweep, chunk_points=points, provenance=provenance(request))
+    more = growing(request, results)
+    run_engine(target_of(results), request.options, report, stop, more=more)
+    return results if more is None else more.results
 
 
 def with_options(request: Request, **options: Unpack[RunKeywords]) -> Request:
@@ -225,10 +222,10 @@ def _holds(path: Path, request: Request) -> bool:
     """Whether the store of this request is at the path."""
     try:
         stored = Store.open(path)
-        first = request if request.refinement is None else first_pass(request, path)[0]
+        requested = with_points(request, path).sweep
     except SweepError:
         return False
-    return not stored.differences(first.sweep, accept_revision=True)
+    return not stored.differences(requested, accept_revision=True)
 
 
 def _asks_for(source: Source, request: Request) -> bool:

@@ -31,12 +31,12 @@ from sweep.engine.worker import Deadline, RunState, points_of_a_call
 from sweep.options import SLURM, RunOptions
 from sweep.plan.chunking import chunk_at, chunk_counts, chunks, work_shape
 from sweep.plan.point_columns import points, variant_sets
-from sweep.refine.passes import first_pass, refuse_shard
-from sweep.refine.refiner import max_points
+from sweep.refine.next_points import max_points
+from sweep.refine.refined import with_points
 from sweep.request import STRETCH, AnySweep, Axis, Reduced, Request, Sweep, is_array
 from sweep.shipped import configs_folder
 from sweep.spec import Status, array_types, status_counts
-from sweep.store import anything_at, is_url, layout, target_of
+from sweep.store import Store, anything_at, is_url, layout, target_of
 from sweep.work import Chunk, Points
 
 PROBE_SECONDS = 1.0
@@ -104,10 +104,8 @@ def forecast_of(request: Request, path: str | Path) -> Forecast:
     pass. SweepError as of a run.
     """
     if request.refinement is not None:
-        refuse_shard(request)
-        known, place = first_pass(request, path)
-        estimate = forecast_of(replace(known, refinement=None), place)
-        if known is not request:  # all is done
+        estimate = forecast_of(replace(with_points(request, path), refinement=None), path)
+        if anything_at(path) and Store.open(path).is_refined:
             return estimate
         return replace(estimate, points_at_most=max_points(request.sweep, request.refinement))
     sweep, options = request.sweep, request.options

@@ -12,8 +12,7 @@ from sweep.config.schema import REFINE
 from sweep.errors import FaultError
 from sweep.reader import Table
 from sweep.refine.mesh import halved, is_geometric
-from sweep.refine.refiner import MAX_REFINED_POINTS
-from sweep.request import AnySweep, Axis, Refinement
+from sweep.request import MAX_REFINED_POINTS, AnySweep, Axis, Refinement
 from sweep.spec import Output, Parameter
 from sweep.wording import listed
 from sweep.work import Values

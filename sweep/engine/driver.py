@@ -10,9 +10,9 @@ from threading import Event
 
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.backends.visible import find_gpus
-from sweep.engine.crews import Crew, Notify, OpenBackend, needs_backend_here
+from sweep.engine.crews import Notify, OpenBackend, needs_backend_here
 from sweep.engine.ledger import Summary, of_shard
-from sweep.engine.loop import Report, run
+from sweep.engine.loop import More, Report, run
 from sweep.errors import MachineError, StoreError
 from sweep.plan.chunking import chunk_at, chunk_counts, chunk_shape, work_shape
 from sweep.plan.point_columns import points, variant_sets
@@ -60,9 +60,9 @@ def run_in_store(
     stop: Event | None = None,
     notify: Notify | None = None,
     open_backend: OpenBackend = open_backend_by_name,
-    crew: Crew | None = None,
+    more: More | None = None,
 ) -> Summary:
-    """Compute what is pending in the store, or in the request's shard of it.
+    """Compute what is pending in the store, or in the request's shard of it, and then `more`.
 
     StoreError at once if another run holds the store; other SweepErrors as of `sweep.run`. A whole
     run holds the store alone; shards share it, and each holds its own part.
@@ -83,7 +83,7 @@ def run_in_store(
                 store.reopen(_own_cells(store, store.failed(), shard))
             if isinstance(store.sweep, Reduced) and store.has_earlier_blocks():
                 (notify or warnings.warn)(EARLIER_BLOCKS)
-            return run(target_of(store), options, report, stop, notify, open_backend, crew)
+            return run(target_of(store), options, report, stop, notify, open_backend, more=more)
     except MachineError:  # a complete store need not be writable
         if not store.is_complete() or (options.retry_failed and store.failed()):
             raise

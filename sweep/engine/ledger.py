@@ -65,7 +65,6 @@ class Summary:
     workers: int  # the most at any one time
     backend: str  # "" if nothing was pending, so that none was needed
     stopped: Ending
-    points_before: int = 0  # of a refined sweep stopped in a pass: the points of earlier passes
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class Ledger:
     stopped: Ending = ""
 
     def __post_init__(self) -> None:
-        self.start()
+        self.began, self.ended = time.perf_counter(), math.inf
         self.most_workers = self.workers
         self.waiting = deque(self.pending)
         self.pending_points = _points(self.pending)
@@ -119,10 +118,16 @@ class Ledger:
         self.pending_points += _points(more)
         self.points_total += _points(more)
 
+    def grow(self, more: Sequence[Chunk]) -> None:
+        """Count the chunks of a target that has become longer, of which some may be done again."""
+        self.attempts.clear()
+        self.add(more)
+
     def start(self) -> None:
-        """Start the clock: kernels are compiled, and workers are there."""
-        self.began = time.perf_counter()
-        self.ended = float("inf")
+        """Start the clock, or go on: kernels are compiled, and workers are there."""
+        if not self.chunks_done:
+            self.began = time.perf_counter()
+        self.ended = math.inf
 
     def end(self) -> None:
         """Stop the clock: all that is left is to close workers."""

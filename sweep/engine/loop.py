@@ -27,6 +27,7 @@ SILENT_SECONDS = 300.0  # without a finished chunk, before the user is notified
 GRACE_SECONDS = 10.0  # beyond a task's own time limit, before its worker is killed
 
 Report = Callable[[Progress], None]
+More = Callable[[], Target | None]
 
 
 def run(
@@ -37,6 +38,7 @@ def run(
     notify: Notify | None = None,
     open_backend: OpenBackend = open_backend_by_name,
     crew: Crew | None = None,
+    more: More | None = None,
 ) -> Summary:
     """Compute and write whatever is pending; returns when all is done, or soon after `stop`.
 
@@ -44,7 +46,8 @@ def run(
     chunk that fails three times gets the status `failed`, and the run continues; SweepError is
     raised for faults of the request or the machine, with finished chunks kept. If nothing is
     pending, no backend is opened: finished results need no compiler. Without a `crew`, one is made
-    for this run.
+    for this run. Once all is done, `more` makes the target longer, or says by None that it need not
+    be.
     """
     options = options or RunOptions()
     target.finish()  # what a kill or another process has left
@@ -54,30 +57,49 @@ def run(
         every = chunks(target.sweep.computed_shape, target.chunk_shape)
         total = sum(chunk.n_points for chunk in own_chunks(target, every, options.shard))
     ledger = Ledger(pending, total, workers=1, fail_fast=options.fail_fast)
-    if not ledger.pending:
-        if report:
-            report(ledger.progress())
-        return ledger.summary(backend="")
+    while not ledger.pending:
+        if more is None or (longer := more()) is None:
+            if report:
+                report(ledger.progress())
+            return ledger.summary(backend="")
+        target = longer
+        ledger.grow(target.pending())
     made = nullcontext(crew) if crew else crew_for(options, open_backend, notify)
     with made as crew:
-        crew.begin(target, ledger.pending)
-        try:
-            ledger.see(crew.workers())
-            ledger.points_of_a_task = crew.points_of_a_task
-            ledger.start()
-            loop = _Loop(crew, target, ledger, stop or Event(), options.time_limit)
+        while True:
+            _run_once(crew, target, ledger, options, report, stop or Event())
+            if ledger.stopped or more is None or (longer := more()) is None:
+                return ledger.summary(crew.description)
+            target = longer
+            ledger.grow(target.pending())
+
+
+def _run_once(
+    crew: Crew,
+    target: Target,
+    ledger: Ledger,
+    options: RunOptions,
+    report: Report | None,
+    stop: Event,
+) -> None:
+    """Compute what is pending of a target that does not grow meanwhile."""
+    crew.begin(target, [*ledger.waiting])
+    try:
+        ledger.see(crew.workers())
+        ledger.points_of_a_task = crew.points_of_a_task
+        ledger.start()
+        loop = _Loop(crew, target, ledger, stop, options.time_limit)
+        loop.run(report)
+        while not ledger.stopped and (
+            damaged := own_chunks(target, target.finish(), options.shard)
+        ):
+            ledger.add(damaged)
             loop.run(report)
-            while not ledger.stopped and (
-                damaged := own_chunks(target, target.finish(), options.shard)
-            ):
-                ledger.add(damaged)
-                loop.run(report)
-            ledger.end()
-        except BaseException:  # Ctrl-C, too: no worker continues on its own
-            crew.halt()
-            raise
-        crew.end()
-        return ledger.summary(crew.description)
+        ledger.end()
+    except BaseException:  # Ctrl-C, too: no worker continues on its own
+        crew.halt()
+        raise
+    crew.end()
 
 
 def own_chunks(target: Target, some: Iterable[Chunk], shard: tuple[int, int] | None) -> list[Chunk]:

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.plan.chunking import chunk_shape, chunks, work_shape
+from sweep.plan.chunking import chunk_at, chunk_shape, chunks, work_shape
 from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, status_counts
 from sweep.store import layout
@@ -30,6 +30,7 @@ class Arrays:
 
     location = None  # other processes cannot open them
     kept = None  # points are written as they are
+    is_refined = False
 
     def __init__(
         self,
@@ -79,6 +80,23 @@ class Arrays:
         for name, part in layout.parts(self._variables, arrays, chunk).items():
             self._arrays[name][chunk.slices] = part
         self._done.add(chunk.index)
+
+    def grown(self, sweep: AnySweep) -> Arrays:
+        """The same with the longer axes of a sweep, whose first values these have."""
+        longer = Arrays(sweep, provenance=self._provenance)
+        longer.chunk_shape, longer.step = self.chunk_shape, self.step
+        for name, values in self._arrays.items():
+            longer._arrays[name][tuple(map(slice, values.shape))] = values
+        own, shape = self.sweep.grid.shape, sweep.grid.shape
+        for chunk in chunks(own, self.chunk_shape):  # one that was short is pending again
+            if chunk.index in self._done and chunk == chunk_at(
+                chunk.index, shape, self.chunk_shape
+            ):
+                longer._done.add(chunk.index)
+        return longer
+
+    def note_refined(self) -> None:
+        """Do nothing: there are no attributes."""
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Do nothing: only stores, which outlive a run, have receipts."""

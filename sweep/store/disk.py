@@ -171,6 +171,21 @@ class Store:
                 extension.finish(files)
         return cls.open(path)
 
+    @classmethod
+    def finish_extension(cls, path: str | Path) -> None:
+        """Apply an extension that was stopped, as a run that refines a sweep may have been."""
+        files = files_of(path, durable=True)
+        if extension.is_under_way(files):
+            with files.lock(), faults.writing(files):
+                extension.finish(files)
+
+    def grown(self, sweep: AnySweep) -> Store:
+        """This store with the longer axes of a sweep, whose first values it has; hold its lock."""
+        with faults.writing(self._files):
+            extension.begin(self._files, sweep, self.chunk_shape, self._attributes)
+            extension.finish(self._files)
+        return self.refreshed()
+
     def refreshed(self) -> Store:
         """The store as it is now: it may have been extended or deleted."""
         return self._open(self._files)
@@ -238,13 +253,28 @@ class Store:
         """
         if self.wear != table:
             self.wear = dict(table)
-            self._attributes[layout.WEAR] = json.dumps(table)
-            with faults.writing(self._files):
-                if (content := self._files.read(GROUP)) is None:
-                    raise faults.gone(self._files)
-                group = json.loads(content)
-                group["attributes"][layout.WEAR] = self._attributes[layout.WEAR]
-                self._files.put(GROUP, [json.dumps(group, indent=2).encode()])
+            self._note(layout.WEAR, json.dumps(table))
+
+    def note_refined(self) -> None:
+        """Note that no point of a refined sweep is left to compute."""
+        self._note(layout.REFINED, 1)
+
+    @property
+    def is_refined(self) -> bool:
+        """Whether that is noted."""
+        return layout.REFINED in self._attributes
+
+    def _note(self, name: str, value: object) -> None:
+        """Keep an attribute of the group, on which no result depends."""
+        if self._attributes.get(name) == value:
+            return
+        self._attributes[name] = value
+        with faults.writing(self._files):
+            if (content := self._files.read(GROUP)) is None:
+                raise faults.gone(self._files)
+            group = json.loads(content)
+            group["attributes"][name] = value
+            self._files.put(GROUP, [json.dumps(group, indent=2).encode()])
 
     def refuse_what_has_grown(self) -> None:
         """Raise StoreError if the store was extended since it was opened.

@@ -64,12 +64,12 @@ def scratch_beside(path: Path) -> Path:
 
 
 def clean(store: Path) -> None:
-    """Remove what killed processes have left in a store, and next to it, also of its passes."""
+    """Remove what killed processes have left in a store, and next to it."""
     for folder, _, names in itertools.chain(os.walk(store), os.walk(f"{store}.log")):
         for name in names:
             if name.endswith(".partial") and _SCRATCH_FILE.fullmatch(name):
                 Path(folder, name).unlink(missing_ok=True)
-    beside = re.compile(rf"\.{re.escape(store.name)}(\.passes)?\.[0-9a-f]{{32}}\.partial")
+    beside = re.compile(rf"\.{re.escape(store.name)}\.[0-9a-f]{{32}}\.partial")
     for scratch in store.parent.glob(".*.partial"):
         if beside.fullmatch(scratch.name):
             discard(scratch)

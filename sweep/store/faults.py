@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shlex
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from difflib import get_close_matches
@@ -257,14 +256,8 @@ def damaged_coordinate(name: str, what: str, *, is_single: bool = False) -> Stor
     )
 
 
-def no_store(path: str, last_pass: str | None) -> StoreError:
-    """The error for a path without a store; `last_pass` is that of a refinement under way."""
-    if last_pass is not None:
-        return StoreError(
-            f"{path!r} does not exist yet: it is being refined, or was when the run stopped; "
-            f"`sweep status {shlex.quote(last_pass)}` shows the progress of its last pass, and "
-            f"`sweep run FILE -o {shlex.quote(path)}` with the same sweep file resumes"
-        )
+def no_store(path: str) -> StoreError:
+    """The error for a path without a store."""
     place = Path(path)
     near = get_close_matches(place.name, [each.name for each in place.parent.glob("*.zarr")], n=1)
     hint = f"did you mean {near[0]!r}?" if near else "`sweep run` makes one"

@@ -1,4 +1,4 @@
-"""Where a store is, in a folder of this machine or at a URL, and its passes if it is refined.
+"""Where a store is, in a folder of this machine or at a URL.
 
 Everything about a store is written once, on the operations of its `Files`, the only ones that
 differ. `LocalFiles` says what each of them does. A key is the path of a file relative to the root,
@@ -7,12 +7,10 @@ with slashes.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from stat import S_ISLNK
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -163,50 +161,3 @@ def _followed(path: Path) -> Path:
 def anything_at(path: str | Path) -> bool:
     """Whether there is a store or anything else."""
     return files_of(path).exists() if is_url(path) else os.path.lexists(local(path))
-
-
-class PassFolder:
-    """The passes of a refined sweep: stores next to its store, removed when that is complete.
-
-    They are 0.zarr, 1.zarr and so on in the folder NAME.zarr.passes next to NAME.zarr.
-    """
-
-    def __init__(self, store: str | Path) -> None:
-        self._store = str(store).rstrip("/") if is_url(store) else str(local(store))
-        self._path = f"{self._store}.passes"
-
-    @classmethod
-    def store_of(cls, path: str) -> str | None:
-        """The store to which a path or URL of a pass leads; None for any other path."""
-        match = re.fullmatch(r"(.+)\.passes[/\\]\d+\.zarr", path)
-        return None if match is None else match[1]
-
-    def __getitem__(self, number: int) -> str:
-        """The path or URL of a pass."""
-        return f"{self._path}/{number}.zarr"
-
-    def exists(self, number: int = 0) -> bool:
-        """Whether a pass has begun, by default the first."""
-        return files_of(self[number]).exists()
-
-    def last(self) -> str | None:
-        """The path or URL of the last pass that has begun, if there is one."""
-        begun = itertools.takewhile(self.exists, itertools.count())
-        return next((self[number] for number in reversed(list(begun))), None)
-
-    def lock(self) -> AbstractContextManager[None]:
-        """Within, hold the store and its passes. Raises StoreError at once if they are held."""
-        return files_of(self._store).lock()
-
-    def remove(self, *, start: int = 0) -> None:
-        """Remove the passes from `start` on, the last one first; from 0 on, all at once."""
-        if start == 0:
-            files_of(self._path).discard()
-            return
-        begun = list(itertools.takewhile(self.exists, itertools.count(start)))
-        for number in reversed(begun):
-            files_of(self[number]).discard()
-
-    def remove_store(self) -> None:
-        """Remove the store that the passes lead to."""
-        files_of(self._store).discard()

@@ -30,7 +30,7 @@ from sweep.store.group import (
     refuse_damaged_metadata,
 )
 from sweep.store.layout import MISSING_LEVEL, ordered
-from sweep.store.place import Files, PassFolder, files_of, is_url
+from sweep.store.place import Files, files_of, is_url
 
 
 def open_results(path: str | Path) -> xr.Dataset:
@@ -56,7 +56,7 @@ def refuse_unreadable(files: Files) -> None:
     """Raise StoreError if there is no store, or one that is being extended."""
     path = str(files)
     if not files.exists():
-        raise faults.no_store(path, PassFolder(path).last())
+        raise faults.no_store(path)
     if not is_url(path):
         faults.refuse_foreign_folder(Path(path))
     if extension.is_under_way(files):

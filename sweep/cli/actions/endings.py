@@ -39,8 +39,8 @@ class Ended:
 
     @property
     def points_total(self) -> int:
-        """In a refined sweep that was stopped, the points of all passes so far."""
-        return self.summary.points_before + self.remaining.points_total
+        """The points of the store; those of a refined sweep that was stopped are not all known."""
+        return self.remaining.points_total
 
     @functools.cached_property
     def remaining(self) -> Remaining:
@@ -64,17 +64,16 @@ def print_ending(ended: Ended | None, stop: StopRequest, again: str, *, as_json:
         _print_stopped(ended, stop.cause, again, as_json=as_json)
         return stop.exit_status
     if ended.shard is not None:
-        return _print_shard(ended, ended.shard, again, as_json=as_json)
+        return _print_shard(ended, ended.shard, as_json=as_json)
     return _print_done(ended, as_json=as_json)
 
 
 def _print_stopped(ended: Ended, cause: str, again: str, *, as_json: bool) -> None:
-    before, total = ended.summary.points_before, ended.points_total
+    total = ended.points_total
     done = total - ended.remaining.points_left
-    kept = "are kept in" if not before else "of all passes are kept, those of the last one in"
     if as_json:
         print_object("summary", **_figures(ended), points_done=done, next=again)
-    words = f"{done:,} of {counted(total, 'point')} {kept} {ended.place}"
+    words = f"{done:,} of {counted(total, 'point')} are kept in {ended.place}"
     print(f"stopped by {cause}: {words}\nresume with: {again}", file=sys.stderr)
 
 
@@ -154,7 +153,7 @@ def _figures(ended: Ended) -> dict[str, object]:
     return {
         "store": ended.place,
         "points_total": ended.points_total,
-        **{name: value for name, value in vars(summary).items() if name != "points_before"},
+        **vars(summary),
         "counts": {status.name: count for status, count in summary.counts.items()},
         "points_per_second": summary.points / summary.wall_seconds if summary.points else 0.0,
     }

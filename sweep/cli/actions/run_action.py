@@ -42,10 +42,8 @@ def run_sweep(
             show(progress)
 
         computed_store, summary = api.compute(request, place, report, stop.event, print_line)
-    is_pass = request.refinement is not None and summary.stopped
     wear = None if request.wear is None else api.store_of_wear(place)
-    ended_at = computed_store.location if is_pass else place
-    return Ended(computed_store, ended_at, summary, request.options.shard, wear)
+    return Ended(computed_store, place, summary, request.options.shard, wear)
 
 
 def print_needs(

@@ -26,7 +26,7 @@ from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 from sweep.request import Reduced
 from sweep.spec import Status
-from sweep.store import PassFolder, Remaining, Store, anything_at, remaining
+from sweep.store import Remaining, Store, anything_at, remaining
 from sweep.store.receipts import Flow, flow, is_writing
 from sweep.summary import StoreState, running, state
 from sweep.wording import duration, rate, share
@@ -156,20 +156,16 @@ def _after(name: str, store: Store, store_state: StoreState, damaged: list[Damag
     if store_state.running:
         return f"{next_command('status --watch', name)} (shows the progress of the run)"
     what = "computes these chunks again" if damaged else "resumes"
-    refined = PassFolder.store_of(store.location)
-    run = next_command("run", name)
-    if refined is not None:  # a pass alone is not a sweep
-        run = f"{next_command('run FILE -o', refined)} with the same sweep file"
-    then = f"{run} ({what})"
+    then = f"{next_command('run', name)} ({what})"
     folders = [each.file for each in damaged if each.is_folder]
     place = folders[0] if len(folders) == 1 else "these folders"
     return f"move {place} out of the store; then {then}" if folders else then
 
 
 def wait_for_store(path: str, stop: Event) -> None:
-    """Wait until a store or a pass of it is there, at most MAX_WAIT_FOR_STORE, or `stop` is set."""
+    """Wait until a store is there, at most MAX_WAIT_FOR_STORE, or `stop` is set."""
     end, noted = time.monotonic() + MAX_WAIT_FOR_STORE, False
-    while not (anything_at(path) or PassFolder(path).exists()):
+    while not anything_at(path):
         if stop.is_set() or time.monotonic() > end:
             return
         if not noted:
