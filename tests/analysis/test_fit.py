@@ -1039,7 +1039,7 @@ WRONG_FILES = [
     (
         f"{MEASURED.replace(',', ';')}1,5;0.2\n",
         "",
-        "line 42: beta = '1,5' is not a number; write decimals with a point: 0.5",
+        "line 42: beta = '1,5' is not a number; give decimal = \",\", or write decimals with",
     ),
     (f"mu,energy\n{GOOD}\n", "", "'mu' has to be scaled to beta: give `scale_beta`"),
     (f"mu,energy\n{GOOD}\n", "--scale-beta 0", "scale_beta has to be positive"),
