@@ -237,6 +237,9 @@ def test_a_sample_is_read_by_its_names_without_units(tmp_path: Path) -> None:
     assert recipe(sampled) == recipe(load({**request, "sample": plain}).sweep)
     chosen = load({**request, "sample": {**own, "columns": ["base_acceleration", "friction"]}})
     assert recipe(chosen.sweep) == recipe(sampled)
+    unskipped = {**own, "skip": 0}
+    changed = load({**request, "sample": unskipped}, ["sample.skip=1", "friction=0.5"]).sweep
+    assert changed.axes[0].columns["base_acceleration"][:].tolist() == [3.0, 0.015]
 
 
 def test_a_table_over_time_is_read_by_names_without_units(tmp_path: Path) -> None:
@@ -330,6 +333,10 @@ def test_parameters_may_have_the_names_of_these_keys() -> None:
     assert {*axis.columns} == {"skip", "decimal"}
     (axis,) = load({**request, "sample": drawn}).sweep.axes
     assert {*axis.columns} == {"skip"}
+    for option in ("skip=2", "sample.skip={ uniform = [1, 2] }"):
+        changed = load({**request, "sample": drawn, "parameters": {"rate": 1, "window_end": 2}},
+                       [option, "rate={ uniform = [1, 2] }"]).sweep  # fmt: skip
+        assert {*changed.axes[0].columns} == {"rate", *(["skip"] if "uniform" in option else [])}
     (axis,) = load({**request, "axes": {"case": {"skip": [1, 2], "decimal": [3, 4]}}}).sweep.axes
     assert {name: column[:].tolist() for name, column in axis.columns.items()} == {
         "decimal": [3.0, 4.0], "skip": [1.0, 2.0],
