@@ -224,7 +224,8 @@ def load(path: str | Path, reading: Reading | None = None) -> ContactEnergies:
         return read_csv(Path(path), reading or Reading())
     if reading is not None and reading != Reading():
         raise SweepError(
-            "columns and scales are options for CSV files: leave them out, as a store has its own"
+            "columns, scales, `decimal` and `skip` are options for CSV files: leave them out, as a "
+            "store has its own"
         )
     return from_dataset(open_results(path), str(path))
 
