@@ -17,7 +17,7 @@ import numpy as np
 from sweep.backends import Arrays, Backend, Stopped, open_backend
 from sweep.backends.visible import find_gpus
 from sweep.causes import causes
-from sweep.config.columns import read_csv
+from sweep.config.csv_table import csv_table
 from sweep.engine.crews import (
     MIN_GPU_THREADS,
     needs_backend_here,
@@ -258,10 +258,10 @@ class RecordedSpeed:
 
 def recorded_speeds() -> dict[str, RecordedSpeed]:
     """The speeds of shipped sweeps by name, all measured in one run."""
-    file = read_csv(configs_folder() / "speeds.csv")
+    file = csv_table(configs_folder() / "speeds.csv")
     machine = file.comments[0].removeprefix("# ").rstrip()
     names = [cells[0] for _, cells in file.rows]
-    paces = file.numbers("points_per_second", {}).tolist()
+    paces = file.numbers("points_per_second").tolist()
     return {name: RecordedSpeed(pace, machine) for name, pace in zip(names, paces, strict=True)}
 
 

@@ -66,6 +66,12 @@ def fit(
     scale_energy: Annotated[
         float | None, option("W", "Divisor of the energies; for energies in J it is W_ref.")
     ] = None,
+    decimal: Annotated[
+        str, option("MARK", "Decimal mark of a CSV file: a point or a comma. Default: a point.")
+    ] = ".",
+    skip: Annotated[
+        int, option("N", "Number of lines before the header of a CSV file. Default: 0.")
+    ] = 0,
     folder: Annotated[
         Path | None, output_option("FOLDER", "Default: NAME_fit beside the source.")
     ] = None,
@@ -97,6 +103,8 @@ def fit(
         "sigma": sigma,
         "scale_beta": scale_beta,
         "scale_energy": scale_energy,
+        "decimal": decimal,
+        "skip": skip,
     }
     from sweep.cli.actions.fit_action import print_fits
 

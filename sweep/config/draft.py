@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sweep.config.model_file import known_models, read_model
 from sweep.config.parameter_sets import replaced_by_options
-from sweep.config.schema import SAMPLE, TABLES, TOP_LEVEL
-from sweep.config.sweep_file import Document, has_several, is_table
+from sweep.config.schema import TABLES, TOP_LEVEL
+from sweep.config.sweep_file import Document, has_several, is_table, sample_keys
 from sweep.errors import ConfigError
 from sweep.reader import Faults, Table
 from sweep.request import POINT, Axis
@@ -164,8 +164,9 @@ def _check_names(draft: Draft) -> None:
     for table in (*draft.groups.values(), draft.derived):
         _refuse_unknown(draft, table, table.mapping)
     if draft.sample:
-        names = [name for name in draft.sample.mapping if name not in SAMPLE.keys]
-        _refuse_unknown(draft, draft.sample, names, [*SAMPLE.keys])
+        keys = sample_keys(draft.sample.mapping)
+        names = [name for name in draft.sample.mapping if name not in keys]
+        _refuse_unknown(draft, draft.sample, names, keys)
 
 
 def _refuse_unknown(

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from sweep.config.columns import in_range, read_csv, together
+from sweep.config.csv_table import named_table
 from sweep.config.draft import Draft, Sample
-from sweep.config.quantities import refuse_outside
-from sweep.config.schema import AXIS, AXIS_FORMS, only_form
+from sweep.config.quantities import in_range, refuse_outside, together
+from sweep.config.schema import AXIS, AXIS_FORMS, HOW_READ, only_form
 from sweep.config.sweep_file import has_several, is_table
 from sweep.equations.names import name_fault_in_sweeps
 from sweep.errors import FaultError
@@ -181,8 +181,9 @@ def declared_size(raw: object) -> int:
 def check_form(given: Mapping[str, Any]) -> str:
     """The form in which an axis is given; FaultError if its keys do not belong together."""
     form = only_form(given, AXIS_FORMS, EXAMPLE)
-    if given.get("column") is not None and form != "file":
-        raise FaultError("column is only for file", "remove it")
+    for key in ("column", *HOW_READ):
+        if given.get(key) is not None and form != "file":
+            raise FaultError(f"{key} is only for file", "remove it")
     if form == "file" and given.get("column") is None:
         raise FaultError("file needs a column", 'write { file = "...", column = "..." }')
     if form == "values" and not given["values"]:
@@ -216,7 +217,7 @@ def _values(
     if form == "values":
         values = _listed(given[form], parameter)
         return values, {"values": values.tolist()}
-    values = read_csv(folder / str(given["file"])).column(given["column"], parameter)
+    values = named_table(given, folder).column(given["column"], parameter)
     digest = hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()
     return values, {"file": {"sha256": digest, "count": len(values)}}
 

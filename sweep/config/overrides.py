@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
-from sweep.config.schema import AXIS_FORMS, SAMPLE, TABLES, TOP_LEVEL
+from sweep.config.schema import AXIS_FORMS, TABLES, TOP_LEVEL
 from sweep.config.sweep_file import (
     BARE_POINT,
     POINT_CURE,
@@ -16,6 +16,7 @@ from sweep.config.sweep_file import (
     has_several,
     is_table,
     plain,
+    sample_keys,
     with_values,
 )
 from sweep.errors import FaultError
@@ -106,7 +107,7 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
 def _with_entry(document: Document, table: str, key: str, value: object, option: str) -> Document:
     """The document with the entry that an option gives, a parameter in the table that it needs."""
     tables = document.tables
-    if table in OF_PARAMETERS and not (table == "sample" and key in SAMPLE.keys):
+    if table in OF_PARAMETERS and not (table == "sample" and key in sample_keys({key: value})):
         table = _table_for(value, table, is_sampled="sample" in tables)
         value = with_values(value) if table == "axes" else value
         tables = _without(tables, key, table)
@@ -177,7 +178,7 @@ def _without(tables: Entries, name: str, kept: str) -> Entries:
     """
     for other in set(OF_PARAMETERS) - {kept}:
         entries = tables.get(other)
-        if is_table(entries) and not (other == "sample" and name in SAMPLE.keys):
+        if is_table(entries) and not (other == "sample" and name in sample_keys(entries)):
             tables = {**tables, other: {key: v for key, v in entries.items() if key != name}}
     if not is_table(axes := tables.get("axes")):
         return tables

@@ -1,11 +1,12 @@
-"""Numbers in sweep files: in SI units, or text with a unit."""
+"""Numbers in sweep files: in SI units, or text with a unit; lists of them in a range."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sweep.work import Values
 
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time
+MAX_SHOWN = 3  # wrong entries of a list
 _QUANTITY = re.compile(rf"({AMOUNT})\s*({UNIT_PATTERN})?")
 
 
@@ -25,8 +27,11 @@ def number(value: object, parameter: Parameter) -> float:
     """The value of a parameter as a number in SI units.
 
     It is finite, or inf if the parameter allows that; FaultError otherwise. A negative zero is
-    returned as zero, so that equal sweeps have equal bits.
+    returned as zero, so that equal sweeps have equal bits. A FaultError in place of a value, which
+    says why it could not be read, is raised.
     """
+    if isinstance(value, FaultError):
+        raise value
     if isinstance(value, str):
         is_inf = parameter.infinite and value.strip() == "inf"  # `--set name=inf` in a shell
         amount = math.inf if is_inf else _in_si(value.strip(), parameter)
@@ -69,6 +74,67 @@ def as_written(text: str) -> float | str:
         return text
 
 
+def has_unit(text: str) -> bool:
+    """Whether a text is a number followed by what looks like a unit."""
+    match = _QUANTITY.fullmatch(text) if len(text) <= MAX_TEXT_LENGTH else None
+    return match is not None and match[2] is not None
+
+
+def in_range(entries: Sequence[tuple[str, object]], parameter: Parameter) -> Values:
+    """The entries (name for messages, value) as numbers in the parameter's range.
+
+    A value may be a FaultError, which says why the entry could not be read.
+    """
+    values: dict[int, float] = {}
+    wrong: list[tuple[str, FaultError]] = []
+    for index, (name, entry) in enumerate(entries):
+        try:
+            values[index] = number(entry, parameter)
+        except FaultError as error:
+            wrong.append((name, error))
+    numbers, indices = np.array([*values.values()], dtype=np.float64), [*values]
+    if (outside := parameter.first_outside(numbers)) is not None:
+        name, entry = entries[indices[outside]]
+        cure = f"it has to be {parameter.requirement}"
+        wrong.append((name, FaultError(f"{written(entry)} is out of range", cure)))
+    if wrong:
+        raise together(wrong)
+    warn_of_turns((entry for _, entry in entries), parameter)
+    return numbers
+
+
+def together(wrong: Sequence[tuple[str, FaultError]]) -> FaultError:
+    """One fault of several named entries, of which three are shown."""
+    listed = wrong[:MAX_SHOWN]
+    messages = [f"{name}: {error.what}" if name else error.what for name, error in listed]
+    cures = [error.cure for _, error in listed]
+    more = [f"and {len(wrong) - MAX_SHOWN} more"] if len(wrong) > MAX_SHOWN else []
+    if len({*cures}) == 1:
+        return FaultError("; ".join([*messages, *more]), cures[0])
+    cured = [
+        f"{what} ({cure})" if cure else what for what, cure in zip(messages, cures, strict=True)
+    ]
+    return FaultError("; ".join([*cured, *more]))
+
+
+def needs_conversion(unit: str, parameter: Parameter, column: str) -> bool:
+    """Whether numbers in the unit of a column differ from those in the parameter's SI unit.
+
+    FaultError, which shows the head of the column, if it has no unit of that dimension.
+    """
+    if not has_unit(f"1 {unit}"):
+        plain = rewritten(f"1 {unit}")[2:] if len(unit) <= MAX_TEXT_LENGTH else ""
+        cure = f"write [{plain}]" if plain else "write a unit such as [mm], [m/s^2] or [1]"
+        raise FaultError(f"{written(column)} has no unit in its brackets", cure)
+    converts = _converts(column, unit, parameter)
+    if converts is None:
+        units = dict.fromkeys([parameter.unit, parameter.unit.replace("rad", "turn")])
+        choices = " or ".join(f"[{each}]" for each in units)
+        cure = f"write {choices}, or another unit of {parameter.name}"
+        raise FaultError(f"{written(column)} has the wrong dimension", cure)
+    return converts(Decimal(1)) != 1
+
+
 def refuse_outside(values: Values, parameter: Parameter, describe: Callable[[int], str]) -> None:
     """Raise FaultError if a value is out of range; `describe` says which, from its index."""
     if (index := parameter.first_outside(values)) is not None:
@@ -88,27 +154,48 @@ def _in_si(text: str, parameter: Parameter) -> float:
         plain = rewritten(text) if len(text) <= MAX_TEXT_LENGTH else ""
         cure = f'write "{plain}"' if plain else _expected(parameter)
         raise FaultError(f"{written(text)} is not a number with a unit", cure)
+    unit = match[2] or ""
+    converts = _converts(text, unit, parameter)
     try:
-        quantity = registry().Quantity(Decimal(match[1]), _unit(text, match[2] or ""))
-        target = parse("" if parameter.unit == "1" else parameter.unit)
-        if quantity.dimensionality != target.dimensionality:
-            raise _wrong_kind(text, quantity, target, parameter)
-        return float(quantity.to(target).magnitude)
-    except FaultError:
-        raise
+        amount = Decimal(match[1])
+        if converts is not None:
+            return float(converts(amount))
+        wrong = _wrong_kind(text, registry().Quantity(amount, parse(unit)), parameter)
+    except ArithmeticError as error:
+        raise FaultError(f"{written(text)} cannot be evaluated", _expected(parameter)) from error
+    raise wrong
+
+
+def _converts(text: str, unit: str, parameter: Parameter) -> Callable[[Decimal], Decimal] | None:
+    """What converts numbers to SI units from the unit that a text has; None if it is another kind.
+
+    FaultError, which shows the text, for what is no unit.
+    """
+    try:
+        return _conversion(unit, parameter.unit)
+    except FaultError as error:
+        raise FaultError(f"{written(text)} has the {error.what}", error.cure) from None
     except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
         raise FaultError(f"{written(text)} cannot be evaluated", _expected(parameter)) from error
 
 
-def _unit(text: str, unit: str) -> Any:
-    """The pint unit of a quantity."""
-    try:
-        return parse(unit)
-    except FaultError as error:
-        raise FaultError(f"{written(text)} has the {error.what}", error.cure) from None
+@lru_cache(maxsize=256)  # columns of files have many numbers in few units
+def _conversion(unit: str, target: str) -> Callable[[Decimal], Decimal] | None:
+    """What converts numbers in one unit to another; None if they differ in dimension."""
+    source, goal = parse(unit), _parsed(target)
+    if source.dimensionality != goal.dimensionality:
+        return None
+    if source == goal:
+        return lambda amount: amount
+    factor: Decimal = registry().Quantity(Decimal(1), source).to(goal).magnitude
+    return lambda amount: amount * factor
 
 
-def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> FaultError:
+def _parsed(unit: str) -> Any:
+    return parse("" if unit == "1" else unit)
+
+
+def _wrong_kind(text: str, quantity: Any, parameter: Parameter) -> FaultError:
     if quantity.dimensionless and quantity.unitless and parameter.unit != "rad":
         plain = f"drop the quotes for a number in {parameter.unit}"
         return FaultError(
@@ -118,7 +205,7 @@ def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> 
     if name == "g" and parameter.unit == "m/s^2":
         cure = f'g is gram; write "{amount} g_n" for {amount} times the standard gravity'
         return FaultError(f"{written(text)} has the wrong dimension", cure)
-    turned = quantity * registry().radian
+    turned, target = quantity * registry().radian, _parsed(parameter.unit)
     if turned.dimensionality != target.dimensionality:
         return FaultError(f"{written(text)} has the wrong dimension", _expected(parameter))
     amount = f"{float(turned.to(target).magnitude):.12g}"

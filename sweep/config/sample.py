@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sweep.config.columns import CsvFile, in_range, read_csv, together
+from sweep.config.csv_table import CsvTable, named_table
 from sweep.config.draft import Draft, Sample
-from sweep.config.quantities import number, refuse_outside, warn_of_turns
+from sweep.config.quantities import in_range, number, refuse_outside, together, warn_of_turns
 from sweep.config.reduce_table import wants_indices
-from sweep.config.schema import DISTRIBUTION, SAMPLE, only_form
-from sweep.config.sweep_file import is_table
+from sweep.config.schema import CSV_FILE, DISTRIBUTION, HOW_READ, SAMPLE, only_form
+from sweep.config.sweep_file import is_table, sample_keys
 from sweep.errors import FaultError
 from sweep.reader import Faults, Table
 from sweep.request import FOR_INDICES, POINT, Axis, LongValues
@@ -36,8 +36,9 @@ def sample_of(draft: Draft) -> Sample:
     table = draft.sample
     if table is None:
         return Sample()
-    given = table.values(SAMPLE.keys)
-    names = [key for key in table.mapping if key not in SAMPLE.keys]
+    keys = sample_keys(table.mapping)
+    given = table.values({key: SAMPLE.keys[key] for key in keys})
+    names = [key for key in table.mapping if key not in keys]
     if table.has("file"):
         return _of_file(draft, table, given, names)
     known = [name for name in names if draft.may_have(name)]
@@ -80,11 +81,12 @@ def _check_drawing(draft: Draft, table: Table, given: Mapping[str, Any]) -> None
         table.missing("method", f"choose one of {listed(METHODS)}")
     if not table.has("points"):
         table.missing("points", "give the number of points to draw")
-    if "columns" in table.mapping:
-        table.fault("columns", "only for a sample from a file", "remove it")
+    for key in (*HOW_READ, "columns"):
+        if key in given and key in table.mapping:
+            table.fault(key, "only for a sample from a file", "remove it")
     if method in SEEDED and not table.has("seed"):
         table.missing("seed", "give a whole number, which makes the points reproducible")
-    if table.mapping.keys() <= SAMPLE.keys.keys() and not draft.document.fixed_parameters():
+    if {*table.mapping} <= {*given} and not draft.document.fixed_parameters():
         table.fault("", "there is no parameter", EXAMPLE.format(name="friction"))
     if method == "latin_hypercube" and n_points > MAX_LATIN_HYPERCUBE_POINTS:
         limit = f"latin_hypercube draws at most {MAX_LATIN_HYPERCUBE_POINTS:,}"
@@ -197,18 +199,18 @@ def _of_file(draft: Draft, table: Table, given: Mapping[str, Any], ranges: Seque
     Columns that options have fixed are left out.
     """
     for key in table.mapping:
-        if key not in ("file", "columns"):
+        if key not in (*CSV_FILE, "columns") or key in ranges:
             table.fault(key, "cannot be combined with file, whose rows are the points")
     if given["columns"] is not None:
         table.names("columns", given["columns"], None, {})
-    path = given["file"]
-    file = None if path is None else table.read("file", read_csv, draft.document.folder / path)
+    can_read = not any(table.has(key) and given.get(key) is None for key in CSV_FILE)
+    file = table.read("file", named_table, given, draft.document.folder) if can_read else None
     are_columns_known = given["columns"] is not None
     if file is None or (table.has("columns") and not are_columns_known):
         return Sample((*(given["columns"] or ()), *ranges), None, are_columns_known)
     fixed = draft.document.fixed_parameters()
-    header = file.header if given["columns"] is None else given["columns"]
-    names = [name for name in header if name not in fixed]
+    columns_named = file.names if given["columns"] is None else given["columns"]
+    names = [name for name in columns_named if name not in fixed]
     if not names and not fixed:
         table.fault("columns", "empty", "name at least one, or remove it for all columns")
     columns = _columns(draft, table, file, names)
@@ -221,7 +223,7 @@ def _of_file(draft: Draft, table: Table, given: Mapping[str, Any], ranges: Seque
     return Sample(tuple(dict.fromkeys((*names, *ranges))), axis if is_correct else None)
 
 
-def _columns(draft: Draft, table: Table, file: CsvFile, names: Sequence[str]) -> dict[str, Values]:
+def _columns(draft: Draft, table: Table, file: CsvTable, names: Sequence[str]) -> dict[str, Values]:
     """The correct ones of the columns with these names, in order of their names."""
     if draft.known is None:
         return {}

@@ -68,9 +68,19 @@ def _list(expected: str, item: Callable[[object], object] | None = None) -> Key:
     return Key(expected, _any_list, item=item)
 
 
-_CSV_PATH = _text("the path of a CSV file, in quotes")
 _QUANTITY = Key("a number, or text with a unit", _anything)
 _SPACED = _list("[first, last, count]")
+MAX_SKIPPED = 10_000
+
+CSV_FILE: Keys = {  # wherever a file is named
+    "file": _text("the path of a CSV file, in quotes"),
+    "decimal": Key('the decimal mark of the file: "." or ","', one_of(".", ",")),
+    "skip": Key(
+        f"the number of lines before the header of the file, from 0 to {MAX_SKIPPED:,}",
+        whole_from(0, MAX_SKIPPED),
+    ),
+}
+HOW_READ = ("decimal", "skip")
 
 TOP_LEVEL: Keys = {
     "format": Key("the whole number 1", _whole),
@@ -86,14 +96,14 @@ AXIS = TableKeys(
         "linspace": _SPACED,
         "geomspace": _SPACED,
         "values": _list("a list of values"),
-        "file": _CSV_PATH,
+        **CSV_FILE,
         "column": _text("the name of a column of the file, in quotes"),
     },
 )
 EXCITATION = TableKeys(
     "File with columns, or times with values.",
     {
-        "file": _CSV_PATH,
+        **CSV_FILE,
         "time": _text("the name of the column with times, in quotes"),
         "column": _text("the name of the column with values, in quotes"),
         "times": _list("a list of times"),
@@ -112,7 +122,7 @@ SAMPLE = TableKeys(  # all other keys are parameters
         "scramblings": Key(
             f"a whole number: 1, or from 8 to {MAX_SCRAMBLINGS:,}", whole_from(1, MAX_SCRAMBLINGS)
         ),
-        "file": _CSV_PATH,
+        **CSV_FILE,
         "columns": _list("a list of names of parameters", is_text),
     },
 )

@@ -13,7 +13,7 @@ from typing import BinaryIO, TypeGuard, cast
 
 import numpy as np
 
-from sweep.config.schema import AXIS, TABLES
+from sweep.config.schema import AXIS_FORMS, HOW_READ, SAMPLE, TABLES
 from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
 from sweep.reader import Faults, Table
@@ -78,11 +78,17 @@ def has_several(axis: object) -> TypeGuard[Entries]:
     return is_table(axis) and any(map(is_table, axis.values()))
 
 
+def sample_keys(sample: Mapping[str, object]) -> list[str]:
+    """The keys of [sample] that are not parameters in this table."""
+    is_range = {key: is_table(sample.get(key)) for key in HOW_READ}
+    return [key for key in SAMPLE.keys if not is_range.get(key)]
+
+
 def with_values(axis: object) -> object:
     """An entry of [axes] in which a list stands for a table with these `values`."""
     if isinstance(axis, list):
         return {"values": cast("list[object]", axis)}
-    if is_table(axis) and len(axis) > 1 and axis.keys().isdisjoint(AXIS.keys):  # of parameters
+    if is_table(axis) and len(axis) > 1 and axis.keys().isdisjoint((*AXIS_FORMS, "column")):
         return {name: with_values(each) for name, each in axis.items()}
     return axis
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sweep.config.columns import in_range, read_csv
-from sweep.config.schema import EXCITATION, only_form
+from sweep.config.csv_table import named_table
+from sweep.config.quantities import in_range
+from sweep.config.schema import CSV_FILE, EXCITATION, HOW_READ, only_form
 from sweep.config.sweep_file import is_table
 from sweep.equations.tabulated import table_fault
 from sweep.reader import Faults, Table, dotted
@@ -16,7 +17,7 @@ from sweep.spec import Parameter
 from sweep.work import Values
 
 TIME = Parameter(name="time", symbol="t", unit="s", meaning="time of a sample")
-COLUMNS, SAMPLES = ("file", "time", "column"), ("times", "values")  # keys of a signal
+COLUMNS, SAMPLES = (*CSV_FILE, "time", "column"), ("times", "values")  # keys of a signal
 EXAMPLE = '{ file = "quake.csv", time = "t", column = "a" }'
 
 
@@ -43,12 +44,16 @@ def _samples(
     """The times and values of a table that gives them, or names a file with them."""
     form = entry.read("", only_form, given, ("file", "times"), f"for example {EXAMPLE}")
     has = {key for key, value in given.items() if value is not None}
+    read_as = [key for key in HOW_READ if key in has]
+    has -= {*HOW_READ}
     times: Values | None = None
     values: Values | None = None
     if form == "file" and has == {"file", "time", "column"}:
-        if file := entry.read("", read_csv, folder / given["file"]):
+        if file := entry.read("", named_table, given, folder):
             times = entry.read("", file.column, given["time"], TIME)
             values = entry.read("", file.column, given["column"], parameter)
+    elif form and form != "file" and read_as:
+        entry.fault("", f"{read_as[0]} is only for file", "remove it")
     elif form == "file":
         entry.fault("", "file needs the names of two columns", f"write {EXAMPLE}")
     elif form and has == {"times", "values"}:

@@ -932,6 +932,57 @@ def test_measured_points_over_the_friction_coefficient(run: Run, tmp_path: Path)
     assert (tmp_path / "measured_fit" / "fits.png").is_file()
 
 
+def test_units_in_headers_and_decimal_commas_are_read(tmp_path: Path) -> None:
+    """By hand: β = 1.2 μ, W̄ = W / 3 nJ, and the errors relative to the energies."""
+    path = tmp_path / "rig.csv"
+    text = "Prüfstand 3\n\nmu [%];Verlust [nJ];Fehler (nJ);delta [-];phase [deg]\n"
+    path.write_text(text + "50;4,5;0,09;0,01;90\n12,5;1,5;0,015;0,01;90\n", encoding="utf-8")
+    reading = Reading(energy="Verlust", sigma="Fehler", scale_beta=1.2, scale_energy=3e-9,
+                      decimal=",", skip=2)  # fmt: skip
+    points = load(path, reading)
+    for values, expected in (
+        (points.beta, [0.6, 0.15]), (points.energy, [1.5, 0.5]), (points.sigma, [0.02, 0.01]),
+        (points.delta, [0.01, 0.01]), (points.phase, [math.pi / 2] * 2),
+    ):  # fmt: skip
+        np.testing.assert_allclose(values, expected, rtol=1e-15)
+    with pytest.raises(SweepError, match=r"'Verlust' is in J: give the reference energy"):
+        load(path, dataclasses.replace(reading, scale_energy=None))
+
+
+def test_a_file_in_other_units_has_the_points_of_one_in_si_units(tmp_path: Path) -> None:
+    """The reference energy follows from columns of the contact, for a column of any name."""
+    si = "friction,dissipated_energy,radius,normal_amplitude,tangential_amplitude,indentation," \
+        "youngs_modulus,poisson_ratio,phase\n0.5,3e-12,0.01,1e-8,2e-8,1e-6,2e11,0.3,1\n" \
+        "0.25,2e-12,0.01,1e-8,2e-8,1e-6,2e11,0.3,1\n"  # fmt: skip
+    own = "friction;loss [nJ];radius [mm];normal_amplitude [nm];tangential_amplitude [nm];" \
+        "indentation [um];youngs_modulus [GPa];poisson_ratio [%];phase [rad]\n" \
+        "0,5;0,003;10;10;20;1;200;30;1\n0,25;0,002;10;10;20;1;200;30;1\n"  # fmt: skip
+    (tmp_path / "si.csv").write_text(si)
+    (tmp_path / "own.csv").write_text(own)
+    plain = load(tmp_path / "si.csv")
+    converted = load(tmp_path / "own.csv", Reading(energy="loss", decimal=","))
+    for name in ("beta", "delta", "phase", "energy", "xi", "xi_energy"):
+        np.testing.assert_allclose(getattr(converted, name), getattr(plain, name), rtol=1e-15)
+    assert plain.energy.size == 2
+
+
+def test_a_german_file_is_fitted_like_an_english_one(run: Run, tmp_path: Path) -> None:
+    beta = np.geomspace(0.1, 50, 40)
+    rows = [[repr(x), repr(y)] for x, y in zip(beta.tolist(), closed_over_beta(beta).tolist(),
+                                                strict=True)]  # fmt: skip
+    english = "beta,energy\n" + "\n".join(",".join(row) for row in rows)
+    german = "Rig\nbeta [1];energy [1]\n" + "\n".join(
+        ";".join(row).replace(".", ",") for row in rows
+    )
+    printed: list[object] = []
+    for text, options in ((english, ()), (german, ("--decimal", ",", "--skip", "1"))):
+        (tmp_path / "m.csv").write_text(text, encoding="utf-8")
+        status, out, err = run("fit", "m.csv", "--variable", "beta", "--json", *options)
+        assert (status, err) == (0, "")
+        printed.append(json.loads(out))
+    assert printed[0] == printed[1]
+
+
 def test_rows_that_are_not_ok_are_left_out(run: Run, tmp_path: Path) -> None:
     """Only those of the chosen delta are counted; statuses are numbers or names."""
     beta = np.geomspace(0.1, 50, 60)
@@ -1039,7 +1090,7 @@ WRONG_FILES = [
     (
         f"{MEASURED.replace(',', ';')}1,5;0.2\n",
         "",
-        "line 42: beta = '1,5' is not a number; write decimals with a point: 0.5",
+        "line 42: beta = '1,5' is not a number; give decimal = \",\", or write decimals with",
     ),
     (f"mu,energy\n{GOOD}\n", "", "'mu' has to be scaled to beta: give `scale_beta`"),
     (f"mu,energy\n{GOOD}\n", "--scale-beta 0", "scale_beta has to be positive"),
@@ -1047,6 +1098,32 @@ WRONG_FILES = [
     (f"ratio,energy\n{GOOD}\n", "", "none of the columns beta, friction, mu"),
     (f"beta,loss\n{GOOD}\n", "", "none of the columns normalized_energy"),
     (f"beta,dissipated_energy\n{GOOD}\n", "", "give the reference energy .* as `scale_energy`"),
+    (MEASURED, "--decimal .,", "decimal is '.,'; give"),
+    (MEASURED, "--skip -1", "skip is -1; give the number of lines before the header"),
+    (
+        f"{MEASURED}",
+        "--skip 99",
+        "has no header below the first 99 of its 41 lines; give a smaller",
+    ),
+    (MEASURED, "--decimal ,", "columns are separated by commas; separate them by semicolons"),
+    (
+        f"{MEASURED.replace(',', ';')}",
+        "--decimal ,",
+        "line 2: energy = '5.0' has a point; decimal = \",\": write 1234,5 for 1234.5",
+    ),
+    (f"beta [mm],energy\n{GOOD}\n", "", r"header: 'beta \[mm\]' has the wrong dimension; write"),
+    (f"x [mm],energy\n{GOOD}\n", "--x x", r"header: 'x \[mm\]' has the wrong dimension; write"),
+    (f"beta,energy [mJ]\n{GOOD}\n", "", "'energy' is in J: give the reference energy"),
+    (
+        f"beta,energy,e [mJ]\n{GOOD.replace(',', ',1,')}\n",
+        "--sigma e",
+        "'e' is in J and 'energy' has no unit: give it one in the header, too",
+    ),
+    (
+        f"beta [1],beta [%],energy\n{GOOD.replace(',', ',1,')}\n",
+        "",
+        "column 'beta' occurs more than once; rename one",
+    ),
     ("beta,energy,beta\n1,2,3\n", "", "two columns are called 'beta'; rename one"),
     ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", "--sigma s", "line 4: s = 0 is not"),
     ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", "", "line 3: delta = -0.1 is below 0"),
@@ -1069,6 +1146,8 @@ def test_bad_requests_are_refused_with_a_cure(
 def test_other_stores_are_refused(tmp_path: Path, store: Path) -> None:
     with pytest.raises(SweepError, match="leave them out, as a store has its own"):
         load(store, Reading(x="beta"))
+    with pytest.raises(SweepError, match="leave them out, as a store has its own"):
+        load(store, Reading(decimal=","))
     other = xr.Dataset(attrs={"model": "friction_oscillator"})
     with pytest.raises(SweepError, match="of friction_oscillator: master curves are fitted to mdr"):
         from_dataset(other)

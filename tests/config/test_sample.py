@@ -14,7 +14,7 @@ from scipy.stats import qmc
 
 import sweep
 from sweep.config import load
-from sweep.errors import ConfigError, StoreError
+from sweep.errors import StoreError
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.request import Sweep
 from sweep.sampling.sequences import sequence
@@ -182,19 +182,6 @@ def test_a_range_together_with_a_file_is_one_fault(tmp_path: Path) -> None:
     assert faults(sample) == [
         "[sample] friction: cannot be combined with file, whose rows are the points"
     ]
-
-
-@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
-def test_a_csv_with_other_separators_than_commas_is_reported(
-    tmp_path: Path, mark: str, name: str
-) -> None:
-    """As spreadsheets save it where decimals have a comma."""
-    (tmp_path / "points.csv").write_text(f"friction{mark}mass\n0,1{mark}1\n")
-    (tmp_path / "a.toml").write_text(
-        'format = 1\nmodel = "friction_oscillator"\n[sample]\nfile = "points.csv"\n'
-    )
-    with pytest.raises(ConfigError, match=f"points.csv': columns are separated by {name}"):
-        load(tmp_path / "a.toml")
 
 
 def test_an_empty_sample_and_a_faulty_csv(tmp_path: Path) -> None:

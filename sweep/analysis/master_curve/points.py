@@ -16,22 +16,23 @@ from numpy.typing import NDArray
 from sweep.analysis.quotients import Degrees
 from sweep.analysis.scales import ROUNDING, difference, merged
 from sweep.analysis.view import in_unit
-from sweep.config.columns import read_csv as read_cells
+from sweep.config.csv_table import csv_table
 from sweep.errors import FaultError, SweepError
-from sweep.spec import Status
+from sweep.models.mdr_contact import MODEL
+from sweep.spec import Status, every_parameter
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
 from sweep.theory.mdr_contact import energy_unit, physical_numbers
 from sweep.wording import listed, nearest
 from sweep.work import Values
 
-MODEL = "mdr_contact"
 MIN_EXPONENT = 0.5  # of a profile; itself excluded
 SPHERE = 2.0  # exponent of its profile
 UNITS = {"delta": "1", "phase": "rad", "profile_exponent": "1", "beta": "1"}  # of what `at` cuts
 PERIODS = {"phase": math.pi}  # with which the energies repeat
 ABSCISSAE = ("beta", "friction", "mu")
 ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
+SI_UNITS = {each.name: each.unit for each in (*every_parameter(MODEL), *MODEL.outputs)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +204,8 @@ class Reading:
 
     `x` names the column of β or μ (by default beta, friction or mu), `energy` that of the energies,
     `sigma` that of their standard errors. β = x times `scale_beta` (κΔz/Δx where x is μ), and W̄ =
-    energy over `scale_energy` (W_ref for energies in J).
+    energy over `scale_energy` (W_ref for energies in J). `decimal` is the decimal mark, "." or ",",
+    and `skip` the number of lines before the header.
     """
 
     x: str | None = None
@@ -211,6 +213,8 @@ class Reading:
     sigma: str | None = None
     scale_beta: float | None = None
     scale_energy: float | None = None
+    decimal: str = "."
+    skip: int = 0
 
 
 def load(path: str | Path, reading: Reading | None = None) -> ContactEnergies:
@@ -220,7 +224,8 @@ def load(path: str | Path, reading: Reading | None = None) -> ContactEnergies:
         return read_csv(Path(path), reading or Reading())
     if reading is not None and reading != Reading():
         raise SweepError(
-            "columns and scales are options for CSV files: leave them out, as a store has its own"
+            "columns, scales, `decimal` and `skip` are options for CSV files: leave them out, as a "
+            "store has its own"
         )
     return from_dataset(open_results(path), str(path))
 
@@ -231,8 +236,9 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> ContactEnergies:
     SweepError for another model, without an energy among the outputs, or if no point is ok.
     """
     model = getattr(dataset, "attrs", {}).get("model", "no model")
-    if model != MODEL:
-        raise SweepError(f"{source!r} is a sweep of {model}: master curves are fitted to {MODEL}")
+    if model != MODEL.name:
+        fitted = f"master curves are fitted to {MODEL.name}"
+        raise SweepError(f"{source!r} is a sweep of {model}: {fitted}")
     refuse_no_results(dataset)
     status = dataset["status"]
     if not (status.values == Status.ok).any():
@@ -249,13 +255,15 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> ContactEnergies:
     columns = {
         name: cache(partial(column, name)) for name in names if dataset[name].dtype.kind in "iuf"
     }
-    return _points(_Table(source, columns), Reading())
+    return _points(_Table(source, columns, SI_UNITS), Reading())
 
 
 def read_csv(path: Path, reading: Reading) -> ContactEnergies:
     """Read points from a CSV file, which commas, semicolons or tabs separate.
 
-    It has a line of names, then one row per point. Constants that `sweep export` writes are columns
+    It has a line of names, then one row per point. A column with a unit in its header, as in
+    "radius [mm]", is converted; of columns with other names than those of the model, x is a plain
+    number and the others are energies. Constants that `sweep export` writes are columns
     too; columns NAME_name, which it writes beside flags, are not. `delta`, `phase` and
     `profile_exponent` are used if present. Rows are left out if their `status` (a number or a name)
     is not ok, β or the energy is not a positive number, or a cell is empty. SweepError names the
@@ -265,21 +273,25 @@ def read_csv(path: Path, reading: Reading) -> ContactEnergies:
     if not path.exists():
         raise SweepError(f"there is no file {str(path)!r}; name another, or a store")
     try:
-        file = read_cells(path, ",;\t")
+        file = csv_table(path, reading.decimal, reading.skip)
         file.refuse_ragged()
     except FaultError as error:
         raise SweepError(str(error)) from error
     if not file.rows:
         raise SweepError(f"{str(path)!r} has no points: write a line of names and a row per point")
     words = {each.name: float(each) for each in Status}
-    columns = {
-        name: cache(partial(file.numbers, name, words if name == "status" else {}))
-        for name in file.header
-        if not name.endswith("_name")
-    }
+    columns, units = dict[str, Callable[[], Values]](), dict[str, str]()
+    for text, name, own_unit in file.headers:
+        if not name.endswith("_name"):
+            is_plain = own_unit in (None, "1") or name in (reading.x, "mu")
+            units[name] = unit = SI_UNITS.get(name, "1" if is_plain else "J")
+            for each in (name, text):
+                column = partial(file.numbers, each, unit, words if each == "status" else {})
+                columns[each] = cache(column)
     for name, number in file.constants().items():
         columns.setdefault(name, cache(partial(np.full, len(file.rows), number)))
-    return _points(_Table(str(path), columns, [line for line, _ in file.rows]), reading)
+    lines = [line for line, _ in file.rows]
+    return _points(_Table(str(path), columns, SI_UNITS | units, lines), reading)
 
 
 @dataclass(frozen=True)
@@ -288,6 +300,7 @@ class _Table(Mapping[str, Values]):
 
     place: str  # path of the file or store
     columns: Mapping[str, Callable[[], Values]]
+    units: Mapping[str, str]  # of the numbers
     lines: Sequence[int] = ()  # line number of each row
 
     def __getitem__(self, name: str) -> Values:
@@ -381,11 +394,15 @@ def _energy(columns: _Table, reading: Reading) -> tuple[Values, Values]:
             f"{columns.place!r}: column {name!r} is used for both x and the energy: name two (x, y)"
         )
     scale: Values | float | None = _scale("scale_energy", reading.scale_energy)
-    if name == "dissipated_energy" and reading.scale_energy is None:
+    in_joules = columns.units.get(name) == "J"
+    if reading.sigma and not in_joules and columns.units.get(reading.sigma) == "J":
+        what = f"{reading.sigma!r} is in J and {name!r} has no unit"
+        raise SweepError(f"{columns.place!r}: {what}: give it one in the header, too")
+    if in_joules and reading.scale_energy is None:
         scale = energy_unit(columns)
         if scale is None:
             raise SweepError(
-                f"{columns.place!r}: 'dissipated_energy' is in J: give the reference energy "
+                f"{columns.place!r}: {name!r} is in J: give the reference energy "
                 "(16/3) G* a0 delta/n Delta_x^2 as `scale_energy`"
             )
     return raw, raw / scale
