@@ -96,7 +96,8 @@ class Arrays:
         return longer
 
     def note_refined(self) -> None:
-        """Do nothing: there are no attributes."""
+        """Note that no point of a refined sweep is left to compute."""
+        self._provenance = {**self._provenance, layout.REFINED: 1}
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Do nothing: only stores, which outlive a run, have receipts."""
