@@ -14,9 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from sweep.backends.cpu import CpuBackend
-from sweep.request import Axis, Reduction
+from sweep.request import Axis
 from sweep.source import kernel_of, kernel_text
 from sweep.spec import planes
+from sweep.statistics.outputs import reduced
+from sweep.statistics.partial import Kept
 from sweep.work import Column, Points
 from tests.points import Bits, Case, cases
 from tests.points.files import file_cases
@@ -46,17 +48,12 @@ def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
     return points, bits
 
 
-def reduced_case(case: Case, points: Points, *, exact: bool) -> Case:
+def in_cells(case: Case, points: Points, *, exact: bool) -> tuple[Kept, Points]:
     """These points of the case in CELLS cells, each reduced to every statistic of every output."""
     axis = Axis("point", {"friction": np.zeros(points.n_points // CELLS)}, {})
-    reduction = Reduction(
-        axes=(axis,),
-        outputs=case.sweep.outputs,
-        statistics={each.name: STATISTICS[each.kind] for each in case.sweep.outputs},
-        exact_quantiles=exact,
-    )
-    sweep = replace(case.sweep, reduction=reduction)
-    return Case(case.name, sweep, replace(points, cells=CELLS))
+    statistics = {each.name: STATISTICS[each.kind] for each in case.sweep.outputs}
+    sweep = reduced(case.sweep.with_axes([axis]), 1, statistics, exact_quantiles=exact)
+    return Kept(sweep), replace(points, cells=CELLS)
 
 
 def file_of(case: Case, folder: Path) -> Path:

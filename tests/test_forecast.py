@@ -178,7 +178,7 @@ def test_the_forecast_of_an_existing_store_counts_pending_chunks_only(tmp_path: 
     store = open_store(request, path)
     chunk, other = store.pending()[:2]
     for each in (chunk, other):
-        store.write(each, failed_arrays(store.sweep, each))
+        store.write(each, failed_arrays(store, each))
     assert forecast_of(request_for(), path).chunks_pending == 2
     assert forecast_of(request_for(retry_failed=True), path).chunks_pending == 4
     (path / "wear_power" / "c" / "0" / "0").unlink()
@@ -313,7 +313,7 @@ def test_variant_sets_are_those_of_the_chunks(name: str, n: int) -> None:
     swept = load(name, [*few[name], *(small if name == "wear_power" else ())]).sweep
     shape = chunk_shape(swept, n)
     variants = variant_sets(swept, shape)
-    every = {points(swept, chunk).variants for chunk in chunks(swept.shape, shape)}
+    every = {points(swept, chunk).variants for chunk in chunks(swept.grid.shape, shape)}
     assert len(variants) == len(set(variants))
     assert set(variants) == every
 
@@ -355,7 +355,7 @@ def test_compile_fills_the_cache_with_all_that_a_run_needs(
 def test_forecast_of_a_sweep_in_memory_is_of_its_options() -> None:
     swept = load(SMOKE).sweep
     shape = chunk_shape(swept, 7)
-    pending = list(chunks(swept.shape, shape))
+    pending = list(chunks(swept.grid.shape, shape))
     options = RunOptions(workers=9)
     result = forecast(swept, pending, shape, options, Path("nowhere/a.zarr"), is_made=False)
     assert (result.workers, result.chunk_points, result.chunks_pending) == (5, 7, 5)
@@ -404,7 +404,7 @@ def test_each_gpu_with_a_chunk_counts_as_fast_as_the_probed_one(
     nvidia_smi("".join(f"GPU {i}: NVIDIA H200 (UUID: GPU-{i})\n" for i in range(3)))
     probe_with(Paced(1e-3), monkeypatch)
     swept = load(SMOKE).sweep
-    pending = list(chunks(swept.shape, (1, 7)))
+    pending = list(chunks(swept.grid.shape, (1, 7)))
     for n_chunks, workers, threads in ((5, 5, 6), (2, 2, 2), (1, 1, 1)):
         some = pending[:n_chunks]
         result = forecast(swept, some, (1, 7), RunOptions(gpus="all"), "a.zarr", is_made=False)
@@ -415,6 +415,6 @@ def test_each_gpu_with_a_chunk_counts_as_fast_as_the_probed_one(
 
 def test_the_forecast_for_a_url_has_no_free_space() -> None:
     swept = load(SMOKE).sweep
-    result = forecast(swept, [], swept.shape, RunOptions(), "memory://a.zarr", is_made=False)
+    result = forecast(swept, [], swept.grid.shape, RunOptions(), "memory://a.zarr", is_made=False)
     assert result.bytes_free is None
     assert result.fits

@@ -78,16 +78,16 @@ def sweeps_and_chunks(draw: st.DrawFn) -> tuple[Sweep, tuple[int, ...]]:
         rows = np.array(draw(st.lists(st.tuples(st.floats(0, 9), st.floats(0, 9)), min_size=1)))
         axes.append(Axis("point", {"mass": rows[:, 0], "gravity": rows[:, 1]}, {}))
     sweep = sweep_over(*axes)
-    return sweep, tuple(draw(st.integers(1, size + 2)) for size in sweep.shape)
+    return sweep, tuple(draw(st.integers(1, size + 2)) for size in sweep.grid.shape)
 
 
 @untimed
 @given(sweeps_and_chunks())
 def test_columns_of_all_chunks_are_the_meshgrid(drawn: tuple[Sweep, tuple[int, ...]]) -> None:
     sweep, chunk_shape = drawn
-    mesh = np.meshgrid(*(np.arange(n) for n in sweep.shape), indexing="ij")
-    visits = np.zeros(sweep.shape, dtype=int)
-    for chunk in chunking.chunks(sweep.shape, chunk_shape):
+    mesh = np.meshgrid(*(np.arange(n) for n in sweep.grid.shape), indexing="ij")
+    visits = np.zeros(sweep.grid.shape, dtype=int)
+    for chunk in chunking.chunks(sweep.grid.shape, chunk_shape):
         points = point_columns.points(sweep, chunk)
         i = np.arange(points.n_points)
         visits[chunk.slices] += 1
@@ -104,12 +104,12 @@ def test_the_marked_chunks_are_those_at_their_indices(
     drawn: tuple[Sweep, tuple[int, ...]], random: Random
 ) -> None:
     sweep, chunk_shape = drawn
-    counts = [-(-size // step) for size, step in zip(sweep.shape, chunk_shape, strict=True)]
+    counts = [-(-size // step) for size, step in zip(sweep.grid.shape, chunk_shape, strict=True)]
     marked = {index: random.random() < 0.5 for index in np.ndindex(*counts)}
     expected = [
-        chunking.chunk_at(index, sweep.shape, chunk_shape) for index in marked if marked[index]
+        chunking.chunk_at(index, sweep.grid.shape, chunk_shape) for index in marked if marked[index]
     ]
-    assert list(chunking.chunks(sweep.shape, chunk_shape, marked.values())) == expected
+    assert list(chunking.chunks(sweep.grid.shape, chunk_shape, marked.values())) == expected
 
 
 @untimed
@@ -118,11 +118,11 @@ def test_chunks_are_joined_to_blocks_that_hold_every_point_once(
     drawn: tuple[Sweep, tuple[int, ...]], most: int, random: Random
 ) -> None:
     sweep, chunk_shape = drawn
-    some = [c for c in chunking.chunks(sweep.shape, chunk_shape) if random.random() < 0.8]
+    some = [c for c in chunking.chunks(sweep.grid.shape, chunk_shape) if random.random() < 0.8]
     blocks = chunking.joined(some, most, lambda _: None)
     assert [chunk for _, chunks in blocks for chunk in chunks] == some
     for block, chunks in blocks:
-        visits = np.zeros(sweep.shape, dtype=int)
+        visits = np.zeros(sweep.grid.shape, dtype=int)
         for chunk in chunks:
             visits[chunk.slices] += 1
         assert visits.sum() == visits[block.slices].sum() == block.n_points
@@ -145,7 +145,7 @@ def _whole(sweep: Sweep, mesh: tuple[np.ndarray, ...], name: str) -> np.ndarray:
     for places, axis in zip(mesh, sweep.axes, strict=True):
         if name in axis.columns:
             return axis.columns[name][places]
-    return np.full(sweep.shape, sweep.constants[name])
+    return np.full(sweep.grid.shape, sweep.constants[name])
 
 
 def test_a_column_of_a_constant_has_one_value_and_no_axis_is_expanded() -> None:

@@ -25,7 +25,7 @@ from sweep.errors import SweepError
 from sweep.request import Axis
 from sweep.shipped import configs_folder
 from sweep.spec import MISSING_FLAG, Status
-from sweep.store import MemoryResults
+from sweep.store import Arrays
 from tests.analysis.test_plots import legend_of
 from tests.command import Run
 
@@ -198,7 +198,7 @@ def test_an_axis_of_two_parameters_can_be_compared(moreau: xr.Dataset) -> None:
     constants = {name: v for name, v in single.constants.items() if name not in columns}
     samples = Axis("sample", columns, {"values": []})
     listed = replace(single, constants=constants, axes=(single.axes[0], samples))
-    results = MemoryResults(listed)
+    results = Arrays(listed)
     run_engine(results)
     reference = reference_sweep(results.dataset(), "exact")
     assert reference.shape == (3,)

@@ -19,7 +19,7 @@ from sweep.models.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
 from sweep.request import Axis, Sweep
 from sweep.shipped import configs_folder, shipped_configs
 from sweep.spec import MISSING_FLAG, Status
-from sweep.store import MemoryResults
+from sweep.store import Arrays
 from sweep.theory import friction_oscillator as theory
 
 CONSTANTS = {
@@ -41,16 +41,16 @@ def asymptotic_dataset(axes, statuses=Status.ok, **constants):
         model=MODEL, method=EXACT, parameter_set=WINDOW, constants=fixed, outputs=DRAWN_OUTPUTS,
         axes=tuple(Axis(n, {n: v}, {"values": v.tolist()}) for n, v in columns.items()),
     )  # fmt: skip
-    results = MemoryResults(requested)
+    results = Arrays(requested)
     grid = dict(zip(columns, np.meshgrid(*columns.values(), indexing="ij"), strict=True))
-    values = {name: np.broadcast_to(grid.get(name, fixed.get(name)), requested.shape)
+    values = {name: np.broadcast_to(grid.get(name, fixed.get(name)), requested.grid.shape)
               for name in CONSTANTS}  # fmt: skip
     power = theory.asymptotic_wear_power(
         *(values[name] for name in
           ("mass", "gravity", "friction", "base_acceleration", "angular_frequency"))
     )  # fmt: skip
     regime = theory.regime(values["friction"], values["gravity"], values["base_acceleration"])
-    status = np.broadcast_to(statuses, requested.shape)
+    status = np.broadcast_to(statuses, requested.grid.shape)
     ok = status == Status.ok
     for chunk in results.pending():
         arrays = {

@@ -18,7 +18,7 @@ from sweep.options import RunOptions
 from sweep.request import Axis
 from sweep.source import kernel_of
 from sweep.spec import Output, planes
-from sweep.store import MemoryResults
+from sweep.store import Arrays
 from tests.points import Case, bits_of, differing, part
 from tests.precompiled import QUICK
 
@@ -72,7 +72,7 @@ def chunk_faults(case: Case, bits: Bits, chunk_points: int, workers: int) -> lis
     constants = {name: float(values[0]) for name, values in columns.items() if len(values) == 1}
     axes = (Axis("point", varied, {}),)
     sweep = replace(case.sweep, axes=axes, constants=constants)
-    results = MemoryResults(sweep, chunk_points=chunk_points)
+    results = Arrays(sweep, chunk_points=chunk_points)
     run(results, RunOptions(backend="cpu", workers=workers))
     computed_bits = _planes({str(n): v.to_numpy() for n, v in results.dataset().data_vars.items()})
     return differing(at(bits, slice(N_FEW)), computed_bits)

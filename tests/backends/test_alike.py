@@ -108,7 +108,9 @@ def test_neighbours_along_an_axis_stay_where_they_are() -> None:
     ):
         axis_settings = [f"{name} = {values}" for name, values in axes.items()]
         sweep = load("wear_power", ["friction=0.1", "base_acceleration=3", *axis_settings]).sweep
-        whole = Chunk(tuple(0 for _ in sweep.shape), tuple(0 for _ in sweep.shape), sweep.shape)
+        whole = Chunk(
+            tuple(0 for _ in sweep.grid.shape), tuple(0 for _ in sweep.grid.shape), sweep.grid.shape
+        )
         assert order_of(sweep.method, points_of(sweep, whole)) is None
 
 

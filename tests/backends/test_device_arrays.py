@@ -17,7 +17,9 @@ from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points as points_of
+from sweep.request import Reduced
 from sweep.spec import Status
+from sweep.statistics.partial import Kept
 from tests.backends.device_arrays import Library
 from tests.gpu.twin import TwinDevice
 from tests.points import differing
@@ -75,10 +77,12 @@ def reduced_on(device: TwinDevice, points: int, **statistics: object) -> list[st
         | statistics,
     }
     swept = load(document).sweep
-    grid_points = points_of(swept, chunk_at((0, 0), swept.grid, swept.grid))
-    on_host = CpuBackend().compute(swept, grid_points)
-    assert len(on_host.counts) > 1
-    on_device = GpuBackend(device).compute(swept, grid_points)
+    assert isinstance(swept, Reduced)
+    shape, kept = swept.computed_shape, Kept(swept)
+    cells = points_of(swept, chunk_at((0, 0), shape, shape))
+    on_host = CpuBackend().compute(swept.points, cells, then=kept.then(cells))
+    assert np.count_nonzero(kept.counts(on_host.arrays)) > 1
+    on_device = GpuBackend(device).compute(swept.points, cells, then=kept.then(cells))
     return differing(dict(on_host.arrays), dict(on_device.arrays))
 
 

@@ -108,7 +108,7 @@ def test_a_module_of_a_model_from_a_file_computes_the_bits_of_the_native_kernel(
     loaded = load({**table, "method": method}).sweep
     kernel = whole_kernel(kernel_of(loaded))
     sweep = replace(loaded, outputs=kernel.outputs)
-    (chunk,) = chunks(sweep.shape, sweep.shape)
+    (chunk,) = chunks(sweep.grid.shape, sweep.grid.shape)
     chosen = replace(points(sweep, chunk), variants=())
     native_bits = bits_of(sweep, chosen)
     assert (native_bits["status"] == Status.ok).mean() > 0.5

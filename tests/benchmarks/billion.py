@@ -89,7 +89,7 @@ def scans(n: int, folder: Path) -> Iterator[Figure]:
 def _half_done(store: Store) -> None:
     """Make the files of all chunks, but of every other one no status."""
     group = zarr.open_group(store.path, mode="r")
-    counts = chunk_counts(store.sweep.shape, store.chunk_shape)
+    counts = chunk_counts(store.sweep.grid.shape, store.chunk_shape)
     for name in ("wear_power", "regime", "status"):
         array = group[name]
         assert isinstance(array, zarr.Array)

@@ -22,7 +22,7 @@ from sweep.backends import open_backend
 from sweep.config import Request, load
 from sweep.engine.ledger import Summary
 from sweep.plan.point_columns import points
-from sweep.store import MemoryResults
+from sweep.store import Arrays
 from tests.benchmarks.record import Figure
 
 CHUNK_POINTS = 2**19
@@ -85,7 +85,7 @@ def request_of(chunks: int, outputs: tuple[str, ...]) -> Request:
 def prepare(request: Request) -> None:
     """Compile the kernel, if it is not in the cache."""
     chunk_points = request.options.chunk_points
-    chunk = MemoryResults(request.sweep, chunk_points=chunk_points).pending()[0]
+    chunk = Arrays(request.sweep, chunk_points=chunk_points).pending()[0]
     open_backend("cpu").prepare(request.sweep, points(request.sweep, chunk))
 
 

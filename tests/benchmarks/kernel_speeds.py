@@ -178,5 +178,5 @@ def systems_speed(quick: bool) -> Iterator[Speed]:
 
 def _loaded(name: str, config: str | Mapping[str, Any], *changes: str) -> Case:
     sweep = load(config, changes).sweep
-    start = (0,) * len(sweep.shape)
-    return Case(name, sweep, points(sweep, Chunk(start, start, sweep.shape)))
+    start = (0,) * len(sweep.grid.shape)
+    return Case(name, sweep, points(sweep, Chunk(start, start, sweep.grid.shape)))

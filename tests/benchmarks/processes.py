@@ -72,7 +72,7 @@ def _processes(request: Request, n: int) -> Summary:
 def _bare(request: Request, n: int) -> float:
     """Points per second of kernel calls by that many threads, each with its share of the chunks."""
     sweep = request.sweep
-    every = list(chunks(sweep.shape, chunk_shape(sweep, CHUNK_POINTS)))
+    every = list(chunks(sweep.grid.shape, chunk_shape(sweep, CHUNK_POINTS)))
     with ThreadPoolExecutor(n) as executor:
         began = time.perf_counter()
         list(executor.map(_computing(request), [every[i::n] for i in range(n)]))

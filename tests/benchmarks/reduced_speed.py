@@ -21,7 +21,7 @@ from sweep.config import Request, load
 from sweep.plan.point_columns import points
 from sweep.request import Sweep
 from sweep.statistics.partial import Kept
-from sweep.store import MemoryResults, in_stretches
+from sweep.store import Arrays, in_stretches
 from sweep.work import Points
 from tests.benchmarks.billion import WORKERS
 from tests.benchmarks.memory import run_request, watched
@@ -82,7 +82,7 @@ def _times(quick: bool) -> Iterator[Figure]:
 
 def _seconds(sweep: Sweep, repeats: int) -> tuple[dict[str, float], str]:
     """The time of a cell's points, and how they are cut."""
-    chunks = in_stretches(MemoryResults(sweep)).pending()
+    chunks = in_stretches(Arrays(sweep)).pending()
     stretches = [points(sweep, chunk) for chunk in chunks]
     backend = CpuBackend()
     backend.prepare(sweep, stretches[0])

@@ -436,7 +436,7 @@ def test_status_recommends_no_plot_if_there_is_nothing_to_draw(run: Run, tmp_pat
     finish(create(tmp_path / "point.zarr", sweep_over()))
     store = create(tmp_path / "failed.zarr")
     for chunk in store.pending():
-        store.write(chunk, failed_arrays(SWEEP, chunk))
+        store.write(chunk, failed_arrays(store, chunk))
     for name in ("point.zarr", "failed.zarr"):
         assert f"next: sweep show {name}\n" in run("status", name)[1]
 

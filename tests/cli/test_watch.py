@@ -151,7 +151,7 @@ def test_it_shows_failures_and_ends_when_all_is_done(
     store = api.open_store(load(REQUEST), path)
     compute_shard(path, 1)
     first = store.pending()[0]
-    store.write(first, failed_arrays(store.sweep, first))
+    store.write(first, failed_arrays(store, first))
     fields = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: a fault"}
     store.append_receipt({"chunk": list(first.index), **fields})
 
@@ -211,14 +211,14 @@ def test_receipts_of_an_earlier_store_are_not_counted(run: Run, tmp_path: Path) 
     path = tmp_path / "map.zarr"
     removed = api.open_store(load(REQUEST), path)
     for chunk in removed.pending():
-        removed.write(chunk, failed_arrays(removed.sweep, chunk))
+        removed.write(chunk, failed_arrays(removed, chunk))
         fields = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: an old fault"}
         removed.append_receipt({"chunk": list(chunk.index), **fields})
     shutil.rmtree(path)
     compute_shard(path, 1)
     store = Store.open(path)
     first = store.pending()[0]
-    store.write(first, failed_arrays(store.sweep, first))
+    store.write(first, failed_arrays(store, first))
     store.append_receipt({"chunk": list(first.index), **fields, "error": "ValueError: a fault"})
     assert json.loads(run("status", str(path), "--json")[1])["errors"] == {
         "ValueError: a fault": 16

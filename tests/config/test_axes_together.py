@@ -68,7 +68,7 @@ def test_a_store_of_it_resumes_shows_and_grows(results: xr.Dataset, tmp_path: Pa
         sweep.run({**WHOLE, "axes": {**AXES, "case": other}}, store=path)
     longer = {"mass": {"values": [1, 2, 3, 5]}, "friction": {"values": [0.3, 0.2, 0.1, 0.7]}}
     grown = Store.extend(path, load({**WHOLE, "axes": {**AXES, "case": longer}}).sweep)
-    assert grown.sweep.shape == (5, 4)
+    assert grown.sweep.grid.shape == (5, 4)
     export(dataset, tmp_path / "a.csv")
     rows = [line for line in (tmp_path / "a.csv").read_text().splitlines() if line[0] != "#"]
     assert rows[0].startswith("base_acceleration,friction,mass,wear_power")
@@ -79,9 +79,9 @@ def test_options_change_it(tmp_path: Path) -> None:
     fixed = load(WHOLE, ["mass=4"]).sweep
     assert fixed.constants["mass"] == 4
     assert [set(axis.columns) for axis in fixed.axes] == [{"base_acceleration"}, {"friction"}]
-    assert load(WHOLE, ["mass=4", "friction=0.1"]).sweep.dimensions == ("base_acceleration",)
+    assert load(WHOLE, ["mass=4", "friction=0.1"]).sweep.grid.dimensions == ("base_acceleration",)
     pair = "case={ mass = { values = [7] }, friction = { values = [0.5] } }"
-    assert load(WHOLE, [f"axes.{pair}"]).sweep.shape == (5, 1)
+    assert load(WHOLE, [f"axes.{pair}"]).sweep.grid.shape == (5, 1)
     at = {"mass": 2, "friction": 0.1, "base_acceleration": 3}
     traced = sweep.trace(WHOLE, at, samples=5)
     assert {name: float(traced[name]) for name in at} == at

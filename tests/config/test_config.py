@@ -74,9 +74,9 @@ def test_file_means_exactly_this(tmp_path: Path) -> None:
         "vertical_acceleration": 0.0, "phase": 0.0, "window_start": 4.0, "window_end": 12.0,
     }  # fmt: skip
     assert all(type(value) is float for value in sweep.constants.values())
-    assert {*sweep.constants, *sweep.dimensions} == {p.name for p in sweep.parameters}
-    assert sweep.dimensions == ("base_acceleration", "friction")  # the file's order
-    assert sweep.shape == (3, 5)
+    assert {*sweep.constants, *sweep.grid.dimensions} == {p.name for p in sweep.parameters}
+    assert sweep.grid.dimensions == ("base_acceleration", "friction")  # the file's order
+    assert sweep.grid.shape == (3, 5)
     assert [dict(axis.recipe) for axis in sweep.axes] == [
         {"linspace": [0.5, 15.0, 3]},
         {"geomspace": [0.01, 1.0, 5]},
@@ -165,7 +165,7 @@ def test_csv_paths_are_relative_to_the_sweep_file(tmp_path: Path) -> None:
 
 def test_byte_order_mark_and_carriage_returns_are_accepted(tmp_path: Path) -> None:
     content = GOOD.replace("\n", "\r\n").encode("utf-8-sig")
-    assert load(str(file(tmp_path, content))).sweep.shape == (5, 2)
+    assert load(str(file(tmp_path, content))).sweep.grid.shape == (5, 2)
 
 
 def with_overrides(*overrides: str) -> Request:
@@ -184,7 +184,7 @@ def test_a_table_turns_a_constant_into_an_axis() -> None:
     sweep = with_overrides(
         "friction={ linspace = [0.1, '20 %', 2] }", "axes.base_acceleration={ values = [7] }"
     ).sweep
-    assert sweep.dimensions == ("base_acceleration", "friction")
+    assert sweep.grid.dimensions == ("base_acceleration", "friction")
     assert sweep.axes[0].columns["base_acceleration"].tolist() == [7.0]
     assert sweep.axes[1].columns["friction"].tolist() == [0.1, 0.2]
     assert "friction" not in sweep.constants
@@ -211,7 +211,7 @@ def test_overrides_alone_may_define_a_sample() -> None:
     overrides = ["method=random", "points=4", "seed=1"]
     friction = "sample.friction={ uniform = [0.1, 0.2] }"
     sweep = load(source, [friction, *(f"sample.{each}" for each in overrides)]).sweep
-    assert (sweep.dimensions, sweep.n_points) == (("point",), 4)
+    assert (sweep.grid.dimensions, sweep.n_points) == (("point",), 4)
     assert list(sweep.axes[0].columns) == ["friction"]
 
 
@@ -259,7 +259,7 @@ def test_controls_of_a_method_are_parameters(toy: dict[str, object]) -> None:
     ]
     sweep = load(toy, overrides).sweep
     assert dict(sweep.constants) == {"ratio": 0.5, "length": 2.0, "angle": 0.5}
-    assert sweep.dimensions == ("time", "springs")
+    assert sweep.grid.dimensions == ("time", "springs")
     assert sweep.axes[1].columns["springs"].tolist() == [1.0, 4.0, 7.0]
 
 

@@ -138,7 +138,7 @@ def test_a_store_resumes_and_grows_with_them(results: xr.Dataset, tmp_path: Path
     with pytest.raises(StoreError, match=gist):
         sweep.run({**WHOLE, "derived": other}, store=path)
     longer = {**WHOLE, "axes": {**AXES, "mass": {"values": [1, 2, 3, 7]}}}
-    assert Store.extend(path, load(longer).sweep).sweep.shape == (4, 4)
+    assert Store.extend(path, load(longer).sweep).sweep.grid.shape == (4, 4)
     xr.testing.assert_identical(
         sweep.run(longer, store=path).drop_attrs().load(),
         sweep.run(longer, store=None).drop_attrs(),

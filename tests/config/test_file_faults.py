@@ -268,7 +268,7 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
 
 def test_contradictions_along_an_axis_are_left_to_the_points() -> None:
     sweep = load(mapping(vertical_acceleration={"values": [0, 20]})).sweep
-    assert sweep.shape == (2, 2)
+    assert sweep.grid.shape == (2, 2)
 
 
 @pytest.mark.parametrize("table", ["", "parameters", "axes", "sample", "run"])

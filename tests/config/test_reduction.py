@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sweep.config import load
+from sweep.request import Reduced, Sweep
 from tests.config import documents
 from tests.config.documents import PARAMETERS
 
@@ -19,6 +20,7 @@ GOOD: Mapping[str, Any] = {
     "sample": {"method": "sobol", "points": 64, "seed": 1, "friction": {"uniform": [0.1, 0.2]}},
     "reduce": {"wear_power": ["mean"], "regime": ["share"]},
 }
+QUANTILE = {"wear_power": ["quantile 0.5"]}
 NO_SAMPLE = {
     "sample": None,
     "axes": {"base_acceleration": {"values": [1.0, 2.0]}, "friction": {"values": [0.1, 0.2]}},
@@ -28,6 +30,10 @@ NO_SAMPLE = {
 def document(**tables: Any) -> dict[str, Any]:
     """The good document with other tables; None removes one."""
     return {key: value for key, value in {**GOOD, **tables}.items() if value is not None}
+
+
+def sampled(points: int) -> dict[str, Any]:
+    return {**GOOD["sample"], "method": "random", "points": points}
 
 
 def faults(**tables: Any) -> list[str]:
@@ -68,6 +74,17 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"reduce": {"over": ["point", "base_acceleration"], "wear_power": ["mean"]},
       "refine": {"output": "wear_power_mean", "levels": 2, "tolerance": 0.1}},
      "[refine]: [reduce] leaves no axis; reduce over fewer axes"),
+    ({"sample": sampled(2**20 + 1), "reduce": {"exact_quantiles": True, **QUANTILE}},
+     "exact_quantiles: a cell has 1,048,577 points, and 1,048,576 can be sorted at once; remove"),
+    ({"reduce": {"exact_quantiles": True, "wear_power": ["mean"]}},
+     "exact_quantiles: there is no quantile; remove it"),
+    ({"reduce": {"quantile_bits": 9, "wear_power": ["mean"]}},
+     "quantile_bits: there is no quantile; remove it"),
+    ({"reduce": {"exact_quantiles": True, "quantile_bits": 9, **QUANTILE}},
+     "quantile_bits: exact quantiles have no bins; keep one of the two"),
+    ({"reduce": {"quantile_bits": 7, **QUANTILE}}, "quantile_bits: 7 is "),
+    ({"reduce": {"quantile_bits": 13, **QUANTILE}}, "quantile_bits: 13 is "),
+    ({"reduce": {"quantile_bits": 8.5, **QUANTILE}}, "quantile_bits: 8.5 is "),
 ]
 # fmt: on
 
@@ -119,9 +136,9 @@ def test_all_faults_come_at_once_beside_those_of_an_axis() -> None:
 def test_thresholds_have_units_and_statistics_no_order() -> None:
     one = load(document(**of_power("share above 2 kW", "quantile 0.5", "mean"))).sweep
     other = load(document(**of_power("mean", "quantile  5e-1", "share above 2000"))).sweep
-    assert one.reduction is not None
-    assert other.reduction is not None
-    assert one.reduction.statistics == other.reduction.statistics
+    assert isinstance(one, Reduced)
+    assert isinstance(other, Reduced)
+    assert one.statistics == other.statistics
     assert [output.name for output in one.outputs] == [
         "wear_power_mean",
         "wear_power_mean_error",
@@ -134,4 +151,4 @@ def test_thresholds_have_units_and_statistics_no_order() -> None:
 
 def test_one_point_is_not_reduced() -> None:
     at = ["friction=0.15", "base_acceleration=2"]
-    assert load(document(), at=at).sweep.reduction is None
+    assert isinstance(load(document(), at=at).sweep, Sweep)

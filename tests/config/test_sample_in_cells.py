@@ -75,7 +75,7 @@ def test_axes_and_sample_grow_together(tmp_path: Path) -> None:
     longer = {**GRID, "sample": {**SOBOL, "points": 100}}
     longer["axes"] = AXES | {"mass": {"values": [1, 2.5, 4]}}
     store = Store.extend(path, load(longer).sweep)
-    assert store.sweep.shape == (3, 3, 100)
+    assert store.sweep.grid.shape == (3, 3, 100)
     assert len(store.pending()) < store.n_chunks
     sweep.run(longer, store=path)
     expected = sweep.run(longer, store=None)
@@ -90,7 +90,7 @@ def test_a_latin_hypercube_cannot_grow(tmp_path: Path) -> None:
         Store.extend(tmp_path / "a.zarr", more, accept_revision=True)
     longer = load({**GRID, "sample": drawn, "axes": AXES | {"mass": {"values": [1, 2.5, 4]}}})
     grown = Store.extend(tmp_path / "a.zarr", longer.sweep, accept_revision=True)
-    assert grown.sweep.shape == (3, 3, 64)
+    assert grown.sweep.grid.shape == (3, 3, 64)
 
 
 def test_one_point_of_a_cell_is_traced() -> None:

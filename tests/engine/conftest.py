@@ -41,10 +41,10 @@ def faulty(tmp_path: Path) -> Callable[..., Faulty]:
 def expected() -> dict[str, bytes]:
     """The bits of the results of SWEEP."""
     from sweep.engine.loop import run
-    from sweep.store import MemoryResults
+    from sweep.store import Arrays
     from tests.engine.test_engine import SWEEP, bits_of
 
-    results = MemoryResults(SWEEP)
+    results = Arrays(SWEEP)
     run(results)
     return bits_of(results.dataset())
 

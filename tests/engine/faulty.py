@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from sweep.backends import Backend, Computed, Stopped, open_backend
+from sweep.backends.base import Then
 from sweep.request import Sweep
 from sweep.store import Store
 from sweep.work import Points
@@ -53,14 +54,18 @@ class FaultyBackend(WrappedBackend):
         self._settings = settings
 
     def compute(
-        self, sweep: Sweep, points: Points, stop: threading.Event | None = None
+        self,
+        sweep: Sweep,
+        points: Points,
+        stop: threading.Event | None = None,
+        then: Then | None = None,
     ) -> Computed:
         settings = self._settings
         row = FRICTIONS.index(float(points.columns["friction"].values[0]))
         (settings.folder / f"{row}.{os.getpid()}.{time.monotonic_ns()}").touch()
         if row in settings.rows and settings.attempts(row) <= settings.times:
             self._fail(stop)
-        return self.real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop, then)
 
     def _fail(self, stop: threading.Event | None) -> None:
         if self._settings.fault == "killed":

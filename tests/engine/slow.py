@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweep.backends import Backend, Computed, open_backend
+from sweep.backends.base import Then
 from sweep.request import Sweep
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
@@ -64,11 +65,15 @@ class SlowBackend(WrappedBackend):
         self._settings = settings
 
     def compute(
-        self, sweep: Sweep, points: Points, stop: threading.Event | None = None
+        self,
+        sweep: Sweep,
+        points: Points,
+        stop: threading.Event | None = None,
+        then: Then | None = None,
     ) -> Computed:
         chunk = float(points.columns["friction"].values[0]).hex()
         (self._settings.folder / f"{chunk}_{os.getpid()}_{time.monotonic_ns()}").touch()
         end = time.monotonic() + self._settings.seconds
         while time.monotonic() < end and not self._settings.hurried:
             time.sleep(min(0.01, self._settings.seconds))
-        return self.real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop, then)

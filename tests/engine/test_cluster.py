@@ -35,7 +35,7 @@ from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import Status
-from sweep.store import MemoryResults, Store
+from sweep.store import Arrays, Store
 from tests.command import environment, outliving
 from tests.engine.dask_workers import DaskWorkers
 from tests.engine.faulty import Faulty, FullDisk, check_hung
@@ -234,7 +234,7 @@ def test_a_store_that_workers_cannot_see_is_refused_before_anything_is_computed(
 
 def test_results_in_memory_are_refused() -> None:
     with pytest.raises(SweepError, match=r"'local' .* name a store on a disk that all workers see"):
-        run(MemoryResults(SWEEP), LOCAL)
+        run(Arrays(SWEEP), LOCAL)
 
 
 # Faults.

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sweep.backends import Computed, open_backend
+from sweep.backends.base import Then
 from sweep.engine import crews, ledger
 from sweep.engine.ledger import (
     ATTEMPTS,
@@ -38,7 +39,7 @@ from sweep.options import RunOptions
 from sweep.plan.point_columns import points
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
-from sweep.store import MemoryResults, Store
+from sweep.store import Arrays, Store
 from sweep.work import Chunk, Points, Task
 from tests.backends.wrapped import WrappedBackend
 from tests.points import compute
@@ -122,7 +123,7 @@ def create(path: Path, sweep: Sweep, chunk_points: int | None = None) -> Store:
 
 
 def test_a_sweep_is_every_point_of_its_grid() -> None:
-    results = MemoryResults(SWEEP, chunk_points=10)
+    results = Arrays(SWEEP, chunk_points=10)
     summary = run(results)
     expected = by_hand(SWEEP)
     assert bits_of(results.dataset()) == {n: v.tobytes() for n, v in expected.items()}
@@ -143,7 +144,7 @@ def test_same_bits_for_any_chunking_worker_count_and_place(
     sweep: Sweep, chunk_points: int, workers: int, data: st.DataObject
 ) -> None:
     expected = {name: values.tobytes() for name, values in by_hand(sweep).items()}
-    memory = MemoryResults(sweep, chunk_points=data.draw(st.integers(1, 90)))
+    memory = Arrays(sweep, chunk_points=data.draw(st.integers(1, 90)))
     run(memory, RunOptions(workers=workers))
     assert bits_of(memory.dataset()) == expected
     with tempfile.TemporaryDirectory() as folder:
@@ -157,12 +158,12 @@ def test_same_bits_for_any_chunking_worker_count_and_place(
 
 
 def test_only_what_is_pending_is_computed(tmp_path: Path) -> None:
-    whole = MemoryResults(SWEEP, chunk_points=10)
+    whole = Arrays(SWEEP, chunk_points=10)
     run(whole)
     store = create(tmp_path / "map.zarr", SWEEP, 10)
     kept = store.pending()[1:4]
     for chunk in kept:
-        store.write(chunk, ledger.failed_arrays(SWEEP, chunk))
+        store.write(chunk, ledger.failed_arrays(store, chunk))
     reports: list[Progress] = []
     summary = run(store, report=reports.append)
     assert summary.points == 108 - sum(chunk.n_points for chunk in kept)
@@ -178,7 +179,7 @@ def test_only_what_is_pending_is_computed(tmp_path: Path) -> None:
 
 
 def test_finished_results_need_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    results = MemoryResults(SWEEP)
+    results = Arrays(SWEEP)
     run(results)
     monkeypatch.setenv("TRIBOSWEEP_CXX", "no-such-compiler")
     reports: list[Progress] = []
@@ -214,7 +215,7 @@ def test_progress_never_goes_back_and_ends_complete(tmp_path: Path) -> None:
 
 def run_by(
     crew: type[crews.Threads],
-    results: MemoryResults,
+    results: Arrays,
     workers: int,
     stop: threading.Event | None = None,
 ) -> Summary:
@@ -235,7 +236,7 @@ def test_no_more_than_a_window_of_tasks_is_ever_submitted(workers: int) -> None:
             unfinished.append(sum(not future.done() for future in futures))
             return futures[-1]
 
-    run_by(Counting, MemoryResults(SWEEP, chunk_points=1), workers)
+    run_by(Counting, Arrays(SWEEP, chunk_points=1), workers)
     assert all(future.done() for future in futures)
     assert max(unfinished) == TASKS_PER_WORKER * workers
 
@@ -250,12 +251,12 @@ LONG_SWEEP = sweep_over(
 
 @pytest.fixture(scope="module")
 def long_results() -> xr.Dataset:
-    results = MemoryResults(LONG_SWEEP)
+    results = Arrays(LONG_SWEEP)
     run(results)
     return results.dataset()
 
 
-def check_what_was_done(results: MemoryResults | Store, expected: xr.Dataset) -> None:
+def check_what_was_done(results: Arrays | Store, expected: xr.Dataset) -> None:
     """Check that every point is pending or has the bits of an undisturbed run."""
     dataset = results.dataset().load()
     pending = dataset["status"].to_numpy() == Status.pending
@@ -306,7 +307,7 @@ def test_chunks_that_a_worker_leaves_of_its_task_are_computed_later(
             sizes.append(len(task.chunks))
             return super().submit(results, Task(task.chunks[:1]), patience)
 
-    results = MemoryResults(LONG_SWEEP, chunk_points=9)
+    results = Arrays(LONG_SWEEP, chunk_points=9)
     summary = run_by(Leaving, results, workers=2)
     assert max(sizes) > 1
     assert (summary.stopped, summary.chunks, len(sizes)) == ("", 20, 20)
@@ -326,7 +327,7 @@ def test_a_cancelled_task_is_computed_later(long_results: xr.Dataset) -> None:
             future.set_running_or_notify_cancel()
             return future
 
-    results = MemoryResults(LONG_SWEEP, chunk_points=9)
+    results = Arrays(LONG_SWEEP, chunk_points=9)
     assert run_by(Cancelling, results, workers=2).stopped == ""
     assert bits_of(results.dataset()) == bits_of(long_results)
 
@@ -347,7 +348,7 @@ def test_a_worker_that_dies_by_a_stop_does_not_fail_its_chunks() -> None:
                 stop.set()
             raise crews.LostError("the worker is gone")
 
-    results = MemoryResults(SWEEP, chunk_points=9)
+    results = Arrays(SWEEP, chunk_points=9)
     summary = run_by(Dying, results, workers=1, stop=stop)
     assert (summary.stopped, dict(summary.counts)) == ("asked", {})
     assert len(results.pending()) == 12
@@ -356,7 +357,7 @@ def test_a_worker_that_dies_by_a_stop_does_not_fail_its_chunks() -> None:
 def test_a_limit_that_passes_after_the_last_chunk_does_not_count_as_a_stop(
     set_clock: Callable[[float], None],
 ) -> None:
-    results = MemoryResults(SWEEP)
+    results = Arrays(SWEEP)
 
     def report(_progress: Progress) -> None:
         end = time.monotonic() + 60
@@ -371,7 +372,7 @@ def test_a_limit_that_passes_after_the_last_chunk_does_not_count_as_a_stop(
 
 
 def test_a_limit_that_passes_after_a_stop_is_not_reported_as_its_cause(
-    endless: MemoryResults, set_clock: Callable[[float], None]
+    endless: Arrays, set_clock: Callable[[float], None]
 ) -> None:
     stop = threading.Event()
 
@@ -385,22 +386,22 @@ def test_a_limit_that_passes_after_a_stop_is_not_reported_as_its_cause(
 def test_a_stop_that_is_set_before_the_run_computes_nothing() -> None:
     stop = threading.Event()
     stop.set()
-    results = MemoryResults(SWEEP)
+    results = Arrays(SWEEP)
     summary = run(results, stop=stop)
     assert (summary.points, summary.stopped) == (0, "asked")
     assert len(results.pending()) == 1
 
 
 @pytest.fixture
-def endless() -> MemoryResults:
+def endless() -> Arrays:
     """Results of three points that each take seconds, with the kernel compiled."""
     accelerations = linear("base_acceleration", 10.0, 15.0, 3)
-    results = MemoryResults(sweep_over(accelerations, stiffness=40.0, window_end=1e6))
+    results = Arrays(sweep_over(accelerations, stiffness=40.0, window_end=1e6))
     open_backend().prepare(results.sweep, points(results.sweep, results.pending()[0]))
     return results
 
 
-def test_a_chunk_that_a_stop_interrupts_does_not_count_as_hanging(endless: MemoryResults) -> None:
+def test_a_chunk_that_a_stop_interrupts_does_not_count_as_hanging(endless: Arrays) -> None:
     state = RunState()
     timer = threading.Timer(0.2, state.stop.set)
     timer.start()
@@ -410,9 +411,9 @@ def test_a_chunk_that_a_stop_interrupts_does_not_count_as_hanging(endless: Memor
 
 def test_a_finished_chunk_is_not_computed_again() -> None:
     """A foreign scheduler may send a lost task again; its receipt tells what the chunk holds."""
-    results = MemoryResults(SWEEP, chunk_points=9)
+    results = Arrays(SWEEP, chunk_points=9)
     first, second = results.pending()[:2]
-    arrays = ledger.failed_arrays(SWEEP, first)
+    arrays = ledger.failed_arrays(results, first)
     arrays["status"].flat[:4] = Status.outside_validity
     results.write(first, arrays)
     receipts = Worker(results, open_backend(), RunState())(Task((first, second)))
@@ -438,24 +439,26 @@ class Large(WrappedBackend):
     def clock(self) -> float:
         return self.now
 
-    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+    def compute(
+        self, sweep: Sweep, points: Points, stop: Event | None = None, then: Then | None = None
+    ) -> Computed:
         self.calls.append(points.n_points)
         self.now += self.seconds * points.n_points
         if self.apart and self.apart <= {*points.columns["friction"].values.tolist()}:
             raise MemoryError
-        return self.real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop, then)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_gpu_computes_several_chunks_in_one_call(dtype: Literal["float64", "float32"]) -> None:
     """Each gets the receipt and the bits that it has alone, also if the call fails."""
     chosen = replace(SWEEP, dtype=dtype)
-    alone = MemoryResults(chosen, chunk_points=9)
+    alone = Arrays(chosen, chunk_points=9)
     task = Task(tuple(alone.pending()))
     each = Worker(alone, open_backend(), RunState())(task)
     rows = [float(chosen.axes[0].columns["friction"][i]) for i in (1, -1)]
     for backend in (Large(), Large(*rows)):
-        results = MemoryResults(chosen, chunk_points=9)
+        results = Arrays(chosen, chunk_points=9)
         receipts = Worker(results, backend, RunState())(task)
         assert [(r.chunk, r.counts) for r in receipts] == [(r.chunk, r.counts) for r in each]
         assert all(0 < r.kernel_seconds < r.seconds for r in receipts)
@@ -469,7 +472,7 @@ def test_a_call_holds_as_many_chunks_as_are_computed_in_time(
     monkeypatch: pytest.MonkeyPatch, seconds: float, at_once: int
 ) -> None:
     """So that little is lost with a process that is killed."""
-    results, backend = MemoryResults(SWEEP, chunk_points=9), Large(seconds=seconds)
+    results, backend = Arrays(SWEEP, chunk_points=9), Large(seconds=seconds)
     monkeypatch.setattr(time, "perf_counter", backend.clock)
     Worker(results, backend, RunState())(Task(tuple(results.pending())))
     rest = SWEEP.n_points - 9
@@ -478,7 +481,7 @@ def test_a_call_holds_as_many_chunks_as_are_computed_in_time(
 
 def test_a_call_that_fails_is_not_repeated_for_other_tasks() -> None:
     """A smaller one is tried."""
-    results, state = MemoryResults(SWEEP, chunk_points=9), RunState()
+    results, state = Arrays(SWEEP, chunk_points=9), RunState()
     backend = Large(FRICTIONS[1], FRICTIONS[4])
     chunks = results.pending()
     for part in (chunks[:6], chunks[6:]):
@@ -489,7 +492,7 @@ def test_a_call_that_fails_is_not_repeated_for_other_tasks() -> None:
 
 def test_what_a_call_has_computed_is_written_before_a_process_ends() -> None:
     """The process waits while chunks are in progress."""
-    results, state, backend = MemoryResults(SWEEP, chunk_points=9), RunState(), Large()
+    results, state, backend = Arrays(SWEEP, chunk_points=9), RunState(), Large()
     state.rate = 1e6
     written: list[int] = []
     write = results.write
@@ -516,12 +519,12 @@ def test_chunks_of_different_kernels_are_computed_apart() -> None:
         axes=(springs, *SWEEP.axes),
     )
     row, backend = chosen.n_points // 4, Large()
-    results = MemoryResults(chosen, chunk_points=row)
+    results = Arrays(chosen, chunk_points=row)
     state = RunState()
     state.rate = 1e6
     Worker(results, backend, state)(Task(tuple(results.pending())))
     assert backend.calls == [2 * row, 2 * row]
-    alone = MemoryResults(chosen, chunk_points=row)
+    alone = Arrays(chosen, chunk_points=row)
     run(alone)
     assert bits_of(results.dataset()) == bits_of(alone.dataset())
 
@@ -547,7 +550,7 @@ def test_receipts_have_the_extremes_of_points_that_are_ok(
 
 
 @pytest.mark.parametrize("cause", ["asked", "time limit"])
-def test_a_stop_interrupts_a_point_within_a_second(cause: str, endless: MemoryResults) -> None:
+def test_a_stop_interrupts_a_point_within_a_second(cause: str, endless: Arrays) -> None:
     stop = threading.Event()
     stopped_at: list[float] = []
 
@@ -577,7 +580,7 @@ def test_an_error_in_the_callers_report_ends_the_run_and_keeps_finished_chunks(
         if progress.chunks_done >= 2:
             raise Interrupted
 
-    results = MemoryResults(LONG_SWEEP, chunk_points=9)
+    results = Arrays(LONG_SWEEP, chunk_points=9)
     began = threading.active_count()
     with pytest.raises(Interrupted):
         run(results, RunOptions(workers=2), report)
@@ -587,7 +590,7 @@ def test_an_error_in_the_callers_report_ends_the_run_and_keeps_finished_chunks(
 
 
 def test_an_error_in_the_callers_report_interrupts_a_point(
-    endless: MemoryResults,
+    endless: Arrays,
 ) -> None:
     def report(_progress: Progress) -> None:
         raise KeyboardInterrupt
@@ -599,7 +602,7 @@ def test_an_error_in_the_callers_report_interrupts_a_point(
 
 
 def test_float32_is_rounded_once_from_what_was_computed() -> None:
-    results = MemoryResults(replace(SWEEP, dtype="float32"), chunk_points=10)
+    results = Arrays(replace(SWEEP, dtype="float32"), chunk_points=10)
     run(results)
     dataset = results.dataset()
     expected: Mapping[str, NDArray[Any]] = by_hand(SWEEP)
@@ -611,7 +614,7 @@ def test_float32_is_rounded_once_from_what_was_computed() -> None:
 
 def test_the_summary_counts_the_most_workers_at_any_time() -> None:
     """Workers of a cluster come and go during a run."""
-    ledger = Ledger(SWEEP, [], SWEEP.n_points, workers=1)
+    ledger = Ledger([], SWEEP.n_points, workers=1)
     windows = []
     for workers in (0, 3, 2):
         ledger.see(workers)

@@ -21,6 +21,7 @@ import pytest
 
 from sweep import api
 from sweep.backends import Backend, Computed, Stopped, open_backend, visible
+from sweep.backends.base import Then
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
 from sweep.engine import ledger
@@ -33,7 +34,7 @@ from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.request import Sweep
 from sweep.spec import Status
-from sweep.store import MemoryResults, Store
+from sweep.store import Arrays, Store
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import CHECKOUT, Run
@@ -187,7 +188,7 @@ def test_options_that_exclude_each_other_are_refused_and_leave_no_store(
         api.run({**REQUEST, "run": {}}, store=tmp_path / "a.zarr", **{"gpus": "all", **options})
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(SweepError, match=message):
-        run(MemoryResults(SWEEP), RunOptions(**{"gpus": "all", **options}))
+        run(Arrays(SWEEP), RunOptions(**{"gpus": "all", **options}))
 
 
 def test_gpus_is_an_option_of_files_and_of_the_command_line(run: Run, nvidia_smi: List) -> None:
@@ -221,7 +222,7 @@ def test_without_cupy_the_extras_are_named(
 def test_results_in_memory_are_refused(nvidia_smi: List) -> None:
     nvidia_smi(TWO)
     with pytest.raises(SweepError, match=r"gpus='all' .* name a store on a disk"):
-        run(MemoryResults(SWEEP), RunOptions(gpus="all"))
+        run(Arrays(SWEEP), RunOptions(gpus="all"))
 
 
 # Processes.
@@ -270,7 +271,11 @@ class _Backend(WrappedBackend):
         self._opener, self._gpu, self._fault = opener, gpu, fault
 
     def compute(
-        self, sweep: Sweep, points: Points, stop: threading.Event | None = None
+        self,
+        sweep: Sweep,
+        points: Points,
+        stop: threading.Event | None = None,
+        then: Then | None = None,
     ) -> Computed:
         rows = [FRICTIONS.index(each) for each in points.columns["friction"].values.tolist()]
         once = not self._opener.noted(f"fault {self._gpu}")
@@ -294,7 +299,7 @@ class _Backend(WrappedBackend):
                 time.sleep(0.01)
             error = LostDeviceError if self._opener.deadly else RuntimeError
             raise error("CUDA_ERROR_LAUNCH_FAILED")
-        return self.real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop, then)
 
     def _wait_for_others(self) -> None:
         """Leave the process of a faulty GPU time to be replaced."""

@@ -17,7 +17,7 @@ from sweep.engine.ledger import (
 )
 from sweep.errors import MachineError
 from sweep.spec import Status
-from sweep.store import MemoryResults
+from sweep.store import Arrays
 from sweep.work import Chunk, Task
 from tests.test_plan import linear, sweep_over
 
@@ -25,13 +25,13 @@ SWEEP = sweep_over(linear("friction", 0.0, 1.0, 1000), linear("base_acceleration
 
 
 @pytest.fixture
-def results() -> MemoryResults:
+def results() -> Arrays:
     """A thousand chunks of two points."""
-    return MemoryResults(SWEEP, chunk_points=2)
+    return Arrays(SWEEP, chunk_points=2)
 
 
 def account(chunks: list[Chunk], workers: int = 1, *, fail_fast: bool = False) -> Ledger:
-    return Ledger(SWEEP, chunks, SWEEP.n_points, workers, fail_fast)
+    return Ledger(chunks, SWEEP.n_points, workers, fail_fast)
 
 
 def taken(book: Ledger, running: int = 0) -> list[Chunk]:
@@ -55,7 +55,7 @@ def done(chunk: Chunk, seconds: float) -> Receipt:
     ],
 )
 def test_tasks_take_half_a_second_and_leave_chunks_for_other_workers(
-    results: MemoryResults, seconds: float, size: int
+    results: Arrays, seconds: float, size: int
 ) -> None:
     every = results.pending()
     book = account(every, workers=3)
@@ -67,7 +67,7 @@ def test_tasks_take_half_a_second_and_leave_chunks_for_other_workers(
 
 
 def test_a_gpu_gets_several_chunks_at_once_before_any_rate_is_known(
-    results: MemoryResults,
+    results: Arrays,
 ) -> None:
     """As many points as keep it busy, if all its threads get so many; fewer once that is slow."""
     every = results.pending()
@@ -78,7 +78,7 @@ def test_a_gpu_gets_several_chunks_at_once_before_any_rate_is_known(
     assert taken(book) == every[437:457]
 
 
-def test_a_gpu_gets_no_more_before_any_rate_is_known(results: MemoryResults) -> None:
+def test_a_gpu_gets_no_more_before_any_rate_is_known(results: Arrays) -> None:
     """A fair share of many chunks would be hundreds, whose receipts come at once and late."""
     book = account(results.pending(), workers=4)
     book.points_of_a_task = 8  # chunks have two
@@ -86,7 +86,7 @@ def test_a_gpu_gets_no_more_before_any_rate_is_known(results: MemoryResults) -> 
     assert [len(taken(book)), len(taken(book))] == [4, 4]
 
 
-def test_a_chunk_that_failed_joins_no_other(results: MemoryResults) -> None:
+def test_a_chunk_that_failed_joins_no_other(results: Arrays) -> None:
     every = results.pending()[:8]
     book = account(every)
     book.points_of_a_task = 4
@@ -99,7 +99,7 @@ def test_a_chunk_that_failed_joins_no_other(results: MemoryResults) -> None:
 
 
 def test_a_failed_chunk_waits_behind_the_others_and_is_a_task_of_its_own(
-    results: MemoryResults,
+    results: Arrays,
 ) -> None:
     every = results.pending()[:10]
     book = account(every)
@@ -115,7 +115,7 @@ def test_a_failed_chunk_waits_behind_the_others_and_is_a_task_of_its_own(
 
 
 def test_the_last_attempt_at_a_suspect_is_made_when_nothing_else_runs(
-    results: MemoryResults,
+    results: Arrays,
 ) -> None:
     chunk, other = results.pending()[:2]
     book = account([chunk])
@@ -133,7 +133,7 @@ def test_the_last_attempt_at_a_suspect_is_made_when_nothing_else_runs(
     assert book.counts == results.counts([chunk]) == {Status.failed: chunk.n_points}
 
 
-def test_a_chunk_that_raised_is_tried_beside_others(results: MemoryResults) -> None:
+def test_a_chunk_that_raised_is_tried_beside_others(results: Arrays) -> None:
     """Nobody else can have caused an error that the chunk itself raised."""
     chunk = results.pending()[0]
     book = account([chunk], fail_fast=True)
@@ -146,11 +146,11 @@ def test_a_chunk_that_raised_is_tried_beside_others(results: MemoryResults) -> N
     assert (book.counts, book.stopped) == ({Status.failed: chunk.n_points}, "failure")
 
 
-def test_chunks_that_were_written_before_a_worker_died_are_done(results: MemoryResults) -> None:
+def test_chunks_that_were_written_before_a_worker_died_are_done(results: Arrays) -> None:
     every = results.pending()[:3]
     book = account(every)
     assert [taken(book) for _ in every] == [[chunk] for chunk in every]
-    results.write(every[1], ledger.failed_arrays(SWEEP, every[1]))
+    results.write(every[1], ledger.failed_arrays(results, every[1]))
     book.enter_death(Task(tuple(every)), results, "it died")
     assert (book.chunks_done, book.counts) == (1, {Status.failed: every[1].n_points})
     assert list(book.waiting) == [every[0], every[2]]
@@ -160,7 +160,7 @@ def test_chunks_that_were_written_before_a_worker_died_are_done(results: MemoryR
     )  # their times are unknown
 
 
-def test_workers_that_only_die_end_the_run(results: MemoryResults) -> None:
+def test_workers_that_only_die_end_the_run(results: Arrays) -> None:
     every = results.pending()
     book = account(every)
     allowed = MAX_LOST_IN_A_ROW * TASKS_PER_WORKER
@@ -173,7 +173,7 @@ def test_workers_that_only_die_end_the_run(results: MemoryResults) -> None:
         book.enter_death(Task((every[2 * allowed],)), results, "killed")
 
 
-def test_the_limit_follows_from_the_slowest_chunk(results: MemoryResults) -> None:
+def test_the_limit_follows_from_the_slowest_chunk(results: Arrays) -> None:
     every = results.pending()
     book = account(every)
     assert book.limit == ledger.INITIAL_LIMIT
@@ -184,7 +184,7 @@ def test_the_limit_follows_from_the_slowest_chunk(results: MemoryResults) -> Non
         assert book.limit == limit
 
 
-def test_a_returned_task_is_next_in_its_order(results: MemoryResults) -> None:
+def test_a_returned_task_is_next_in_its_order(results: Arrays) -> None:
     every = results.pending()
     book = account(every)
     book.enter(done(taken(book)[0], TASK_SECONDS / 3), results)
@@ -196,7 +196,7 @@ def test_a_returned_task_is_next_in_its_order(results: MemoryResults) -> None:
 
 
 def test_speed_and_time_left_count_this_run_only(
-    results: MemoryResults, set_clock: Callable[[float], None]
+    results: Arrays, set_clock: Callable[[float], None]
 ) -> None:
     pending = results.pending()[400:]  # chunks done before do not count for this run
     book = account(pending, workers=2)

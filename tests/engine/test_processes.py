@@ -10,7 +10,7 @@ from sweep.engine.fitness import Code
 from sweep.engine.loop import run
 from sweep.engine.worker import Job, forget_run, opened, state_of, stop_run
 from sweep.options import RunOptions
-from sweep.store import MemoryResults, Store
+from sweep.store import Arrays, Store
 from sweep.work import Task
 from tests.engine.test_engine import SWEEP
 
@@ -28,7 +28,7 @@ def test_the_end_of_workers_is_no_part_of_the_time_of_computing() -> None:
     options = RunOptions(workers=1)
     with Slow(options, open_backend, print) as crew:
         began = time.perf_counter()
-        summary = run(MemoryResults(SWEEP), options, crew=crew)
+        summary = run(Arrays(SWEEP), options, crew=crew)
         in_all = time.perf_counter() - began
     assert 0 < summary.wall_seconds < in_all - ends[0]
 

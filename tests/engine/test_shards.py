@@ -195,8 +195,8 @@ def test_a_shard_answers_for_its_own_failed_points_each_time(run: Run, tmp_path:
     (tmp_path / "map.toml").write_text(TOML)
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     store = Store.open("map.zarr")
-    chunk = chunking.chunk_at((2, 0), store.sweep.shape, store.chunk_shape)
-    store.write(chunk, failed_arrays(store.sweep, chunk))
+    chunk = chunking.chunk_at((2, 0), store.sweep.grid.shape, store.chunk_shape)
+    store.write(chunk, failed_arrays(store, chunk))
     sentence = store.sweep.model.sentences[Status.failed]
     for _ in range(2):
         status, out, _ = run("run", "map.toml", "-o", "map.zarr", "--shard", "1/2")

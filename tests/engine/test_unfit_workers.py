@@ -16,6 +16,7 @@ import pytest
 from distributed import LocalCluster
 
 from sweep.backends import Backend, Computed
+from sweep.backends.base import Then
 from sweep.engine.ledger import Progress
 from sweep.engine.loop import run
 from sweep.errors import MachineError
@@ -143,11 +144,15 @@ class ChoosyBackend(WrappedBackend):
         self._settings = settings
 
     def compute(
-        self, sweep: Sweep, points: Points, stop: threading.Event | None = None
+        self,
+        sweep: Sweep,
+        points: Points,
+        stop: threading.Event | None = None,
+        then: Then | None = None,
     ) -> Computed:
         if self._settings.is_unfit():
             raise MachineError("the disk is full: free some space")
-        return self.real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop, then)
 
 
 @pytest.mark.parametrize("n_unfit", [1, 2])

@@ -25,7 +25,7 @@ from sweep.engine.loop import run
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
-from sweep.store import MemoryResults, Store
+from sweep.store import Arrays, Store
 from sweep.store.durable import MIN_RESERVED_BYTES
 from tests.command import environment
 from tests.engine.faulty import Faulty
@@ -272,7 +272,7 @@ def test_a_chunk_that_keeps_failing_is_abandoned_and_the_run_goes_on(
 
 def test_fail_fast_reports_the_failure_of_the_last_chunk(faulty: Callable[..., Faulty]) -> None:
     backend = faulty("raises", 11)
-    results = MemoryResults(SWEEP, chunk_points=ROW)
+    results = Arrays(SWEEP, chunk_points=ROW)
     summary = run(results, RunOptions(workers=1, fail_fast=True), open_backend=backend)
     assert (summary.chunks, summary.stopped) == (12, "failure")
 
@@ -282,7 +282,7 @@ def test_a_chunk_that_fails_for_a_while_ends_up_the_same(
     faulty: Callable[..., Faulty], expected: Mapping[str, bytes], error: type[Exception]
 ) -> None:
     backend = faulty("raises", *range(12), times=ATTEMPTS - 1, error=error)
-    results = MemoryResults(SWEEP, chunk_points=ROW)
+    results = Arrays(SWEEP, chunk_points=ROW)
     summary = run(results, RunOptions(workers=2), open_backend=backend)
     assert {backend.attempts(i) for i in range(12)} == {ATTEMPTS}
     assert summary.counts == {Status.ok: 12 * ROW}
@@ -291,7 +291,7 @@ def test_a_chunk_that_fails_for_a_while_ends_up_the_same(
 
 def test_a_run_ends_when_every_chunk_fails(faulty: Callable[..., Faulty]) -> None:
     backend = faulty("raises", *range(12))
-    results = MemoryResults(SWEEP, chunk_points=ROW)
+    results = Arrays(SWEEP, chunk_points=ROW)
     assert run(results, RunOptions(workers=2), open_backend=backend).counts == {
         Status.failed: 12 * ROW
     }
@@ -333,7 +333,7 @@ def test_a_fault_of_the_machine_is_no_failure_of_points(
     faulty: Callable[..., Faulty], error: type[Exception], sentence: str
 ) -> None:
     backend = faulty("raises", 2, error=error)
-    results = MemoryResults(SWEEP, chunk_points=ROW)
+    results = Arrays(SWEEP, chunk_points=ROW)
     with pytest.raises(MachineError, match=sentence):
         run(results, RunOptions(workers=1), open_backend=backend)
     assert Status.failed not in results.dataset()["status"].to_numpy()
@@ -342,10 +342,10 @@ def test_a_fault_of_the_machine_is_no_failure_of_points(
 def test_an_interrupt_in_a_worker_is_not_swallowed(faulty: Callable[..., Faulty]) -> None:
     backend = faulty("raises", 2, error=KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
-        run(MemoryResults(SWEEP, chunk_points=ROW), RunOptions(workers=2), open_backend=backend)
+        run(Arrays(SWEEP, chunk_points=ROW), RunOptions(workers=2), open_backend=backend)
 
 
-class Unwritable(MemoryResults):
+class Unwritable(Arrays):
     """Results that cannot be written, for an unforeseen reason."""
 
     def write(self, *_: Any) -> None:

@@ -21,14 +21,14 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.backends import Stopped, random_points
-from sweep.backends.base import Computed, reduced
+from sweep.backends.base import Computed
 from sweep.backends.cupy_device import CupyDevice, CupyMemory, CupyQueue, find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
 from sweep.request import Sweep
 from sweep.work import Column, Points
 from tests.benchmarks.gpu_maps import map_document
-from tests.gpu_cases import N_POINTS, REDUCED, expected, reduced_case
+from tests.gpu_cases import N_POINTS, REDUCED, expected, in_cells
 from tests.points import cases, differing, part, sweep_of
 from tests.points.drawn import FORMS, WHOLE, column_of
 from tests.points.files import file_cases
@@ -129,10 +129,11 @@ def test_statistics_kept_on_the_gpu_are_those_of_the_host(
     name: str, exact: bool, gpu: CupyDevice
 ) -> None:
     points, bits = expected(CASES[name])
-    case, backend = reduced_case(CASES[name], points, exact=exact), GpuBackend(gpu)
-    on_gpu = [dict(backend.compute(case.sweep, case.points).arrays) for _ in range(2)]
+    (kept, cells), backend = in_cells(CASES[name], points, exact=exact), GpuBackend(gpu)
+    sweep, then = CASES[name].sweep, kept.then(cells)
+    on_gpu = [dict(backend.compute(sweep, cells, then=then).arrays) for _ in range(2)]
     assert backend._has_room  # for what reducing takes: it was done on the device
-    on_host = dict(reduced(case.sweep, case.points, Computed(bits, 0.0)).arrays)
+    on_host = dict(Computed(bits, 0.0).followed(then).arrays)
     assert [differing(on_host, each) for each in on_gpu] == [[], []]
 
 

@@ -13,8 +13,10 @@ from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.plan.point_columns import points, variant_sets
+from sweep.request import Reduced
 from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.sampling.stretches import Drawn, SampleColumns, stretch
+from sweep.statistics.partial import Kept
 from sweep.work import Chunk
 from tests.gpu.twin import TwinDevice
 from tests.points import differing
@@ -86,14 +88,17 @@ def test_a_reduced_sample_is_that_of_the_cpu(
 ) -> None:
     """In several cells, whose points are alike, and batches; no value is drawn on the host."""
     sweep, chunk = load(SAMPLED).sweep, Chunk((0, 0), (start, first), (cells, count))
+    assert isinstance(sweep, Reduced)
+    kept = Kept(sweep)
     twin = TwinDevice(memory=400_000)
     on_twin = points(sweep, chunk)
     names = {*random_points.random_columns(on_twin.columns)}
     assert names == {"friction", "base_acceleration"}
-    result = GpuBackend(twin).compute(sweep, on_twin).arrays
+    result = GpuBackend(twin).compute(sweep.points, on_twin, then=kept.then(on_twin)).arrays
     assert not any("values" in vars(on_twin.columns[name]) for name in names)
     assert [entry for entry, _ in twin.launches].count("tribosweep_draw") >= 2
-    expected = CpuBackend().compute(sweep, points(sweep, chunk)).arrays
+    on_host = points(sweep, chunk)
+    expected = CpuBackend().compute(sweep.points, on_host, then=kept.then(on_host)).arrays
     assert differing(dict(expected), dict(result)) == []
 
 

@@ -15,7 +15,7 @@ from sweep.engine.crews import threads_of_gpu
 from sweep.engine.loop import run
 from sweep.errors import DeviceError, LostDeviceError
 from sweep.options import RunOptions
-from sweep.store import MemoryResults, Store
+from sweep.store import Arrays, Store
 from tests.engine.test_worker_faults import REQUEST
 from tests.gpu.test_gpu import Faulty
 from tests.gpu.twin import TwinDevice
@@ -70,7 +70,7 @@ def test_a_process_leaves_two_processors_to_others(
     monkeypatch.setattr("sweep.engine.crews.usable_processors", lambda: 16)
     chosen = load({**SHORT, "run": {"chunk_points": 16}}).sweep
     workers = [
-        run(MemoryResults(chosen, chunk_points=16), RunOptions(backend="gpu", workers=n)).workers
+        run(Arrays(chosen, chunk_points=16), RunOptions(backend="gpu", workers=n)).workers
         for n in (None, 5)
     ]
     assert workers == [threads_of_gpu(1), 5] == [14, 5]

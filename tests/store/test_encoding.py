@@ -97,7 +97,7 @@ def fill_by_zarr(store: Store) -> None:
     """Write the results with zarr alone."""
     for name in store.dataset().data_vars:
         array = zarr.open_array(store.path / name).with_config({"write_empty_chunks": True})
-        for chunk in chunking.chunks(store.sweep.shape, store.chunk_shape):
+        for chunk in chunking.chunks(store.sweep.grid.shape, store.chunk_shape):
             array[chunk.slices] = results_of(store.sweep, chunk)[name].reshape(chunk.shape)
 
 

@@ -49,17 +49,17 @@ def grow(store: Store, sweep: Sweep) -> Store:
 
 def places(sweep: Sweep) -> dict[str, np.ndarray]:
     """Some results, told by the axes' values alone, so that they do not move when axes grow."""
-    numbers = np.zeros(sweep.shape)
+    numbers = np.zeros(sweep.grid.shape)
     for dimension, axis in enumerate(sweep.axes):
         column = axis.columns[axis.name]
         numbers = numbers * 100 + column.reshape(
-            [-1 if d == dimension else 1 for d in range(len(sweep.shape))]
+            [-1 if d == dimension else 1 for d in range(len(sweep.grid.shape))]
         )
     return {
         "wear_power": np.sqrt(numbers),
         "slip_phases": numbers.astype(np.int32),
         "regime": (numbers % 3).astype(np.uint8),
-        "status": np.zeros(sweep.shape, np.uint8),
+        "status": np.zeros(sweep.grid.shape, np.uint8),
     }
 
 
@@ -189,7 +189,7 @@ def test_too_many_chunks_are_refused(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr", grid(2, 2), 1)
     with pytest.raises(SweepError, match="cut 100,002 points into 100,002 chunks"):
         grow(store, grid(50_001, 2))
-    assert Store.open(store.path).sweep.shape == (2, 2)
+    assert Store.open(store.path).sweep.grid.shape == (2, 2)
 
 
 def test_a_held_store_is_not_extended(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_stopped_at_any_step_it_is_done_when_done_again(tmp_path: Path, stride: 
                 with pytest.raises(StoreError, match="run the same `sweep extend` again"):
                     read(path)
         else:
-            assert Store.open(path).sweep.shape in (before.shape, after.shape)
+            assert Store.open(path).sweep.grid.shape in (before.grid.shape, after.grid.shape)
         longer = Store.extend(path, after)
         longer.clean()
         assert fill(longer) == GROWN["both"][3]
@@ -300,7 +300,7 @@ def test_an_extension_is_kept_by_a_run_that_was_making_the_store(
     monkeypatch.setattr(disk, "build", build_late)
     with pytest.raises(StoreError, match="run the same `sweep extend` again"):
         create(path, grid(5, 3))
-    assert Store.extend(path, grid(6, 4)).sweep.shape == (6, 4)
+    assert Store.extend(path, grid(6, 4)).sweep.grid.shape == (6, 4)
 
 
 @pytest.mark.parametrize("shard", [None, (1, 1)])

@@ -179,7 +179,7 @@ def test_a_store_of_another_kernel_is_extended_only_if_that_is_accepted(
         Store.extend(store.path, longer.sweep)
     assert main(["extend", str(store.path), str(SMOKE), "--accept-revision"]) == 0
     extended = Store.extend(store.path, longer.sweep, accept_revision=True)
-    assert extended.sweep.shape == (5, 13)
+    assert extended.sweep.grid.shape == (5, 13)
     assert extended.kernel_digest == NO_KERNEL
 
 

@@ -14,7 +14,7 @@ from sweep.plan import chunking
 from sweep.request import Sweep
 from sweep.store import Store, chunk_files
 from sweep.store.local import LocalFiles
-from sweep.store.pieces import PIECES, InFiles
+from sweep.store.partials import BLOCKS, InFiles
 from tests.store.test_extend import grid
 from tests.store.test_store import SWEEPS, create, finish, tree
 from tests.test_plan import linear, sweep_over
@@ -38,7 +38,7 @@ def test_only_where_there_would_be_many_folders() -> None:
 def test_many_rows_are_files_side_by_side(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr", MANY_ROWS, 2)
     assert store.n_chunks == ROWS
-    every = list(chunking.chunks(MANY_ROWS.shape, store.chunk_shape))
+    every = list(chunking.chunks(MANY_ROWS.grid.shape, store.chunk_shape))
     assert store.pending() == every
     finish(store)
     status = {file.name for file in (store.path / "status").iterdir()}
@@ -174,10 +174,10 @@ def test_nothing_is_listed_where_nothing_lies(separator: str, tmp_path: Path) ->
     assert not chunk_files.named(["c"], (3, 2), separator).any()
 
 
-def test_what_another_process_is_writing_is_no_piece_yet(tmp_path: Path) -> None:
-    pieces = InFiles(LocalFiles(tmp_path), PIECES)
-    cell = tmp_path / PIECES / "c.0"
+def test_what_another_process_is_writing_is_no_block_yet(tmp_path: Path) -> None:
+    blocks = InFiles(LocalFiles(tmp_path), BLOCKS)
+    cell = tmp_path / BLOCKS / "c.0"
     cell.mkdir(parents=True)
-    (cell / "0.1").touch()
-    (cell / f"1.0.{'0' * 32}.partial").touch()
-    assert pieces.names() == pieces.names("c.0") == ["c.0/0.1"]
+    (cell / "1").touch()
+    (cell / f"2.{'0' * 32}.partial").touch()
+    assert blocks.names() == blocks.names("c.0") == ["c.0/1"]

@@ -99,7 +99,7 @@ def test_stopped_before_any_object_it_is_done_when_done_again(
                 with pytest.raises(StoreError, match="run the same `sweep extend` again"):
                     read(url)
         else:
-            assert Store.open(url).sweep.shape in (BEFORE.shape, AFTER.shape)
+            assert Store.open(url).sweep.grid.shape in (BEFORE.grid.shape, AFTER.grid.shape)
         assert fill(Store.extend(url, AFTER)) == COMPUTED
         assert objects(url) == whole
         assert beside(url) == []

@@ -16,7 +16,7 @@ import zarr
 from sweep.plan import chunking, recipes
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
-from sweep.store import MemoryResults, Store, open_results
+from sweep.store import Arrays, Store, open_results
 from sweep.work import Chunk
 from tests.test_plan import OUTPUTS, linear, sweep_over
 
@@ -34,7 +34,7 @@ CHUNK_POINTS = 28  # 4 rows: 3 chunks of SWEEP, the last one ragged
 
 def results_of(sweep: Sweep, chunk: Chunk) -> dict[str, np.ndarray]:
     """Some results, a function of the place in the grid alone; every eleventh point diverges."""
-    grid = np.arange(sweep.n_points).reshape(sweep.shape)[chunk.slices].ravel()
+    grid = np.arange(sweep.n_points).reshape(sweep.grid.shape)[chunk.slices].ravel()
     bad = grid % 11 == 5
     return {
         "wear_power": np.where(bad, np.nan, np.sqrt(grid + 0.1)),
@@ -50,7 +50,7 @@ def create(
     return Store.create(path, sweep, chunk_points=chunk_points, provenance=PROVENANCE)
 
 
-def finish(results: Store | MemoryResults) -> None:
+def finish(results: Store | Arrays) -> None:
     for chunk in results.pending():
         results.write(chunk, results_of(results.sweep, chunk))
 
@@ -87,15 +87,15 @@ def test_plain_xarray_opens_a_store_and_finds_what_was_written(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         dataset = xr.open_zarr(tmp_path / "map.zarr").load()
-    whole = Chunk((), (0,) * len(sweep.shape), sweep.shape)
+    whole = Chunk((), (0,) * len(sweep.grid.shape), sweep.grid.shape)
     written = results_of(sweep, whole)
     names = {output.name for output in sweep.outputs} | {"status"}
     assert set(dataset.data_vars) == names
     for name in names:
-        expected = written[name].reshape(sweep.shape)
+        expected = written[name].reshape(sweep.grid.shape)
         if name == "wear_power":
             expected = expected.astype(sweep.dtype)
-        assert dataset[name].dims == sweep.dimensions
+        assert dataset[name].dims == sweep.grid.dimensions
         assert dataset[name].dtype == expected.dtype
         np.testing.assert_array_equal(dataset[name], expected)
     assert set(dataset.coords) == {parameter.name for parameter in sweep.parameters}
@@ -103,7 +103,7 @@ def test_plain_xarray_opens_a_store_and_finds_what_was_written(
 
 @pytest.mark.parametrize("sweep", SWEEPS.values(), ids=SWEEPS)
 def test_memory_and_disk_give_identical_datasets(sweep: Sweep, tmp_path: Path) -> None:
-    memory = MemoryResults(sweep, chunk_points=CHUNK_POINTS, provenance=PROVENANCE)
+    memory = Arrays(sweep, chunk_points=CHUNK_POINTS, provenance=PROVENANCE)
     disk = create(tmp_path / "map.zarr", sweep)
     assert memory.chunk_shape == disk.chunk_shape
     assert memory.n_chunks == disk.n_chunks
@@ -206,7 +206,7 @@ def test_a_store_opens_as_the_sweep_it_was_made_for(tmp_path: Path) -> None:
 
 def test_pending_shrinks_in_order_and_ignores_what_is_no_chunk(tmp_path: Path) -> None:
     store = create(tmp_path / "map.zarr")
-    chunks = list(chunking.chunks(SWEEP.shape, store.chunk_shape))
+    chunks = list(chunking.chunks(SWEEP.grid.shape, store.chunk_shape))
     assert store.pending() == chunks
     assert len(chunks) == store.n_chunks == 3
     store.write(chunks[1], results_of(SWEEP, chunks[1]))
@@ -271,7 +271,7 @@ def test_damage_is_found_and_a_second_writing_repairs_it(
 
 
 def test_a_chunk_of_the_wrong_size_or_still_pending_is_not_written(tmp_path: Path) -> None:
-    for results in (create(tmp_path / "map.zarr"), MemoryResults(SWEEP, chunk_points=CHUNK_POINTS)):
+    for results in (create(tmp_path / "map.zarr"), Arrays(SWEEP, chunk_points=CHUNK_POINTS)):
         chunk = results.pending()[0]
         arrays = results_of(SWEEP, chunk)
         with pytest.raises(ValueError, match="wear_power: 27 values for 28 points"):

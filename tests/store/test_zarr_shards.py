@@ -36,7 +36,7 @@ def sharded(small_parts: None, tmp_path: Path) -> Store:
 def test_a_store_of_shards_holds_what_any_other_does(store: Store, sharded: Store) -> None:
     whole = store
     assert sharded.chunk_shape == whole.chunk_shape == (4, 7)
-    assert sharded.pending() == list(chunking.chunks(SWEEP.shape, (4, 7)))
+    assert sharded.pending() == list(chunking.chunks(SWEEP.grid.shape, (4, 7)))
     finish(sharded)
     array = zarr.open_array(sharded.path / "wear_power", mode="r")
     assert (array.chunks, array.shards) == ((2, 7), (4, 7))
