@@ -19,6 +19,7 @@ import pytest
 from sweep import api
 from sweep.cli.actions.status_action import flow_of, watch_store
 from sweep.config import load
+from sweep.engine.driver import open_store
 from sweep.engine.ledger import failed_arrays
 from sweep.spec import Status
 from sweep.store import Store
@@ -89,7 +90,7 @@ def test_watching_names_a_run_that_has_written_nothing_yet(
             self.looks += 1
             return self.looks > 1
 
-    store = api.open_store(load(REQUEST), tmp_path / "map.zarr")
+    store = open_store(load(REQUEST), tmp_path / "map.zarr")
     process = f"process {os.getpid()} on {socket.gethostname()}"
     with store.lock():
         watch_store(store, Once(), as_json=False)
@@ -148,7 +149,7 @@ def test_it_shows_failures_and_ends_when_all_is_done(
 ) -> None:
     monkeypatch.setattr("sweep.cli.actions.status_action.SECONDS_BETWEEN_LOOKS", 0.05)
     path = tmp_path / "map.zarr"
-    store = api.open_store(load(REQUEST), path)
+    store = open_store(load(REQUEST), path)
     compute_shard(path, 1)
     first = store.pending()[0]
     store.write(first, failed_arrays(store, first))
@@ -196,7 +197,7 @@ def test_it_does_not_wait_for_ever_nor_for_the_end_of_a_refinement(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_refined: bool
 ) -> None:
     if is_refined:
-        api.open_store(load(REQUEST), tmp_path / "map.zarr.passes" / "0.zarr")
+        open_store(load(REQUEST), tmp_path / "map.zarr.passes" / "0.zarr")
     else:
         monkeypatch.setattr("sweep.cli.actions.status_action.MAX_WAIT_FOR_STORE", 0.1)
     status, _, err = run("status", "map.zarr", "--watch")
@@ -209,7 +210,7 @@ def test_it_does_not_wait_for_ever_nor_for_the_end_of_a_refinement(
 def test_receipts_of_an_earlier_store_are_not_counted(run: Run, tmp_path: Path) -> None:
     """Nor those of chunks that are to be computed anew."""
     path = tmp_path / "map.zarr"
-    removed = api.open_store(load(REQUEST), path)
+    removed = open_store(load(REQUEST), path)
     for chunk in removed.pending():
         removed.write(chunk, failed_arrays(removed, chunk))
         fields = {"points": 16, "counts": {"failed": 16}, "error": "ValueError: an old fault"}
@@ -250,7 +251,7 @@ def test_ctrl_c_ends_watching(tmp_path: Path) -> None:
         assert "waiting" in waiting.stderr.readline()
         waiting.send_signal(signal.SIGINT)
         assert (waiting.wait(timeout=20), waiting.stderr.read()) == (130, "")
-    api.open_store(load(REQUEST), path)
+    open_store(load(REQUEST), path)
     watching = Forked(command, cwd=tmp_path, env=environment(), stdout=PIPE, stderr=PIPE)
     assert watching.stdout is not None
     (event,) = json_lines(watching.stdout.readline())
@@ -270,7 +271,7 @@ def test_it_does_not_wait_where_a_signal_that_stops_it_would(tmp_path: Path) -> 
             raise AssertionError(f"a signal may come within these {timeout} s")
 
     path, stop = tmp_path / "map.zarr", Stop()
-    api.open_store(load(REQUEST), path)
+    open_store(load(REQUEST), path)
     timer = threading.Timer(0.2, stop.set)
     timer.start()
     watch_store(Store.open(path), stop, as_json=True)

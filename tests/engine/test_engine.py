@@ -29,7 +29,6 @@ from sweep.engine.ledger import (
     Ledger,
     Progress,
     Receipt,
-    Results,
     Summary,
 )
 from sweep.engine.loop import run
@@ -39,7 +38,7 @@ from sweep.options import RunOptions
 from sweep.plan.point_columns import points
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
-from sweep.store import Arrays, Store
+from sweep.store import Arrays, Store, Target
 from sweep.work import Chunk, Points, Task
 from tests.backends.wrapped import WrappedBackend
 from tests.points import compute
@@ -231,8 +230,8 @@ def test_no_more_than_a_window_of_tasks_is_ever_submitted(workers: int) -> None:
     unfinished: list[int] = []
 
     class Counting(crews.Threads):
-        def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
-            futures.append(super().submit(results, task, patience))
+        def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
+            futures.append(super().submit(target, task, patience))
             unfinished.append(sum(not future.done() for future in futures))
             return futures[-1]
 
@@ -303,9 +302,9 @@ def test_chunks_that_a_worker_leaves_of_its_task_are_computed_later(
     sizes: list[int] = []
 
     class Leaving(crews.Threads):
-        def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+        def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
             sizes.append(len(task.chunks))
-            return super().submit(results, Task(task.chunks[:1]), patience)
+            return super().submit(target, Task(task.chunks[:1]), patience)
 
     results = Arrays(LONG_SWEEP, chunk_points=9)
     summary = run_by(Leaving, results, workers=2)
@@ -318,9 +317,9 @@ def test_a_cancelled_task_is_computed_later(long_results: xr.Dataset) -> None:
     cancelled: list[Task] = []
 
     class Cancelling(crews.Threads):
-        def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:
+        def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
             if cancelled:
-                return super().submit(results, task, patience)
+                return super().submit(target, task, patience)
             cancelled.append(task)
             future = Future[list[Receipt]]()
             future.cancel()
@@ -337,7 +336,7 @@ def test_a_worker_that_dies_by_a_stop_does_not_fail_its_chunks() -> None:
     stop, attempts = threading.Event(), Counter[Chunk]()
 
     class Dying(crews.Threads):
-        def submit(self, results: Results, task: Task, patience: float) -> Future[list[Receipt]]:  # noqa: ARG002
+        def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:  # noqa: ARG002
             future = Future[list[Receipt]]()
             future.set_result([])
             attempts.update(task.chunks)

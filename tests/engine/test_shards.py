@@ -13,6 +13,7 @@ from sweep import api
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import load
 from sweep.engine.crews import OpenBackend
+from sweep.engine.driver import open_store
 from sweep.engine.ledger import failed_arrays, of_shard
 from sweep.errors import StoreError
 from sweep.plan import chunking
@@ -128,7 +129,7 @@ def test_a_killed_shard_resumes_and_leaves_no_files(
 
 def test_the_same_shard_twice_is_refused_and_others_are_not(tmp_path: Path) -> None:
     path = tmp_path / "map.zarr"
-    store = api.open_store(load(REQUEST), path)
+    store = open_store(load(REQUEST), path)
     scratch = path / "status" / f"c.{'0' * 32}.partial"
     scratch.touch()
     with store.lock((2, N)):
@@ -151,7 +152,7 @@ def test_a_shard_beside_a_whole_run_is_refused(
 ) -> None:
     monkeypatch.setattr("sweep.store.lock.MAX_START_SECONDS", 0.1)
     path = tmp_path / "map.zarr"
-    store = api.open_store(load(REQUEST), path)
+    store = open_store(load(REQUEST), path)
     with store.lock(), pytest.raises(StoreError, match="is held by another run in this"):
         compute_shard(path, 1)
     assert len(pending(path)) == 60

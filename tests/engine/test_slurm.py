@@ -24,6 +24,7 @@ import pytest
 
 from sweep import api
 from sweep.config import load
+from sweep.engine.driver import open_store
 from sweep.engine.ledger import Progress
 from sweep.engine.loop import run as run_engine
 from sweep.engine.schedulers import jobs_and_cores, slurm_arguments
@@ -130,7 +131,7 @@ def test_a_sweep_runs_in_jobs_to_the_bytes_of_threads(
         check_script(script)
     sessions = [psutil.Process(pid) for pid in jobs.sessions if psutil.pid_exists(pid)]
     assert outliving(sessions) == []  # ended by scancel
-    run_engine(api.open_store(load(config), tmp_path / "threads.zarr"))
+    run_engine(open_store(load(config), tmp_path / "threads.zarr"))
     assert tree(tmp_path / "map.zarr") == tree(tmp_path / "threads.zarr")
 
 

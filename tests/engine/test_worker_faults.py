@@ -20,6 +20,7 @@ import pytest
 import sweep
 from sweep import api
 from sweep.config import load
+from sweep.engine.driver import open_store
 from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import run
 from sweep.errors import CompileError, MachineError, SweepError
@@ -83,7 +84,7 @@ def start(store: Path) -> Forked:
 def finish(store: Path) -> Summary:
     """Run the request to its end in this process."""
     request = load(REQUEST)
-    kept = api.open_store(request, store)
+    kept = open_store(request, store)
     summary = api.run_in_store(kept, request)
     assert kept.pending() == []
     return summary

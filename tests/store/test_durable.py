@@ -11,6 +11,7 @@ import pytest
 
 from sweep import api
 from sweep.config import load
+from sweep.engine.driver import open_store
 from sweep.store import Store
 from tests.engine.test_worker_faults import REQUEST
 from tests.store.test_store import CHUNK_POINTS, PROVENANCE, SWEEP, create, finish, results_of, tree
@@ -102,7 +103,7 @@ def test_a_durable_store_has_the_bytes_of_any_other(tmp_path: Path) -> None:
 def test_the_sweep_file_can_request_run_durable(tmp_path: Path, disk: Disk) -> None:
     request = load(REQUEST, ["run.durable=true", "friction={ values = [0.1, 0.2] }"])
     assert request.options.durable
-    store = api.open_store(request, tmp_path / "map.zarr")
+    store = open_store(request, tmp_path / "map.zarr")
     api.run_in_store(store, request)
     files = {file.stat().st_ino for file in store.path.rglob("*") if file.is_file()}
     assert files <= disk.synced

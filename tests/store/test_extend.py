@@ -14,6 +14,7 @@ import pytest
 
 from sweep import api
 from sweep.config import load
+from sweep.engine.driver import open_store
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.models.friction_oscillator import EXACT
 from sweep.request import Axis, Sweep
@@ -310,12 +311,12 @@ def test_a_run_that_was_about_to_begin_when_its_store_grew_writes_nothing(
     """It has opened the store, and waits for its lock while the store is extended."""
     (tmp_path / "map.toml").write_text(CONFIG.replace("chunk_points = 4", "chunk_points = 16"))
     request = api.with_options(load(tmp_path / "map.toml"), shard=shard)
-    opened = api.open_store(request, tmp_path / "map.zarr")
+    opened = open_store(request, tmp_path / "map.zarr")
     assert [chunk.shape for chunk in opened.pending()] == [(4, 4), (2, 4)]
     longer = load(tmp_path / "map.toml", ["friction={ linspace = [0.1, 0.8, 8] }"])
     grow(opened, longer.sweep)
     with pytest.raises(StoreError, match=r"map.zarr' was extended during this run"):
         api.run_in_store(opened, request)
     assert len(Store.open(opened.path).pending()) == 2
-    kept = api.run_in_store(api.open_store(longer, opened.path), longer)
+    kept = api.run_in_store(open_store(longer, opened.path), longer)
     assert kept.counts == {Status.ok: 32}
