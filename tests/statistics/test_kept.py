@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -18,14 +17,14 @@ from numpy.typing import NDArray
 from SALib.analyze.sobol import first_order, total_order
 from scipy.stats import qmc, sobol_indices, uniform
 
-from sweep.request import Axis, Reduction
+from sweep.models.friction_oscillator import MODEL
+from sweep.request import Axis, Sweep
 from sweep.spec import Output, Status
-from sweep.statistics.again import next_pass
-from sweep.statistics.brackets import rank
 from sweep.statistics.counts import STATUSES
-from sweep.statistics.outputs import statistic_outputs
+from sweep.statistics.outputs import reduced
 from sweep.statistics.partial import Kept
-from sweep.store.pieces import from_bytes, to_bytes
+from sweep.statistics.quantiles import rank
+from sweep.store.partials import from_bytes, to_bytes
 from tests.backends.device_arrays import DeviceArray, Library
 from tests.gpu.twin import TwinDevice
 from tests.oracles import statistics as oracle
@@ -35,6 +34,7 @@ IMPACTS = Output(name="impacts", unit="1", long_name="impacts", kind="count")
 REGIME = Output(name="regime", unit="1", long_name="regime", kind="flag", flags=("stick", "slip"))
 LAST = Output(name="last", unit="m", long_name="last values", values=2, optional=True)
 LEVELS = ("0.05", "0.5", "0.95", "1.0")
+QUANTILES = tuple(f"quantile {level}" for level in LEVELS)
 TEXTS = {
     "power": (
         "mean",
@@ -61,7 +61,15 @@ def kept_for(
         recipe["sobol_indices"] = True
     axes = (Axis("point", columns, recipe),)
     outputs = tuple(each for each in (POWER, IMPACTS, REGIME, LAST) if each.name in texts)
-    return Kept(Reduction(axes=axes, outputs=outputs, statistics=texts))
+    points = Sweep(
+        model=MODEL,
+        method=MODEL.methods[0],
+        parameter_set=MODEL.parameter_sets[0],
+        constants={},
+        axes=axes,
+        outputs=outputs,
+    )
+    return Kept(reduced(points, 1, texts))
 
 
 def random_arrays(cells: int, size: int, seed: int, ok_share: float) -> dict[str, NDArray[Any]]:
@@ -114,7 +122,7 @@ def all_ok(power: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
 
 def exactly(kept: Kept) -> Kept:
     """The same with exact quantiles."""
-    return Kept(replace(kept.reduction, exact_quantiles=True))
+    return Kept(replace(kept.sweep, exact_quantiles=True))
 
 
 def same_on_device(kept: Kept, arrays: Mapping[str, NDArray[Any]], start: int = 0) -> bool:
@@ -162,43 +170,63 @@ def test_a_damaged_file_of_a_piece_is_refused(place: int, bit: int) -> None:
             from_bytes(each)
 
 
-@pytest.mark.parametrize("most", [64, None])
-def test_exact_quantiles_in_passes_with_few_bins(most: int | None) -> None:
-    """Of stretches, one of which is on a device; some points are not ok."""
-    kept = exactly(kept_for(1000, {"power": tuple(f"quantile {level}" for level in LEVELS)}))
-    arrays = random_arrays(3, 1000, 2, 0.9)
-    arrays["power"] = 1.5 + arrays["power"] * 2.0**-9
-    edges = list(itertools.pairwise([0, 137, 600, 1000]))
-    parts = [{n: a[:, i:j].ravel() for n, a in arrays.items()} for i, j in edges]
-    pieces = [kept.of(part, 3, i) for part, (i, _) in zip(parts, edges, strict=True)]
-    whole, passes = functools.reduce(kept.merged, pieces), 0
-    on_device = {name: DeviceArray(array) for name, array in parts[1].items()}
-    while again := next_pass(kept, whole, most):
-        finer = [again.of(part, 3, 0) for part in parts]
-        assert same(again.of(on_device, 3, 0, Library(), TwinDevice().to_host), finer[1])
-        merged = functools.reduce(again.merged, (finer[2], finer[0], finer[1]))
-        assert len(merged["power/finer/bins"]) <= again.most
-        whole, passes = again.narrowed(whole, merged), passes + 1
-    assert passes == 1 if most is None else passes > 1
-    statistics = kept.statistics(whole)
-    for cell in range(3):
-        values = arrays["power"][cell][arrays["status"][cell] == Status.ok].tolist()
+VALUES = st.one_of(
+    st.sampled_from([0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, -5e-324, 1.0]),
+    st.floats(width=64),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=st.integers(1, 30).flatmap(lambda n: st.lists(
+    st.lists(st.tuples(VALUES, st.booleans()), min_size=n, max_size=n), min_size=1, max_size=4
+)))  # fmt: skip
+def test_exact_quantiles_are_values_of_points_that_are_ok(
+    rows: list[list[tuple[float, bool]]],
+) -> None:
+    """Bit by bit those that np.sort finds, here and on a device; a zero has no sign."""
+    power = np.array([[value for value, _ in row] for row in rows])
+    status = np.array([[Status.diverged * (not ok) for _, ok in row] for row in rows], np.uint8)
+    arrays = {"power": power, "status": status}
+    kept = exactly(kept_for(power.shape[1], {"power": (*QUANTILES, "minimum")}))
+    assert same_on_device(kept, arrays)
+    statistics = divided(kept, arrays, [], [0])
+    for cell, is_ok in enumerate(status == 0):
+        values = np.sort(power[cell][is_ok])
         for i, level in enumerate(LEVELS):
-            assert statistics[f"power_quantile {i}"][cell] == oracle.quantile(values, level)
+            place = max(math.ceil(Fraction(level) * len(values)), 1) - 1
+            expected = values[place] + 0.0 if len(values) else np.nan
+            own = statistics[f"power_quantile {i}"][cell]
+            np.testing.assert_array_equal(own, expected)
+            assert np.isnan(own) or np.signbit(own) == np.signbit(expected)
 
 
-def test_many_zeros_take_no_third_pass() -> None:
-    """They are one value; a mass that is stuck all the time wears nothing."""
-    kept = exactly(kept_for(4000, {"power": ("quantile 0.1", "quantile 0.9")}))
-    arrays = random_arrays(1, 4000, 1, 1.0)
-    arrays["power"][:, ::2] = 0.0
-    arrays["power"] = abs(arrays["power"])
-    whole = kept.of(flat(arrays), 1, 0)
-    again = next_pass(kept, whole, 500)
-    assert again is not None
-    whole = again.narrowed(whole, again.of(flat(arrays), 1, 0))
-    assert next_pass(kept, whole, 500) is None
-    assert kept.statistics(whole)["power_quantile 0"] == [0.0]
+def test_exact_quantiles_of_an_output_that_may_lack_values_are_of_those_that_have_one() -> None:
+    kept, arrays = exactly(kept_for(200)), random_arrays(3, 200, 4, 0.9)
+    statistics = divided(kept, arrays, [], [0])
+    for cell, plane in itertools.product(range(3), range(2)):
+        values = arrays[f"last {plane}"][cell][arrays["status"][cell] == Status.ok]
+        exact = oracle.quantile(values[~np.isnan(values)].tolist(), "0.5")
+        assert statistics[f"last_quantile {plane * len(LEVELS) + 1}"][cell] == exact
+
+
+def test_parts_of_cells_with_exact_quantiles_cannot_be_merged() -> None:
+    kept, arrays = exactly(kept_for(8)), random_arrays(1, 8, 1, 1.0)
+    with pytest.raises(TypeError, match="exact quantiles of parts cannot be merged"):
+        divided(kept, arrays, [4], [0, 1])
+
+
+def test_many_merged_parts_take_the_memory_of_one() -> None:
+    """A merge in order holds one part and, of sums, a node for each bit of the number of parts."""
+    kept, sizes = kept_for(64 * 200), list[int]()
+    arrays = random_arrays(1, 64 * 200, 1, 0.9)
+    merged: Mapping[str, NDArray[Any]] | None = None
+    for start in range(0, 64 * 200, 64):
+        part = {name: a[:, start : start + 64].ravel() for name, a in arrays.items()}
+        own = kept.of(part, 1, start)
+        merged = own if merged is None else kept.merged(merged, own)
+        sizes.append(len(merged["power/moments/nodes"]))
+        assert len(merged["power/bits/bins"]) <= 64 * 200
+    assert sizes == [(part + 1).bit_count() for part in range(200)]
 
 
 @pytest.mark.parametrize(("cells", "size"), [(40, 4), (3, 60), (3, 300), (2, 9000), (1, 20_000)])
@@ -270,7 +298,7 @@ def test_statistics_are_those_of_the_points_that_are_ok() -> None:
             assert statistics[f"last_mean {plane}"][cell] == pytest.approx(
                 oracle.mean(known), rel=1e-13
             )
-    for output in statistic_outputs(kept.reduction)[:-1]:
+    for output in kept.sweep.outputs[:-1]:
         for plane in output.planes:
             missing = -1 if output.kind == "number" else np.nan
             np.testing.assert_equal(statistics[plane][2], missing)
@@ -388,11 +416,7 @@ def test_bins_of_all_magnitudes(seed: int) -> None:
     arrays, kept = all_ok(values), kept_for(size, {"power": names})
     statistics = divided(kept, arrays, [], [0])
     assert same(divided(kept, arrays, [7, 8, 30], [2, 0, 3, 1]), statistics)
-    exact = exactly(kept)
-    whole = exact.of(flat(arrays), cells, 0)
-    while again := next_pass(exact, whole, 2 * cells * size):
-        whole = again.narrowed(whole, again.of(flat(arrays), cells, 0))
-    exact_quantiles = exact.statistics(whole)
+    exact_quantiles = divided(exactly(kept), arrays, [], [0])
     for cell, row in enumerate(values.tolist()):
         for i, level in enumerate(LEVELS):
             quantile = oracle.quantile(row, level)
@@ -408,6 +432,40 @@ def test_bins_of_all_magnitudes(seed: int) -> None:
         half = [math.floor(2 * Fraction(value) / width) for value in row]
         least = 2.0 ** max(math.frexp(max(map(abs, row)))[1] - 53, -1074)
         assert max(half) - min(half) >= n_bins or width == least
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    bits=st.integers(8, 12),
+    values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50),
+    level=st.sampled_from(LEVELS),
+)
+def test_bins_of_more_bits_are_narrower(bits: int, values: list[float], level: str) -> None:
+    """A quantile is right to 2^-bits of its value, and subnormal ones to a half of the least."""
+    kept = kept_for(len(values), {"power": (f"quantile {level}",)})
+    kept = Kept(replace(kept.sweep, quantile_bits=bits))
+    arrays = all_ok(np.array([values]))
+    statistics = divided(kept, arrays, [], [0])
+    own, exact = (
+        Fraction(statistics["power_quantile 0"][0]),
+        Fraction(oracle.quantile(values, level)),
+    )
+    assert abs(own - exact) <= abs(exact) / 2**bits + Fraction(5e-324) / 2
+    assert same(divided(kept, arrays, [1, 3, 17][: len(values) // 9 + 1], [2, 0, 3, 1]), statistics)
+    assert same_on_device(kept, arrays)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("bits", range(8, 13))
+def test_bins_are_no_narrower_than_their_bits_say(bits: int, seed: int) -> None:
+    """Otherwise a store of bins would be larger than it has to be: the worst error is near 2^-bits.
+
+    The bins of values in [1, 2) are 2^(1 - bits) wide.
+    """
+    values = np.random.default_rng(seed).uniform(1.0, 2.0, (1, 4000))
+    kept = kept_for(values.size, {"power": ("quantile 0.5",)})
+    state = Kept(replace(kept.sweep, quantile_bits=bits)).of(flat(all_ok(values)), 1, 0)
+    assert len(state["power/bits/bins"]) == len(np.unique(np.floor(values * 2 ** (bits - 1))))
 
 
 def test_quantile_of_a_decimal_number() -> None:
