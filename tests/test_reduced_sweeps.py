@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import signal
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,21 +25,25 @@ from scipy import stats
 import sweep
 from sweep import api
 from sweep.backends import Backend, Computed, Stopped
+from sweep.backends.base import Then
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import Request, load
+from sweep.engine.driver import open_store, run_in_store
+from sweep.engine.ledger import failed_arrays
 from sweep.engine.loop import run
 from sweep.errors import StoreError
 from sweep.options import RunOptions
 from sweep.plan import chunking, point_columns
-from sweep.request import Sweep
+from sweep.request import AnySweep, Reduced, Sweep
 from sweep.sampling.drawing import columns_of
 from sweep.spec import Status
+from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
-from sweep.store import MemoryResults, Store, in_stretches
-from sweep.store.pieces import to_bytes
+from sweep.store import Arrays, Blocks, Store, remaining, target_of
+from sweep.store.partials import InFiles
 from sweep.summary import state
-from sweep.work import Points
+from sweep.work import Chunk, Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
 from tests.config.test_sample import PARAMETERS
@@ -73,18 +78,18 @@ STATISTICS = {
     "regime": ["share"],
 }
 
-# Kills its own process when it is about to write the n-th stretch.
+# Kills its own process when it is about to put or remove a file for the n-th time, or a thread is.
 RUNNER = """
-import json, os, signal, sys, sweep
-from sweep.store.in_stretches import InStretches
-write, left = InStretches.write, int(sys.argv[3])
-def counted(self, *arguments):
-    global left
-    left -= 1
-    if not left:
-        os.kill(os.getpid(), signal.SIGKILL)
-    write(self, *arguments)
-InStretches.write = counted
+import itertools, json, os, signal, sys, sweep
+from sweep.store.local import LocalFiles
+calls, n = itertools.count(1), int(sys.argv[3])
+def counted(method):
+    def call(self, key, *arguments):
+        if key.startswith("status") and next(calls) == n:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return method(self, key, *arguments)
+    return call
+LocalFiles.put, LocalFiles.remove = counted(LocalFiles.put), counted(LocalFiles.remove)
 sweep.run(json.loads(sys.argv[2]), store=sys.argv[1])
 """
 
@@ -101,12 +106,14 @@ class Stopping(WrappedBackend):
         super().__init__(real or CpuBackend())
         self._run, self._left = stop, after
 
-    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+    def compute(
+        self, sweep: Sweep, points: Points, stop: Event | None = None, then: Then | None = None
+    ) -> Computed:
         self._left -= 1
         if self._left < 0:
             self._run.set()
             raise Stopped
-        return self.real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop, then)
 
 
 def assert_resumed_bits(
@@ -114,32 +121,47 @@ def assert_resumed_bits(
 ) -> None:
     """A run is stopped after so many chunks, and another one, on another backend, resumes it."""
 
-    def opened(name: str) -> Backend:
+    def backend_of(name: str) -> Backend:
         return CpuBackend() if name == "cpu" else GpuBackend(TwinDevice(memory=1 << 14))
 
     with TemporaryDirectory() as folder:
         path, stop = Path(folder, "a.zarr"), Event()
-        stopping = Stopping(stop, computed, opened(backends[0]))
+        stopping = Stopping(stop, computed, backend_of(backends[0]))
         api.compute(request, path, None, stop, open_backend=lambda _: stopping)
-        kept, _ = api.compute(request, path, open_backend=lambda _: opened(backends[1]))
+        kept, _ = api.compute(request, path, open_backend=lambda _: backend_of(backends[1]))
         xr.testing.assert_equal(kept.dataset().load(), expected)
-        assert not kept.pieces.names()
+        assert not kept.blocks.names()
 
 
-def chunks_of_a_killed_run(path: Path, document: Mapping[str, Any], count: int) -> int:
-    """How many chunks are done once a run has killed itself at its n-th stretch."""
+def kill(path: Path, document: Mapping[str, Any], count: int) -> bool:
+    """Whether a run killed itself at its n-th change of a file beside the status; else it ends."""
     command = ["-c", RUNNER, str(path), json.dumps(document), str(count)]
     done = run_python(command, cwd=CHECKOUT, env=environment())
-    assert done.returncode == -signal.SIGKILL
-    return state(Store.open(path)).chunks_done
+    assert done.returncode in (0, -signal.SIGKILL)
+    return done.returncode != 0
+
+
+def opened(document: Mapping[str, Any], path: Path, chunk_points: int) -> tuple[Store, Blocks]:
+    """A new store, and its blocks."""
+    kept = Store.create(path, load(document).sweep, chunk_points=chunk_points, provenance={})
+    return kept, Blocks(kept)
+
+
+def write(blocks: Blocks, some: Iterable[Chunk]) -> None:
+    """Compute and write these blocks."""
+    backend = CpuBackend()
+    for block in some:
+        points = point_columns.points(blocks.sweep, block)
+        then = blocks.kept.then(points)
+        blocks.write(block, backend.compute(blocks.sweep.points, points, then=then).arrays)
 
 
 def damage(kept: Store, names: Iterable[str]) -> None:
-    """Overwrite the end of these pieces."""
+    """Overwrite the end of these blocks."""
     for name in names:
-        content = kept.pieces.read(name)
+        content = kept.blocks.read(name)
         assert content is not None
-        kept.pieces.put(name, content[:-200] + bytes(200))
+        kept.blocks.put(name, content[:-200] + bytes(200))
 
 
 @pytest.fixture(scope="module")
@@ -220,8 +242,8 @@ def test_a_device_changes_no_bit(cells: xr.Dataset, bound: int | None, on_host: 
     least that a launch needs.
     """
     twin = TwinDevice(memory=1 << 14, bound=bound)
-    results = MemoryResults(load(reduced()).sweep, chunk_points=1400)
-    run(results, RunOptions(workers=1), open_backend=lambda _: GpuBackend(twin))
+    results = Arrays(load(reduced()).sweep, chunk_points=1400)
+    run(target_of(results), RunOptions(workers=1), open_backend=lambda _: GpuBackend(twin))
     xr.testing.assert_equal(results.dataset(), cells)
     assert bool(twin.refused) == (bound is not None)
     assert (twin.sent >= 14 * 3000) == on_host
@@ -235,8 +257,8 @@ def test_no_point_leaves_a_device() -> None:
         twin = TwinDevice()
         document = {**sampled_long(points), "outputs": [*statistics], "reduce": statistics}
         whole = load(document, ["base_acceleration=15"]).sweep  # powers of a few octaves
-        chunk = chunking.chunk_at((0,), whole.grid, whole.grid)
-        GpuBackend(twin, budget=1000).compute(whole, point_columns.points(whole, chunk))
+        points_of_cell, then = one_cell(whole)
+        GpuBackend(twin, budget=1000).compute(whole.points, points_of_cell, then=then)
         return twin.sent
 
     without = [text for text in STATISTICS["wear_power"] if not text.startswith("quantile")]
@@ -248,61 +270,125 @@ def test_no_point_leaves_a_device() -> None:
 
 
 def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
-    """Every stretch that was written is kept: 60 in all, of 50 points."""
+    """Every block that was written is kept: 60 in all, of 50 points."""
     document = reduced(run={"workers": 2, "chunk_points": 50})
     whole = tmp_path / "whole.zarr"
     sweep.run(document, store=whole)
     path, written = tmp_path / "killed.zarr", 0
-    for count in (2, 9, 20):
-        now = chunks_of_a_killed_run(path, document, count)
-        assert now >= written + count - 2  # another worker may be killed while it writes
+    for count in (3, 10, 21):
+        assert kill(path, document, count)
+        now = state(Store.open(path)).chunks_done
+        # Of each cell, four blocks are put and removed, and its status and nodes put.
+        assert now >= written + count // 3 - 2
         written = now
-    assert Store.open(path).pieces.names()
+    assert 0 < written < 60
     sweep.run(document, store=path)
-    assert not Store.open(path).pieces.names()
+    assert not Store.open(path).blocks.names()
     assert tree(path) == tree(whole)
+
+
+@pytest.mark.parametrize("extended", [False, True])
+def test_a_kill_at_any_moment_of_a_merge_loses_nothing(tmp_path: Path, extended: bool) -> None:
+    """One cell of two blocks and a short one, whose blocks, nodes and status come and go.
+
+    With `extended`, it begins with the nodes of a smaller sample.
+    """
+    axes = {"base_acceleration": {"values": [3.0]}}
+    document = reduced(axes=axes, run={"workers": 1, "chunk_points": 77})
+    shorter = {**document, "sample": {**SWEEP["sample"], "points": 100}}
+    whole = tmp_path / "whole.zarr"
+    sweep.run(document, store=whole)
+    expected = {name: content for name, content in tree(whole).items() if "/0" in name}
+    count, killed = 0, True
+    while killed:
+        count, path = count + 1, tmp_path / f"{count}.zarr"
+        if extended:
+            sweep.run(shorter, store=path)
+            Store.extend(path, load(document).sweep)
+        if killed := kill(path, document, count):
+            before = Store.open(path)
+            left = remaining(before)
+            summary = run(target_of(before))
+            assert left.points_left - 77 <= summary.points <= left.points_left
+            before.clean()
+        assert {n: c for n, c in tree(path).items() if "/0" in n} == expected
+    assert count > 6
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_two_processes_may_merge_a_cell_at_once(
+    cells: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    """While one reads three blocks and removes them, another one begins and ends."""
+    document = reduced(
+        axes={"base_acceleration": {"values": [0.5]}, "vertical_acceleration": [2.0]}
+    )
+    kept, blocks = opened(document, tmp_path / "a.zarr", 77)
+    write(blocks, blocks.pending())
+    other, left = Blocks(Store.open(tmp_path / "a.zarr")), [moment]
+
+    def interrupted(self: InFiles, name: str, real: Callable[..., Any]) -> Any:
+        left[0] -= 1
+        if left[0] == -1:
+            assert other.finish() == []
+            assert kept.pending() == []
+        return real(self, name)
+
+    for method in ("read", "remove"):
+        call = functools.partialmethod(interrupted, real=getattr(InFiles, method))
+        monkeypatch.setattr(InFiles, method, call)
+    assert blocks.finish() == []
+    assert left[0] < 0
+    assert (kept.pending(), kept.blocks.names()) == ([], [])
+    expected = cells.isel(base_acceleration=[0], vertical_acceleration=[1])
+    xr.testing.assert_equal(kept.dataset().load(), expected)
 
 
 @pytest.mark.broad
 def test_cells_that_a_kill_left_complete_are_completed(tmp_path: Path) -> None:
-    """Two processes may each find the other's piece missing; no stretch is computed again."""
+    """No block is computed again, and until then the store does not count as done."""
     document = reduced(run={"chunk_points": 50})
-    kept = Store.create(tmp_path / "a.zarr", load(document).sweep, chunk_points=50, provenance={})
-    results = in_stretches(kept)
-    backend = CpuBackend()
-    for chunk in results.pending():
-        piece = backend.compute(kept.sweep, point_columns.points(kept.sweep, chunk)).arrays
-        cell, number = chunk.index[:-1], chunk.index[-1]
-        name = f"c.{cell[0]}.{cell[1]}/0.{number}"
-        kept.pieces.put(name, to_bytes(piece))
-    summary = run(kept)
-    assert summary.points == 0
+    kept, blocks = opened(document, tmp_path / "a.zarr", 50)
+    write(blocks, blocks.pending())
+    assert state(kept).chunks_done == 60 - 15  # the last block of each cell counts with its cell
+    assert run(target_of(kept)).points == 0
+    assert state(kept).chunks_done == 60
     xr.testing.assert_equal(kept.dataset().load(), sweep.run(document, store=None))
-    assert not kept.pieces.names()
+    assert not kept.blocks.names()
 
 
-@pytest.mark.broad
-def test_a_damaged_piece_is_computed_again(tmp_path: Path) -> None:
-    document, path = reduced(run={"chunk_points": 50, "workers": 1}), tmp_path / "a.zarr"
-    stop = Event()
-    stopping = Stopping(stop, 3)
-    api.compute(load(document), path, None, stop, open_backend=lambda _: stopping)
-    kept = Store.open(path)
-    names = kept.pieces.names()
-    assert names
-    damage(kept, names)
-    statistics = sweep.run(document, store=path)
-    xr.testing.assert_equal(statistics.load(), sweep.run(document, store=None))
+def test_damaged_blocks_and_nodes_are_computed_again(cells: xr.Dataset, tmp_path: Path) -> None:
+    """Of a cell all at once; of nodes, all points before their end."""
+    kept, blocks = opened(reduced(), tmp_path / "a.zarr", 20)
+    write(blocks, blocks.pending())
+    names = sorted(kept.blocks.names())
+    damage(kept, [name for name in names if name.endswith(("-20", "-60", "-180"))])
+    assert run(target_of(kept)).points == 3 * 15 * 20
+    xr.testing.assert_equal(kept.dataset().load(), cells)
+    assert kept.nodes.names("c.1.1") == ["c.1.1/10"]
+    kept.nodes.put("c.1.1/10", b"damaged")
+    longer = reduced(sample={**SWEEP["sample"], "points": 220})
+    grown = Store.extend(tmp_path / "a.zarr", load(longer).sweep, accept_revision=True)
+    assert run(target_of(grown)).points == 14 * 20 + 220
+    xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
+
+
+class Failing(WrappedBackend):
+    """Fails in one block of the cells with the largest acceleration, as long as it is `broken`."""
+
+    broken = True
+
+    def compute(
+        self, sweep: Sweep, points: Points, stop: Event | None = None, then: Then | None = None
+    ) -> Computed:
+        power = float(points.columns["base_acceleration"].values[0])
+        if self.broken and points.first == 100 and power == 15.0:
+            raise RuntimeError("a bug")
+        return self.real.compute(sweep, points, stop, then)
 
 
 @pytest.mark.broad
 def test_failed_points_are_counted_and_retried(tmp_path: Path) -> None:
-    class Failing(WrappedBackend):
-        def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
-            if points.first == 100 and float(points.columns["base_acceleration"].values[0]) == 15.0:
-                raise RuntimeError("a bug")
-            return self.real.compute(sweep, points, stop)
-
     document = reduced(run={"chunk_points": 100, "workers": 1})
     path = tmp_path / "a.zarr"
     request = load(document)
@@ -313,8 +399,104 @@ def test_failed_points_are_counted_and_retried(tmp_path: Path) -> None:
     assert dataset.status.values.tolist() == [[0, 0, 3]] * 5
     counts = state(kept).counts
     assert counts[Status.failed] == 300
+    assert not kept.nodes.names("c.4.0")  # with which the failed points would be kept
     again = sweep.run(document, store=path, retry_failed=True)
     xr.testing.assert_equal(again.load(), sweep.run(document, store=None))
+
+
+@pytest.mark.parametrize("retry_failed", [False, True])
+def test_failed_blocks_of_a_cell_that_is_not_done_are_retried(
+    cells: xr.Dataset, tmp_path: Path, retry_failed: bool
+) -> None:
+    """As `fail_fast` leaves them; other blocks are kept."""
+    kept, blocks = opened(reduced(), tmp_path / "a.zarr", 50)
+    first, second, third, *_ = blocks.pending()
+    write(blocks, [first, second])
+    blocks.write(third, failed_arrays(blocks, third))
+    request = api.with_options(load(reduced()), retry_failed=retry_failed)
+    assert run_in_store(kept, request).points == 3000 - (100 if retry_failed else 150)
+    if retry_failed:
+        xr.testing.assert_equal(kept.dataset().load(), cells)
+    else:
+        assert state(kept).counts[Status.failed] == 50
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_shards_merge_what_all_of_them_have_computed(
+    cells: xr.Dataset, tmp_path: Path, workers: int
+) -> None:
+    """Cells are divided among them, so that the last of them merges all."""
+    path = tmp_path / "a.zarr"
+    request = load(reduced(run={"chunk_points": 77}))
+    shares = list[int]()
+    for i in (3, 1, 2):
+        options = RunOptions(shard=(i, 3), workers=workers, chunk_points=77)
+        summary = run_in_store(open_store(request, path), replace(request, options=options))
+        shares.append(summary.points)
+    assert shares == [15 * 46, 15 * 77, 15 * 77]
+    kept = Store.open(path)
+    assert (kept.pending(), kept.blocks.names()) == ([], [])
+    xr.testing.assert_equal(kept.dataset().load(), cells)
+
+
+def test_long_blocks_are_computed_in_parts(
+    cells: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a whole number of steps, so that there are few files; the bits are the same."""
+    monkeypatch.setattr("sweep.store.blocks.MAX_BLOCKS", 4)
+    monkeypatch.setattr("sweep.store.blocks.MAX_CHUNK_POINTS", 30)
+    kept, blocks = opened(reduced(), tmp_path / "a.zarr", 20)  # ten steps in three blocks
+    assert blocks.chunk_shape == (1, 1, 80)
+    first = blocks.pending()[0]
+    assert [part.shape[-1] for part in blocks.parts(first)] == [30, 30, 20]
+    sizes = list[int]()
+
+    class Watched(WrappedBackend):
+        def compute(
+            self, sweep: Sweep, points: Points, stop: Event | None = None, then: Then | None = None
+        ) -> Computed:
+            sizes.append(points.n_points)
+            return self.real.compute(sweep, points, stop, then)
+
+    run(target_of(kept), RunOptions(workers=2), open_backend=lambda _: Watched(CpuBackend()))
+    assert sorted({*sizes}) == [10, 20, 30]
+    xr.testing.assert_equal(kept.dataset().load(), cells)
+
+
+def test_no_cell_has_more_than_4096_blocks() -> None:
+    steps = [1, 2, 4095, 4096, 4097, 8192, 8193, 95_367]
+    for n in steps:
+        results = Arrays(load(sampled_long(n)).sweep, chunk_points=1)
+        blocks = Blocks(results)
+        assert blocks.chunk_shape[-1] in (1, 2, 4, 32)
+        assert n / 2 < 2048 or 2048 <= len(blocks.pending()) <= 4096
+
+
+def test_parts_of_a_block_that_failed_count_as_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sweep.store.blocks.MAX_CHUNK_POINTS", 30)
+    _, blocks = opened(reduced(), tmp_path / "a.zarr", 100)
+    (block, *_) = blocks.pending()
+    counts = blocks.kept.counts(failed_arrays(blocks, block))
+    assert reduced_counts(counts) == {Status.failed: 100}
+
+
+def test_blocks_of_an_earlier_version_are_computed_again_with_a_notice(
+    cells: xr.Dataset, tmp_path: Path
+) -> None:
+    """It divided cells otherwise; a cell that was done stays."""
+    document, path = reduced(run={"chunk_points": 50, "workers": 1}), tmp_path / "a.zarr"
+    stopping = Stopping(stop := Event(), 6)
+    kept, _ = api.compute(load(document), path, None, stop, open_backend=lambda _: stopping)
+    for name in kept.blocks.names():
+        kept.blocks.remove(name)
+    kept.earlier.put("c.0.1/1.0", b"what nobody reads")
+    with pytest.warns(UserWarning, match="an earlier version had begun cells of this store"):
+        dataset = sweep.run(document, store=path)
+    xr.testing.assert_equal(dataset.load(), cells)
+    assert kept.earlier.names() == []
+    sweep.run(document, store=path)  # warnings are errors
 
 
 @pytest.mark.broad
@@ -349,15 +531,15 @@ def test_axes_of_a_reduced_store_grow(tmp_path: Path) -> None:
     ("over", "chunk_points", "again"),
     [
         (["point"], 4000, 0),  # all points of several cells in a chunk
-        pytest.param(["point"], 20, 0, marks=pytest.mark.broad),  # 10 stretches for each cell
-        (["point"], 77, 46),  # 2 stretches and a short one
+        pytest.param(["point"], 20, 0, marks=pytest.mark.broad),  # 10 blocks for each cell
+        (["point"], 77, 46),  # 2 blocks and a short one
         (["base_acceleration"], 1200, 0),
     ],
 )
 def test_a_sample_grows_and_its_nodes_are_kept(
     tmp_path: Path, over: list[str], chunk_points: int, again: int
 ) -> None:
-    """Only the points of a short stretch at the old end are computed again."""
+    """Only the points of a short block at the old end are computed again."""
     path = tmp_path / "a.zarr"
     fewer = {**SWEEP["axes"], "base_acceleration": {"linspace": [0.5, 11.375, 4]}}
     short, longer = reduced(over, axes=fewer), reduced(over)
@@ -365,50 +547,60 @@ def test_a_sample_grows_and_its_nodes_are_kept(
         short, longer = longer, reduced(sample={**SWEEP["sample"], "points": 300})
     old, new = load(short).sweep, load(longer).sweep
     kept, _ = api.compute(load({**short, "run": {"chunk_points": chunk_points}}), path)
-    assert in_stretches(kept).pending() == []
+    assert target_of(kept).pending() == []
     grown = Store.extend(path, new)
-    left = sum(chunk.n_points for chunk in in_stretches(grown).pending())
-    cells = math.prod(new.shape)
+    left = remaining(grown).points_left
+    cells = math.prod(new.grid.shape)
     assert left == new.n_points - old.n_points + cells * again
-    summary = run(grown)
+    summary = run(target_of(grown))
     assert summary.points == left
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
-    assert not grown.pieces.names()
+    assert not grown.blocks.names()
     grown.reopen(grown.done())
-    assert run(grown).points == cells * (new.grid[-1] % grown.stretch)  # without the new nodes
+    assert run(target_of(grown)).points == cells * (
+        new.computed_shape[-1] % grown.step
+    )  # without the new nodes
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
 
 
 def test_a_sample_of_sobol_indices_grows(tmp_path: Path) -> None:
-    """Rows of 5 points by 8 scramblings, in stretches of which the last is short."""
+    """Rows of 5 points by 8 scramblings, in blocks of which the last is short."""
     short, longer = (of_ishigami(n, 8, 1, "sobol_indices", "mean") for n in (64, 160))
     api.compute(load({**short, "run": {"chunk_points": 100}}), tmp_path / "a.zarr")
     grown = Store.extend(tmp_path / "a.zarr", load(longer).sweep)
-    assert grown.stretch == 120
-    assert run(grown).points == 5 * 160 - 2 * 120
+    assert grown.step == 120
+    assert run(target_of(grown)).points == 5 * 160 - 2 * 120
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
 
 
 @pytest.mark.broad
-def test_a_stopped_run_can_be_extended(tmp_path: Path) -> None:
-    """What is complete is kept, and so are pieces, except those of short stretches."""
+@pytest.mark.parametrize(("most", "kept_of_first"), [(4096, 2), (2, 0)])
+def test_a_stopped_run_can_be_extended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, kept_of_first: int
+) -> None:
+    """What is complete is kept, and so are blocks, unless they are longer from now on.
+
+    In the first cell there are two blocks, in the fourth all three.
+    """
     path = tmp_path / "a.zarr"
-    kept = Store.create(path, load(reduced()).sweep, chunk_points=77, provenance={})
-    results, backend = in_stretches(kept), CpuBackend()
-    assert results.chunk_shape == (1, 1, 77)
-    for chunk in results.pending():
-        if chunk.index[:2] == (1, 0) or chunk.index in ((0, 0, 2), (0, 0, 0), (4, 1, 2)):
-            results.write(
-                chunk, backend.compute(kept.sweep, point_columns.points(kept.sweep, chunk)).arrays
-            )
+    monkeypatch.setattr("sweep.store.blocks.MAX_BLOCKS", 4)
+    kept, blocks = opened(reduced(), path, 77)
+    assert blocks.chunk_shape == (1, 1, 77)
+    write(blocks, [b for b in blocks.pending() if b.index[:2] == (1, 0) or b.index in (
+        (0, 0, 1), (0, 0, 0), (4, 1, 2)
+    )])  # fmt: skip
+    assert blocks.finish() == []
+    assert len(kept.done()) == 1
     longer = reduced(sample={**SWEEP["sample"], "points": 500})
+    monkeypatch.setattr("sweep.store.blocks.MAX_BLOCKS", most)
     grown = Store.extend(path, load(longer).sweep, accept_revision=True)
-    left = {chunk.index for chunk in in_stretches(grown).pending()}
-    every = {chunk.index for chunk in chunking.chunks((5, 3, 500), (1, 1, 77))}
-    assert every - left == {(0, 0, 0), (1, 0, 0), (1, 0, 1)}
-    run(grown)
+    left = Blocks(grown).pending()
+    of_cell = [sum(b.n_points for b in left if b.index[:2] == cell) for cell in ((0, 0), (1, 0))]
+    assert of_cell == [500 - 77 * kept_of_first, 500 - 2 * 77]
+    assert sum(b.n_points for b in left) == 13 * 500 + sum(of_cell)
+    run(target_of(grown))
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
-    assert not grown.pieces.names()
+    assert not grown.blocks.names()
 
 
 def test_what_cannot_grow_is_refused(tmp_path: Path) -> None:
@@ -451,18 +643,24 @@ def test_a_cell_without_good_points_says_why(cells: xr.Dataset) -> None:
 def test_a_long_sample_is_drawn_again_where_its_store_is_opened(tmp_path: Path) -> None:
     """It is not stored: the disk is that of the cells."""
     request = load(sampled_long(2**20 + 4096))
-    kept = api.open_store(request, tmp_path / "a.zarr")
-    api.open_store(load(sampled_long(256)), tmp_path / "b.zarr")
-    again = Store.open(kept.location).sweep
-    assert again.reduction is not None
-    assert request.sweep.reduction is not None
-    (reopened_axis,), (axis,) = again.reduction.axes, request.sweep.reduction.axes
+    kept = open_store(request, tmp_path / "a.zarr")
+    open_store(load(sampled_long(256)), tmp_path / "b.zarr")
+    (reopened_axis,) = Store.open(kept.location).sweep.points.axes
+    (axis,) = request.sweep.points.axes
     part = slice(2**20 - 5, 2**20 + 5)
     for name, values in axis.columns.items():
         np.testing.assert_array_equal(reopened_axis.columns[name][part], values[part])
     sizes = [sum(map(len, tree(tmp_path / name).values())) for name in ("a.zarr", "b.zarr")]
     assert abs(sizes[0] - sizes[1]) < 16  # numbers of points have more digits or fewer
-    assert len(in_stretches(kept).pending()) > 1
+    assert len(target_of(kept).pending()) > 1
+
+
+def one_cell(whole: AnySweep) -> tuple[Points, Then]:
+    """All points of a sweep of one cell, and what is kept of them."""
+    assert isinstance(whole, Reduced)
+    shape = whole.computed_shape
+    points = point_columns.points(whole, chunking.chunk_at((0,), shape, shape))
+    return points, Kept(whole).then(points)
 
 
 def sampled_long(points: int) -> dict[str, Any]:
@@ -537,16 +735,16 @@ def test_stated_intervals_cover(statistic: str, seeds: int) -> None:
     first, total = oracle.ishigami_indices()
     expected = {"f_mean": [3.5], "f_first_order": first, "f_total_order": total}
     whole = load(of_ishigami(256 if statistic == "mean" else 2048, 16, 0, statistic)).sweep
-    reduction = whole.reduction
-    assert reduction is not None
-    (axis,) = reduction.axes
+    assert isinstance(whole, Reduced)
+    (axis,) = whole.over
     backend, hits = CpuBackend(), Counter[str]()
     for seed in range(seeds):
         recipe = {**axis.recipe, "seed": seed}
         axes = (replace(axis, recipe=recipe, columns=columns_of(recipe)),)
-        drawn = replace(whole, reduction=replace(reduction, axes=axes))
-        points = point_columns.points(drawn, chunking.chunk_at((0,), drawn.grid, drawn.grid))
-        statistics = Kept(reduction).statistics(backend.compute(drawn, points).arrays)
+        drawn = replace(whole, points=whole.points.with_axes(axes))
+        points, then = one_cell(drawn)
+        partial = backend.compute(drawn.points, points, then=then).arrays
+        statistics = Kept(drawn).statistics(partial)
         for output in whole.outputs:
             pairs = zip(output.planes, expected.get(output.name, ()), strict=False)
             for plane, value in pairs:

@@ -12,14 +12,15 @@ from sweep.backends import open_backend as open_backend_by_name
 from sweep.backends.visible import find_gpus
 from sweep.engine.crews import Notify, OpenBackend, needs_backend_here
 from sweep.engine.ledger import Summary, of_shard
-from sweep.engine.loop import More, Report, run
+from sweep.engine.loop import More, Report, own_chunks, run
 from sweep.errors import MachineError, StoreError
+from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_at, chunk_counts, chunk_shape, work_shape
 from sweep.plan.point_columns import points, variant_sets
-from sweep.request import Reduced, Request
+from sweep.request import MAX_EXACT_POINTS, Request
 from sweep.source import kernel_digest
 from sweep.spec import Status
-from sweep.store import Store, anything_at, is_in_memory, target_of
+from sweep.store import Blocks, Store, anything_at, is_in_memory, target_of
 from sweep.store.layout import WEAR
 from sweep.work import Chunk, Points
 
@@ -81,13 +82,32 @@ def run_in_store(
             store.reopen(_own_cells(store, store.torn(), shard))
             if options.retry_failed:
                 store.reopen(_own_cells(store, store.failed(), shard))
-            if isinstance(store.sweep, Reduced) and store.has_earlier_blocks():
-                (notify or warnings.warn)(EARLIER_BLOCKS)
-            return run(target_of(store), options, report, stop, notify, open_backend, more=more)
+            target = target_of(store)
+            if isinstance(target, Blocks):
+                _begin_blocks(target, options, notify)
+            return run(target, options, report, stop, notify, open_backend, more=more)
     except MachineError:  # a complete store need not be writable
         if not store.is_complete() or (options.retry_failed and store.failed()):
             raise
         return run(target_of(store), options, report, stop)
+
+
+def _begin_blocks(target: Blocks, options: RunOptions, notify: Notify | None) -> None:
+    """Refuse, forget and reopen what is there of cells that are not done.
+
+    StoreError if cells that are to be sorted are too large, which earlier versions allowed.
+    """
+    sweep = target.sweep
+    if sweep.exact_quantiles and sweep.size > MAX_EXACT_POINTS and target.pending():
+        raise StoreError(
+            f"exact quantiles: a cell has {sweep.size:,} points, and {MAX_EXACT_POINTS:,} can be "
+            "sorted at once; without exact_quantiles, in a store of its own, the sweep can be "
+            "completed"
+        )
+    if target.has_earlier_blocks():
+        (notify or warnings.warn)(EARLIER_BLOCKS)
+    if options.retry_failed:
+        target.reopen(own_chunks(target, target.failed(), options.shard))
 
 
 def _origin(file: str) -> str:

@@ -50,7 +50,7 @@ class Arrays:
         }
         self._done: set[tuple[int, ...]] = set()
         self.step = work_shape(sweep, chunk_points)[-1] if isinstance(sweep, Reduced) else 1
-        self.blocks, self.nodes = InMemory(), None
+        self.blocks, self.earlier, self.nodes = InMemory(), InMemory(), None
 
     def pending(self) -> list[Chunk]:
         """The chunks not yet written, in C order."""

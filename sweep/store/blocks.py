@@ -15,13 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
 
 import numpy as np
 
-from sweep.errors import StoreError, machine_error
+from sweep.errors import machine_error
 from sweep.plan.chunking import MAX_CHUNK_POINTS, chunk_counts
-from sweep.request import MAX_EXACT_POINTS, Reduced
+from sweep.request import Reduced
 from sweep.spec import Status
 from sweep.statistics.counts import STATUSES, reduced_counts
 from sweep.statistics.partial import Kept, Partial
@@ -34,7 +33,6 @@ from sweep.work import Chunk
 
 MAX_BLOCKS = 2**12  # of a cell
 MAX_NODE_BYTES = 2**18  # of a chunk's cells, or as many as these have points
-RANGE = "range"  # of the points of a cell that a block has, in its file
 FAILED = STATUSES.index(Status.failed)
 
 
@@ -57,30 +55,51 @@ class Blocks:
         # A block is a whole number of steps, of which nodes are, too.
         self._step = self.sweep.size if self.sweep.exact_quantiles else cells.step
         steps = -(-self.sweep.size // self._step)
-        self._length = self._step << max((steps - 1).bit_length() - 12, 0)
+        doublings = (steps - 1).bit_length() - (MAX_BLOCKS - 1).bit_length()
+        self._length = self._step << max(doublings, 0)
         self._n = -(-self.sweep.size // self._length)
         self.chunk_shape = (*cells.chunk_shape, self._length)
         self._left: dict[Chunk, set[int]] = {}  # by cell: its blocks that were pending
 
     def pending(self) -> list[Chunk]:
-        there, nodes = _by_cell(self._cells.blocks), self._nodes()
+        there, nodes = self._listed()
         pending = list[Chunk]()
         for cell in self._cells.pending():
             name = _name(cell)
-            left = [
-                block
-                for block in self._blocks(cell, nodes.get(name, 0))
-                if self._file(block) not in there.get(name, ())
-            ]
+            left = self._missing(cell, nodes.get(name, 0), there.get(name, set()))
             self._left[cell] = {block.index[-1] for block in left}
             pending += left
-        if pending and self.sweep.exact_quantiles and self.sweep.size > MAX_EXACT_POINTS:
-            raise StoreError(
-                f"exact quantiles need all points of a cell at once, at most {MAX_EXACT_POINTS:,}, "
-                f"and these cells have {self.sweep.size:,}; without exact_quantiles, in a store of "
-                "its own, the sweep can be completed"
-            )
         return pending
+
+    def unmerged(self) -> list[Chunk]:
+        """The last block of each cell whose blocks are all there, but not yet its statistics."""
+        there, nodes = self._listed()
+        return [
+            [*self._blocks(cell)][-1]
+            for cell in self._cells.pending()
+            if not self._missing(cell, nodes.get(_name(cell), 0), there.get(_name(cell), set()))
+        ]
+
+    def failed(self) -> list[Chunk]:
+        """The blocks of cells that are not done with a point that has failed. Reads all of them."""
+        there, nodes = self._listed()
+        return [
+            block
+            for cell in self._cells.pending()
+            for block in self._blocks(cell, nodes.get(_name(cell), 0))
+            if self._file(block) in there.get(_name(cell), ())
+            and (partial := self._read(self._cells.blocks, self._file(block))) is not None
+            and Kept.counts(partial)[FAILED]
+        ]
+
+    def has_earlier_blocks(self) -> bool:
+        """Whether an earlier version has begun cells, in files that this one does not read."""
+        return bool(self._cells.earlier.names())
+
+    def reopen(self, blocks: Iterable[Chunk]) -> None:
+        """Make these blocks pending again."""
+        for block in blocks:
+            self._cells.blocks.remove(self._file(block))
 
     def parts(self, chunk: Chunk) -> Sequence[Chunk]:
         """A long block is computed in several parts, of which what is kept is merged."""
@@ -103,9 +122,7 @@ class Blocks:
         if self._n == 1:
             self._end(_cell(chunk), arrays, self.sweep.size // self._step, arrays)
             return
-        first = chunk.start[-1]
-        content = {**arrays, RANGE: np.array([first, first + chunk.shape[-1]])}
-        self._cells.blocks.put(self._file(chunk), to_bytes(content))
+        self._cells.blocks.put(self._file(chunk), to_bytes(arrays))
 
     def finish(self, last: Chunk | None = None) -> list[Chunk]:
         """Merge the blocks of cells that have all of them; the blocks that were found damaged.
@@ -115,14 +132,21 @@ class Blocks:
         if self._n == 1:
             return []
         if last is None:
-            there, nodes = _by_cell(self._cells.blocks), self._nodes()
-            cells = [cell for cell in self._cells.pending() if _name(cell) in {*there, *nodes}]
+            there, nodes = self._listed()
+            cells = [cell for cell in self._cells.pending() if _name(cell) in there | nodes.keys()]
         else:
-            cell = _cell(last)
-            left = self._left.get(cell, set())
+            cells = [_cell(last)]
+            left = self._left.setdefault(cells[0], set())
             left.discard(last.index[-1])
-            cells = [] if left else [cell]
-        return [block for cell in cells for block in self._merge(cell)]
+            if left:
+                return []
+            there, nodes = self._listed(_name(cells[0]))
+        pending = list[Chunk]()
+        for cell in cells:
+            damaged = self._merge(cell, nodes.get(_name(cell), 0), there.get(_name(cell), set()))
+            self._left.setdefault(cell, set()).update(block.index[-1] for block in damaged)
+            pending += damaged
+        return pending
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         chunks = list(chunks)
@@ -138,36 +162,30 @@ class Blocks:
         read = (self._read(self._cells.blocks, self._file(chunk)) for chunk in chunks)
         return reduced_counts(np.array([Kept.counts(each) for each in read if each is not None]))
 
-    def _merge(self, cell: Chunk) -> list[Chunk]:
+    def _merge(self, cell: Chunk, nodes: int, there: set[str]) -> list[Chunk]:
         """Write the statistics of a cell whose blocks are all there; blocks that are damaged."""
-        nodes = self._nodes(_name(cell)).get(_name(cell), 0)
-        blocks = list(self._blocks(cell, nodes))
-        there = {*self._cells.blocks.names(_name(cell))}
-        if not {self._file(block) for block in blocks} <= there:
+        if self._missing(cell, nodes, there):
             return []
         merged = self._read_nodes(cell, nodes) if nodes else None
-        if nodes and merged is None:  # they were damaged: their points are pending
-            return [block for block in self._blocks(cell, 0) if self._file(block) not in there]
+        if nodes and merged is None:  # they were damaged, and the points before them count, too
+            return self._missing(cell, 0, there) or self._merge(cell, 0, there)
         of_whole, n_whole = merged, nodes
-        for block in blocks:
-            partial = self._read(self._cells.blocks, self._file(block))
-            if not self._has_points(partial, block):
-                self._cells.blocks.remove(self._file(block))
-                return [] if cell in self._cells.whole([cell]) else [block]
-            own = {name: array for name, array in partial.items() if name != RANGE}
-            merged = own if merged is None else self.kept.merged(merged, own)
+        blocks = [*self._blocks(cell, nodes)]
+        for at, block in enumerate(blocks):
+            if (partial := self._read(self._cells.blocks, self._file(block))) is None:
+                if self._cells.whole([cell]):  # another process has merged and removed them
+                    return []
+                files = ((each, self._file(each)) for each in blocks[at:])
+                return [each for each, f in files if self._read(self._cells.blocks, f) is None]
+            merged = partial if merged is None else self.kept.merged(merged, partial)
             if (block.start[-1] + block.shape[-1]) % self._length == 0:
                 of_whole, n_whole = merged, (block.index[-1] + 1) * (self._length // self._step)
         assert merged is not None
         self._end(cell, merged, n_whole, of_whole)
-        for file in there:
-            self._cells.blocks.remove(file)
+        for folder in (self._cells.blocks, self._cells.earlier):
+            for file in folder.names(_name(cell)):
+                folder.remove(file)
         return []
-
-    def _has_points(self, partial: Partial | None, block: Chunk) -> TypeGuard[Partial]:
-        """Whether this is what is kept of a block; blocks may have been divided otherwise."""
-        first = block.start[-1]
-        return partial is not None and [*partial[RANGE]] == [first, first + block.shape[-1]]
 
     def _end(self, cell: Chunk, merged: Partial, n_whole: int, of_whole: Partial | None) -> None:
         """Write the statistics of a cell, after the nodes of so many steps of its points."""
@@ -180,15 +198,19 @@ class Blocks:
         if (nodes := self._cells.nodes) is None:
             return
         content, name = to_bytes(partial), f"{_name(cell)}/{n_steps}"
-        older = [] if self._n == 1 else nodes.names(_name(cell))
         is_small = len(content) <= max(MAX_NODE_BYTES, cell.n_points * n_steps * self._step)
-        if is_small and not Kept.counts(partial)[FAILED]:
-            nodes.put(name, content)
-        for each in older:
-            if each != name:
-                nodes.remove(each)
+        if not is_small or Kept.counts(partial)[FAILED]:
+            return
+        nodes.put(name, content)
+        for older in nodes.names(_name(cell)) if self._n > 1 else ():
+            if older != name:
+                nodes.remove(older)
 
-    def _blocks(self, cell: Chunk, nodes: int) -> Iterator[Chunk]:
+    def _missing(self, cell: Chunk, nodes: int, there: set[str]) -> list[Chunk]:
+        """The blocks of a cell behind its nodes that are not among these files."""
+        return [block for block in self._blocks(cell, nodes) if self._file(block) not in there]
+
+    def _blocks(self, cell: Chunk, nodes: int = 0) -> Iterator[Chunk]:
         """The blocks of a cell behind its nodes; the first may be shorter for that reason."""
         first = nodes * self._step
         for number in range(first // self._length, self._n):
@@ -198,16 +220,19 @@ class Blocks:
                 index, shape = (*cell.index, number), (*cell.shape, stop - start)
                 yield Chunk(index, (*cell.start, start), shape)
 
-    def _nodes(self, only: str = "") -> dict[str, int]:
-        """How many steps the nodes of each cell have, of which there are any."""
-        numbers: dict[str, int] = {}
-        if self._cells.nodes is None or self._n == 1 or self.sweep.exact_quantiles:
-            return numbers
-        for file in self._cells.nodes.names(only):
+    def _listed(self, only: str = "") -> tuple[dict[str, set[str]], dict[str, int]]:
+        """By cell, the files of its blocks, and how many steps its nodes have; or of one cell."""
+        there: dict[str, set[str]] = {}
+        nodes: dict[str, int] = {}
+        if self._n == 1:
+            return there, nodes
+        for file in self._cells.blocks.names(only):
+            there.setdefault(file.partition("/")[0], set()).add(file)
+        for file in self._cells.nodes.names(only) if self._cells.nodes is not None else ():
             cell, _, number = file.partition("/")
             if number.isdigit() and int(number) * self._step <= self.sweep.size:
-                numbers[cell] = max(numbers.get(cell, 0), int(number))
-        return numbers
+                nodes[cell] = max(nodes.get(cell, 0), int(number))
+        return there, nodes
 
     def _read_nodes(self, cell: Chunk, n_steps: int) -> Partial | None:
         if self._cells.nodes is None:
@@ -226,18 +251,13 @@ class Blocks:
             return None
 
     def _file(self, block: Chunk) -> str:
-        """The name of the file of a block."""
-        number, stop = block.index[-1], block.start[-1] + block.shape[-1]
-        is_short = stop == self.sweep.size and stop % self._length
-        return f"{_name(_cell(block))}/{number}" + (f".{stop}" if is_short else "")
+        """The name of the file of a block, which says which points it has.
 
-
-def _by_cell(folder: Folder) -> dict[str, set[str]]:
-    """The names of all files, by the cell that they belong to."""
-    by_cell: dict[str, set[str]] = {}
-    for file in folder.names():
-        by_cell.setdefault(file.partition("/")[0], set()).add(file)
-    return by_cell
+        Once a sample is extended, blocks may have other lengths, and the first one behind nodes is
+        shorter than those of its number elsewhere.
+        """
+        first, stop = block.start[-1], block.start[-1] + block.shape[-1]
+        return f"{_name(_cell(block))}/{first}-{stop}"
 
 
 def _name(cell: Chunk) -> str:
@@ -262,6 +282,7 @@ def remaining(results: Store | Arrays) -> Remaining:
     """What is left to compute of results."""
     target = target_of(results)
     pending, shape = target.pending(), target.sweep.computed_shape
+    pending += target.unmerged() if isinstance(target, Blocks) else ()
     return Remaining(
         points_left=sum(chunk.n_points for chunk in pending),
         points_total=target.sweep.n_points,

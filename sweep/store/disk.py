@@ -84,6 +84,7 @@ class Store:
         self.receipts = self._receipts.read
         self.step = index(self._attributes.get(layout.STEP, 1))
         self.blocks, self.nodes = InFiles(files, BLOCKS), InFiles(files, NODES)
+        self.earlier = InFiles(files, EARLIER)
 
     @classmethod
     def create(
@@ -428,13 +429,10 @@ class Store:
         if isinstance(self.sweep, Reduced):
             # A run that was killed, or two at once, may have left the blocks of a finished cell.
             done = {key(cell.index, ".") for cell in self.done()}
-            for name in self.blocks.names():
-                if name.partition("/")[0] in done:
-                    self.blocks.remove(name)
-
-    def has_earlier_blocks(self) -> bool:
-        """Whether an earlier version has begun cells, in files that this one does not read."""
-        return bool(InFiles(self._files, EARLIER).names())
+            for folder in (self.blocks, self.earlier):
+                for name in folder.names():
+                    if name.partition("/")[0] in done:
+                        folder.remove(name)
 
     def holders(self) -> list[dict[str, Any]] | None:
         """The living processes that hold the store or a shard: host, pid, time; None for a URL."""

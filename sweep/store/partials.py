@@ -1,8 +1,8 @@
 """Files beside the status with what is kept of points: of blocks of cells, and of finished cells.
 
-A block's file is called CELL/BLOCK, or CELL/BLOCK.SIZE if it is short, at the end of cells of SIZE
-points. The nodes of a finished cell, with which it begins if it is extended, are CELL/NUMBER, of so
-many steps of its points.
+A block's file is called CELL/FIRST-STOP, after the points of its cells that it has. The nodes of a
+finished cell, with which it begins if it is extended, are CELL/NUMBER, of so many steps of its
+points.
 """
 
 from __future__ import annotations
