@@ -475,11 +475,14 @@ def test_no_cell_has_more_than_4096_blocks() -> None:
 def test_parts_of_a_block_that_failed_count_as_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And a step is no part of several, however long `chunk_points` makes it."""
+    monkeypatch.setattr("sweep.store.blocks.MAX_BLOCKS", 1)
     monkeypatch.setattr("sweep.store.blocks.MAX_CHUNK_POINTS", 30)
-    _, blocks = opened(reduced(), tmp_path / "a.zarr", 100)
+    _, blocks = opened(reduced(), tmp_path / "a.zarr", 60)
     (block, *_) = blocks.pending()
+    assert [part.shape[-1] for part in blocks.parts(block)] == [60, 60, 60, 20]
     counts = blocks.kept.counts(failed_arrays(blocks, block))
-    assert reduced_counts(counts) == {Status.failed: 100}
+    assert reduced_counts(counts) == {Status.failed: 200}
 
 
 def test_blocks_of_an_earlier_version_are_computed_again_with_a_notice(

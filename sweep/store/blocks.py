@@ -102,11 +102,12 @@ class Blocks:
             self._cells.blocks.remove(self._file(block))
 
     def parts(self, chunk: Chunk) -> Sequence[Chunk]:
-        """A long block is computed in several parts, of which what is kept is merged."""
+        """A long block is computed in several parts, of which what is kept is merged.
+
+        A step is never divided: `chunk_points` may be as many as a GPU needs.
+        """
         cells, unit = math.prod(chunk.shape[:-1]), self.sweep.unit
-        most = max(MAX_CHUNK_POINTS // cells // unit, 1) * unit
-        if self.sweep.exact_quantiles or chunk.shape[-1] <= most:
-            return [chunk]
+        most = max(MAX_CHUNK_POINTS // cells // unit * unit, self._step)
         first, stop = chunk.start[-1], chunk.start[-1] + chunk.shape[-1]
         return [
             Chunk(

@@ -17,6 +17,7 @@ from sweep.plan.recipes import model_in
 from sweep.request import AnySweep
 from sweep.spec import Status
 from sweep.statistics.outputs import POINTS_BY_STATUS
+from sweep.statistics.quantiles import QUANTILE_BITS
 from sweep.store.derived_stores import wear_of
 from sweep.summary import Contents, Range, coordinates, labels
 from sweep.wording import escaped, share
@@ -48,8 +49,9 @@ def print_dataset(dataset: xr.Dataset) -> None:
     recipe = json.loads(attributes["recipe"])
     provenance = {key: str(attributes[key]) for key in PROVENANCE if key in attributes}
     if "reduce" in recipe and "quantile" in dataset.dims:
+        bits = recipe["reduce"].get("quantile_bits", QUANTILE_BITS)
         exact = recipe["reduce"]["exact_quantiles"]
-        provenance["quantiles"] = "exact" if exact else "within 0.4 %"
+        provenance["quantiles"] = "exact" if exact else f"within {100 / 2**bits:.1g} %"
     print_section({**provenance, "stored as": recipe["dtype"]}.items())
 
 
