@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 import sweep
 import sweep.forecast
-from sweep.api import open_store, run_in_store, with_options
+from sweep.api import with_options
 from sweep.backends import Computed, Stopped
 from sweep.config import Request, load
+from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast, forecast_of, probe
@@ -379,7 +380,7 @@ def test_the_forecast_includes_file_blocks_and_axis_values(
     long = request_for(
         "friction={ linspace = [0.1, 0.2, 3_000_000] }", "base_acceleration=15"
     ).sweep
-    some = list(chunks(long.shape, (2**16,)))[:2]
+    some = list(chunks(long.grid.shape, (2**16,)))[:2]
     probe_with(Paced(1e-6), monkeypatch)
     by = {
         (workers, is_made): forecast(

@@ -201,7 +201,7 @@ def test_an_axis_of_two_parameters_can_be_compared(moreau: xr.Dataset) -> None:
     results = Arrays(listed)
     run_engine(results)
     reference = reference_sweep(results.dataset(), "exact")
-    assert reference.shape == (3,)
+    assert reference.grid.shape == (3,)
     assert reference.axes[0].columns["friction"].tolist() == [0.1, 0.2, 0.1]
     differences, grid = sweep.compare(results.dataset()), sweep.compare(moreau)
     assert differences["wear_power_error"].dims == ("step", "sample")
@@ -213,7 +213,7 @@ def test_an_axis_of_two_parameters_can_be_compared(moreau: xr.Dataset) -> None:
 def test_parameters_of_the_other_method(moreau: xr.Dataset) -> None:
     """Its defaults apply to parameters that are not given; NaN stands for a derived default."""
     reference = reference_sweep(moreau, "euler", {"tangential_stiffness": 1e6, "step": 1e-4})
-    assert reference.dimensions == ("base_acceleration",)
+    assert reference.grid.dimensions == ("base_acceleration",)
     assert reference.constants["step"] == 1e-4
     assert math.isnan(reference.constants["tangential_damping"])
     assert reference.constants["blocks"] == 1

@@ -20,8 +20,9 @@ from pathlib import Path
 
 import zarr
 
-from sweep.api import open_store, with_options
+from sweep.api import with_options
 from sweep.config import Request, load
+from sweep.engine.driver import open_store
 from sweep.plan.chunking import chunk_counts
 from sweep.store import Store
 from tests.benchmarks.memory import MOST_GROWTH, run_request, watched

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from sweep.api import open_store, run_in_store, with_options
+from sweep.api import with_options
 from sweep.backends import open_backend
 from sweep.config import Request, load
+from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import Summary
 from sweep.plan.point_columns import points
 from sweep.store import Arrays

@@ -8,7 +8,6 @@ children, read ten times a second; shared pages count once per process.
 from __future__ import annotations
 
 import json
-import math
 import subprocess
 import sys
 import tempfile
@@ -21,8 +20,8 @@ from typing import Any
 
 import psutil
 
-from sweep.api import open_store, run_in_store
 from sweep.config import Request, load
+from sweep.engine.driver import open_store, run_in_store
 from tests.benchmarks.engine_share import engine_share
 from tests.benchmarks.record import Figure
 
@@ -71,7 +70,7 @@ def run_request(request: Request, store: str) -> None:
     made = open_store(request, store)
     creation = time.perf_counter() - began
     summary = run_in_store(made, request)
-    assert summary.points == math.prod(made.sweep.grid)
+    assert summary.points == made.sweep.n_points
     figures = {"creation": creation, "wall": summary.wall_seconds, "chunks": summary.chunks}
     print(json.dumps({**figures, "share": engine_share(summary)}))
 

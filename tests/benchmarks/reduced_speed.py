@@ -3,7 +3,7 @@
 Each cell has 2²⁰ random frictions of SDND104's mass, whose wear power is reduced to 7 statistics:
 mean, standard deviation, minimum, maximum, two quantiles and a share. The bare kernel computes the
 same points and drops them. Times are medians of the processor time of one thread, measured in turn,
-for one cell in the stretches of a run.
+for one cell in the blocks of a run.
 
 The long run reduces 10⁹ points, 1000 cells of 10⁶, by two worker processes. Its memory must not
 grow beyond that of a run with a tenth of the cells.
@@ -11,6 +11,7 @@ grow beyond that of a run with a tenth of the cells.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,9 +20,9 @@ from sweep.api import with_options
 from sweep.backends.cpu import CpuBackend
 from sweep.config import Request, load
 from sweep.plan.point_columns import points
-from sweep.request import Sweep
+from sweep.request import Reduced
 from sweep.statistics.partial import Kept
-from sweep.store import Arrays, in_stretches
+from sweep.store import Arrays, target_of
 from sweep.work import Points
 from tests.benchmarks.billion import WORKERS
 from tests.benchmarks.memory import run_request, watched
@@ -73,6 +74,7 @@ def _times(quick: bool) -> Iterator[Figure]:
     bound = None if quick else MOST_TIME  # of large cells
     for acceleration in (3.0, 15.0):
         sweep = _request({"values": [acceleration]}, size).sweep
+        assert isinstance(sweep, Reduced)
         seconds, note = _seconds(sweep, repeats)
         name = f"a0 = {acceleration:g} m/s²"
         yield Figure(f"{name}: bare kernel", size / seconds["bare"], "points/s")
@@ -80,27 +82,24 @@ def _times(quick: bool) -> Iterator[Figure]:
         yield Figure(f"{name}: reduced to bare", ratio, "times", at_most=bound, note=note)
 
 
-def _seconds(sweep: Sweep, repeats: int) -> tuple[dict[str, float], str]:
+def _seconds(sweep: Reduced, repeats: int) -> tuple[dict[str, float], str]:
     """The time of a cell's points, and how they are cut."""
-    chunks = in_stretches(Arrays(sweep)).pending()
-    stretches = [points(sweep, chunk) for chunk in chunks]
+    chunks = target_of(Arrays(sweep)).pending()
+    blocks = [points(sweep, chunk) for chunk in chunks]
     backend = CpuBackend()
-    backend.prepare(sweep, stretches[0])
+    backend.prepare(sweep.points, blocks[0])
     work = {
-        "bare": lambda: [backend.compute(sweep.of_points, each) for each in stretches],
-        "reduced": lambda: _cell(backend, sweep, stretches),
+        "bare": lambda: [backend.compute(sweep.points, each) for each in blocks],
+        "reduced": lambda: _cell(backend, sweep, blocks),
     }
-    return cpu_seconds(work, repeats), f"stretches of {chunks[0].n_points:,} points"
+    return cpu_seconds(work, repeats), f"blocks of {chunks[0].n_points:,} points"
 
 
-def _cell(backend: CpuBackend, sweep: Sweep, stretches: Sequence[Points]) -> object:
+def _cell(backend: CpuBackend, sweep: Reduced, blocks: Sequence[Points]) -> object:
     """The statistics of a cell."""
-    assert sweep.reduction is not None
-    kept = Kept(sweep.reduction)
-    whole, *others = (backend.compute(sweep, each).arrays for each in stretches)
-    for other in others:
-        whole = kept.merged(whole, other)
-    return kept.statistics(whole)
+    kept = Kept(sweep)
+    partials = [backend.compute(sweep.points, each, then=kept.then(each)).arrays for each in blocks]
+    return kept.statistics(functools.reduce(kept.merged, partials))
 
 
 def _long_run(quick: bool) -> Iterator[Figure]:

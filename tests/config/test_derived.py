@@ -116,7 +116,7 @@ def test_results_are_those_of_the_values(results: xr.Dataset) -> None:
 @pytest.mark.parametrize("chunk_points", [1, 3, 4, 5, 12])
 def test_columns_of_any_chunks_have_the_values(results: xr.Dataset, chunk_points: int) -> None:
     plan = load(WHOLE).sweep
-    for chunk in chunks(plan.shape, chunk_shape(plan, chunk_points)):
+    for chunk in chunks(plan.grid.shape, chunk_shape(plan, chunk_points)):
         chunk_inputs = points(plan, chunk)
         for name in DERIVED:
             column = chunk_inputs.columns[name]
@@ -166,7 +166,7 @@ def test_overrides_replace_them() -> None:
     assert fixed.constants["angular_frequency"] == 3
     assert fixed.derived["window_end"] == "2.5*window_start"
     varied = load(WHOLE, ["angular_frequency={ values = [1, 2] }"]).sweep
-    assert varied.dimensions == ("mass", "friction", "angular_frequency")
+    assert varied.grid.dimensions == ("mass", "friction", "angular_frequency")
     traced = sweep.trace(WHOLE, {"mass": 2, "friction": 0.2}, samples=5)
     assert float(traced["base_acceleration"]) == 10 * 0.2 * 3
     assert float(traced["phase"]) == 20 / 100
@@ -185,7 +185,7 @@ def test_other_methods_compute_at_the_same_values(results: xr.Dataset) -> None:
     """Also those that have whole numbers by default: a kernel reads the bits of doubles."""
     controls = {"step": 1e-3, "tangential_stiffness": 1e5}
     reference = reference_sweep(results, "euler", controls)
-    whole = chunk_at((0, 0), reference.shape, reference.shape)
+    whole = chunk_at((0, 0), reference.grid.shape, reference.grid.shape)
     request = {**WHOLE, "method": "euler", "parameters": {**CONSTANTS, **controls}}
     columns, expected = (points(each, whole).columns for each in (reference, load(request).sweep))
     assert columns["blocks"].values.tolist() == [1]
@@ -196,9 +196,9 @@ def test_other_methods_compute_at_the_same_values(results: xr.Dataset) -> None:
 def test_variants_that_depend_on_them_are_not_used() -> None:
     """A kernel without a spring would be wrong, and whether one is there depends on the point."""
     plan = load(WHOLE, ["derived.stiffness=mass - mass"]).sweep
-    (chunk,) = chunks(plan.shape, plan.shape)
+    (chunk,) = chunks(plan.grid.shape, plan.grid.shape)
     assert points(plan, chunk).variants == ("no_damping", "no_shaking")
-    assert variant_sets(plan, plan.shape) == [("no_damping", "no_shaking")]
+    assert variant_sets(plan, plan.grid.shape) == [("no_damping", "no_shaking")]
 
 
 GIVEN = {**CONSTANTS, "base_acceleration": 1, "angular_frequency": 6, "window_end": 12}

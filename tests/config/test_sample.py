@@ -215,7 +215,7 @@ def test_an_empty_sample_and_a_faulty_csv(tmp_path: Path) -> None:
 
 
 def test_options_change_a_sample(tmp_path: Path) -> None:
-    assert drawn(SOBOL, "sample.points=10").shape == (10,)
+    assert drawn(SOBOL, "sample.points=10").grid.shape == (10,)
     assert set(columns(SOBOL, "friction=0.3")) == {"base_acceleration"}
     assert drawn(SOBOL, "friction=0.3").constants["friction"] == 0.3
     assert set(columns(SOBOL, "mass={ uniform = [1, 2] }")) == {*RANGES, "mass"}
@@ -225,9 +225,9 @@ def test_options_change_a_sample(tmp_path: Path) -> None:
     sample = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,3\n")
     assert set(columns(sample, "friction=0.3")) == {"base_acceleration"}
     for name in ("mass", "axes.mass"):
-        assert drawn(SOBOL, f"{name}={{ values = [1, 2] }}").dimensions == ("mass", "point")
+        assert drawn(SOBOL, f"{name}={{ values = [1, 2] }}").grid.dimensions == ("mass", "point")
     moved = drawn(SOBOL, "friction={ values = [0.1, 0.2, 0.3] }")
-    assert moved.shape == (3, 64)
+    assert moved.grid.shape == (3, 64)
     assert set(moved.axes[1].columns) == {"base_acceleration"}
     assert (
         "set a range as a whole: 'mass={ uniform = [least, greatest] }'"

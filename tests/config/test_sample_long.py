@@ -127,7 +127,7 @@ def test_describing_a_long_sample_draws_nothing(monkeypatch: pytest.MonkeyPatch)
     planned = long_sweep(points=10**11)
     assert planned.n_points == 10**11
     assert fingerprint(recipe(planned)) != fingerprint(recipe(long_sweep(points=10**11 - 1)))
-    assert sum(c.n_points for c in chunks(planned.shape, chunk_shape(planned))) == 10**11
+    assert sum(c.n_points for c in chunks(planned.grid.shape, chunk_shape(planned))) == 10**11
 
 
 # Stores.
@@ -218,7 +218,7 @@ def test_results_too_large_for_memory_are_refused() -> None:
 def test_a_long_sample_is_forecast_from_its_first_points(tmp_path: Path) -> None:
     planned = long_sweep(points=10**8)
     shape = chunk_shape(planned)
-    pending = list(chunks(planned.shape, shape))
+    pending = list(chunks(planned.grid.shape, shape))
     estimate = forecast(
         planned, pending, shape, RunOptions(workers=1), tmp_path / "a", is_made=False
     )

@@ -21,9 +21,11 @@ def test_shipped_file_loads_and_has_a_smoke_twin(name: str) -> None:
     request, twin = load(name), load(configs_folder() / "smoke" / f"{name}.toml")
     assert request.name == twin.name == name
     assert twin.sweep.n_points <= 100
-    for attribute in ("model", "method", "parameter_set", "outputs", "dtype", "dimensions"):
-        assert getattr(request.sweep, attribute) == getattr(twin.sweep, attribute)
-    assert dict(request.sweep.constants) == dict(twin.sweep.constants)
+    for attribute in ("model", "method", "parameter_set", "outputs", "dtype"):
+        assert getattr(request.sweep.points, attribute) == getattr(twin.sweep.points, attribute)
+    for attribute in ("outputs", "dimensions"):
+        assert getattr(request.sweep.grid, attribute) == getattr(twin.sweep.grid, attribute)
+    assert dict(request.sweep.points.constants) == dict(twin.sweep.points.constants)
 
 
 def test_no_smoke_twin_without_its_original() -> None:
@@ -32,7 +34,7 @@ def test_no_smoke_twin_without_its_original() -> None:
 
 def test_wear_power_is_the_surface_of_524288_points() -> None:
     planned = load("wear_power").sweep
-    assert planned.shape == (512, 1024)
+    assert planned.grid.shape == (512, 1024)
     assert planned.n_points == 524_288
     assert planned.constants["angular_frequency"] == 2 * math.pi
 

@@ -54,7 +54,7 @@ def at(source: Mapping[str, object], **parameters: float) -> dict[str, Any]:
 
 def columns(planned: Sweep) -> dict[str, list[float]]:
     """The parameters that the kernel is given."""
-    whole = chunk_at((0,) * len(planned.axes), planned.shape, planned.shape)
+    whole = chunk_at((0,) * len(planned.axes), planned.grid.shape, planned.grid.shape)
     kernel_columns = points(planned, whole).columns
     return {name: column.values.tolist() for name, column in kernel_columns.items()}
 

@@ -135,7 +135,9 @@ def test_bits_depend_on_no_width_budget_neighbour_or_gpu() -> None:
     cases = {"omega": {"linspace": [1, 5, 9]}, "window_end": {"linspace": [2, 6, 9]}}
     source = {"model": model("cubic"), "parameters": parameters, "axes": {"case": cases}}
     planned = load(source).sweep
-    case = Case("shaken", planned, points(planned, chunk_at((0,), planned.shape, planned.shape)))
+    case = Case(
+        "shaken", planned, points(planned, chunk_at((0,), planned.grid.shape, planned.grid.shape))
+    )
     small = Target(width=2, pack=1)
     bits = bits_of(planned, case.points, small)
     assert (bits["status"] == Status.ok).all()

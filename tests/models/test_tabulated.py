@@ -57,7 +57,7 @@ def source(method: str, interpolation: str = "linear", **controls: float) -> dic
 
 def as_case(request: dict[str, Any]) -> Case:
     planned = load(request).sweep
-    whole = chunk_at((0,) * len(planned.axes), planned.shape, planned.shape)
+    whole = chunk_at((0,) * len(planned.axes), planned.grid.shape, planned.grid.shape)
     return Case(request["method"], planned, points(planned, whole))
 
 
