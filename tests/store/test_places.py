@@ -158,10 +158,10 @@ def test_a_store_that_goes_during_a_run_is_reported_as_gone(
     (tmp_path / "map.toml").write_text(CONFIG)
     computed = driver.run
 
-    def while_it_goes(*arguments: Any) -> Summary:
+    def while_it_goes(*arguments: Any, **options: Any) -> Summary:
         if when == "before its first chunk":
             goes(Path("map.zarr"))
-        summary = computed(*arguments)
+        summary = computed(*arguments, **options)
         goes(Path("map.zarr"))
         return summary
 
