@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 import signal
 import tomllib
 from collections import Counter
@@ -437,6 +438,33 @@ def test_shards_merge_what_all_of_them_have_computed(
     kept = Store.open(path)
     assert (kept.pending(), kept.blocks.names()) == ([], [])
     xr.testing.assert_equal(kept.dataset().load(), cells)
+
+
+@pytest.mark.broad
+def test_worker_processes_write_blocks(cells: xr.Dataset, tmp_path: Path) -> None:
+    """The process that leads the run merges them."""
+    path = tmp_path / "a.zarr"
+    dataset = sweep.run(reduced(), store=path, cluster="local", workers=2, chunk_points=77)
+    xr.testing.assert_equal(dataset.load(), cells)
+    assert not Store.open(path).blocks.names()
+    hosts = {receipt["pid"] for receipt in Store.open(path).receipts()}
+    assert os.getpid() not in hosts
+
+
+def test_a_store_at_a_url_resumes_and_grows(cells: xr.Dataset) -> None:
+    url, stop = "memory://blocks.zarr", Event()
+    request = load(reduced(run={"chunk_points": 77, "workers": 2}))
+    api.compute(request, url, None, stop, open_backend=lambda _: Stopping(stop, 7))
+    assert Store.open(url).blocks.names()
+    left = remaining(Store.open(url)).points_left
+    kept, summary = api.compute(request, url)
+    assert summary.points == left < 3000
+    xr.testing.assert_equal(kept.dataset().load(), cells)
+    assert not kept.blocks.names()
+    longer = reduced(sample={**SWEEP["sample"], "points": 220})
+    grown = Store.extend(url, load(longer).sweep)
+    assert run(target_of(grown)).points == 15 * (220 - 2 * 77)
+    xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
 
 
 def test_long_blocks_are_computed_in_parts(
