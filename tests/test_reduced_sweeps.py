@@ -316,15 +316,25 @@ def test_a_kill_at_any_moment_of_a_merge_loses_nothing(tmp_path: Path, extended:
     assert count > 6
 
 
-@pytest.mark.parametrize("moment", range(6))
+@pytest.mark.parametrize("extended", [False, True])
+@pytest.mark.parametrize("moment", range(5))
 def test_two_processes_may_merge_a_cell_at_once(
-    cells: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+    cells: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int, extended: bool
 ) -> None:
-    """While one reads three blocks and removes them, another one begins and ends."""
-    document = reduced(
-        axes={"base_acceleration": {"values": [0.5]}, "vertical_acceleration": [2.0]}
-    )
-    kept, blocks = opened(document, tmp_path / "a.zarr", 77)
+    """While one reads blocks and removes them, another one begins and ends.
+
+    With `extended`, the cell begins with nodes, which the other one replaces.
+    """
+    axes = {"base_acceleration": [0.5], "vertical_acceleration": [2.0]}
+    document = reduced(axes=axes)
+    shorter = {**document, "sample": {**SWEEP["sample"], "points": 100}}
+    kept, blocks = opened(shorter if extended else document, tmp_path / "a.zarr", 77)
+    if extended:
+        write(blocks, blocks.pending())
+        assert blocks.finish() == []
+        longer = load(document).sweep
+        kept = Store.extend(tmp_path / "a.zarr", longer, accept_revision=True)
+        blocks = Blocks(kept)
     write(blocks, blocks.pending())
     other, left = Blocks(Store.open(tmp_path / "a.zarr")), [moment]
 

@@ -31,10 +31,10 @@ def chunk_shape(sweep: AnySweep, chunk_points: int | None = None) -> tuple[int, 
 
 
 def work_shape(sweep: AnySweep, chunk_points: int | None = None) -> tuple[int, ...]:
-    """The shape of the blocks of the sweep's grid that are computed at once.
+    """The shape of what is computed at once, over `computed_shape`: that of the sweep's chunks.
 
-    They are its chunks. With a reduction, points of a cell are the last dimension; a block is some
-    cells with all of their points, or a stretch of the points of one cell.
+    Of a reduced sweep it is some cells with all of their points, the last dimension, or as many
+    points of one cell as a step of its blocks has.
     """
     block = _work_block(sweep, chunk_points)
     if not isinstance(sweep, Reduced) or block[-1] == sweep.size:

@@ -134,7 +134,8 @@ class Blocks:
             return []
         if last is None:
             there, nodes = self._listed()
-            cells = [cell for cell in self._cells.pending() if _name(cell) in there | nodes.keys()]
+            begun = {*there, *nodes}
+            cells = [cell for cell in self._cells.pending() if _name(cell) in begun]
         else:
             cells = [_cell(last)]
             left = self._left.setdefault(cells[0], set())
@@ -168,8 +169,8 @@ class Blocks:
         if self._missing(cell, nodes, there):
             return []
         merged = self._read_nodes(cell, nodes) if nodes else None
-        if nodes and merged is None:  # they were damaged, and the points before them count, too
-            return self._missing(cell, 0, there) or self._merge(cell, 0, there)
+        if nodes and merged is None:  # they were damaged, or another process has just others
+            return self._merge_anew(cell)
         of_whole, n_whole = merged, nodes
         blocks = [*self._blocks(cell, nodes)]
         for at, block in enumerate(blocks):
@@ -187,6 +188,14 @@ class Blocks:
             for file in folder.names(_name(cell)):
                 folder.remove(file)
         return []
+
+    def _merge_anew(self, cell: Chunk) -> list[Chunk]:
+        """Merge a cell after another look at what it has; blocks that it lacks."""
+        if self._cells.whole([cell]):
+            return []
+        there, nodes = self._listed(_name(cell))
+        left = cell, nodes.get(_name(cell), 0), there.get(_name(cell), set())
+        return self._missing(*left) or self._merge(*left)
 
     def _end(self, cell: Chunk, merged: Partial, n_whole: int, of_whole: Partial | None) -> None:
         """Write the statistics of a cell, after the nodes of so many steps of its points."""
