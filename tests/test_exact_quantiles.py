@@ -126,6 +126,23 @@ def test_a_sample_grows(tmp_path: Path) -> None:
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
 
 
+def test_cells_that_have_grown_are_computed_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chunk of all cells would otherwise need as much more memory."""
+    monkeypatch.setattr("sweep.store.blocks.MAX_CHUNK_POINTS", 1000)
+    document = {**EXACT, "axes": SWEEP["axes"]}
+    longer = {**document, "sample": {**SWEEP["sample"], "points": 300}}
+    sweep.run(document, store=tmp_path / "a.zarr", chunk_points=1000)
+    blocks = Blocks(Store.extend(tmp_path / "a.zarr", load(longer).sweep))
+    sizes = [[part.shape for part in blocks.parts(block)] for block in blocks.pending()]
+    two_rows = 2 * [(1, 2, 300), (1, 1, 300)]
+    assert sizes == [two_rows, two_rows, [(1, 3, 300)]]
+    run(blocks)
+    dataset = Store.open(tmp_path / "a.zarr").dataset().load()
+    xr.testing.assert_equal(dataset, sweep.run(longer, store=None))
+
+
 def test_a_store_of_divided_cells_grows_and_resumes(cells: xr.Dataset, tmp_path: Path) -> None:
     """As earlier versions made them: with nodes, which had other kinds of numbers."""
     path = tmp_path / "a.zarr"

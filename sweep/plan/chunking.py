@@ -126,7 +126,7 @@ def _work_block(sweep: AnySweep, chunk_points: int | None) -> tuple[int, ...]:
     if chunk_points is not None:
         if chunk_points < 1:
             raise SweepError(f"chunk_points={chunk_points!r}: give at least 1")
-        block = _block(shape, max(chunk_points, least))
+        block = block_shape(shape, max(chunk_points, least))
         cure = "omit it, or give a larger number"
         refuse_many_chunks(shape, block, f"chunk_points={chunk_points!r} cuts", cure)
         return block
@@ -135,9 +135,9 @@ def _work_block(sweep: AnySweep, chunk_points: int | None) -> tuple[int, ...]:
     values = max((output.values for output in sweep.points.outputs), default=0) or 1
     target = min(max(target, sweep.points.method.least_chunk), MAX_CHUNK_POINTS // 2 // values)
     target = max(target, least)
-    while math.prod(chunk_counts(shape, _block(shape, target))) > MAX_CHUNKS:
+    while math.prod(chunk_counts(shape, block_shape(shape, target))) > MAX_CHUNKS:
         target *= 2
-    return _block(shape, target)
+    return block_shape(shape, target)
 
 
 def _shape_to_come(sweep: AnySweep) -> tuple[int, ...]:
@@ -151,7 +151,7 @@ def _shape_to_come(sweep: AnySweep) -> tuple[int, ...]:
     return (min(shape[0] << doublings, MAX_REFINED_POINTS), *shape[1:])
 
 
-def _block(shape: tuple[int, ...], target: int) -> tuple[int, ...]:
+def block_shape(shape: tuple[int, ...], target: int) -> tuple[int, ...]:
     """The smallest block of at least `target` points that is contiguous in C order."""
     block: list[int] = []
     for size in reversed(shape):

@@ -68,7 +68,12 @@ class Kept:
         return kept
 
     def merged(self, one: Partial, other: Partial) -> Partial:
-        """What is kept of two stretches of the same cells that share no point."""
+        """What is kept of two parts of a chunk: other points of its cells, which share none.
+
+        With exact quantiles, they are all points of some cells, and of those behind them.
+        """
+        if self.sweep.exact_quantiles:
+            return _behind(one, other)
         kept = {name: one[name] + other[name] for name in one if name.startswith("status/")}
         for _, plane, kinds in self.planes():
             for name, kind in kinds.items():
@@ -151,6 +156,16 @@ def _values_of(
         return values, ok
     values = values.astype(np.float64, copy=False)
     return values, ok & ~xp.isnan(values) if plane.optional else ok
+
+
+def _behind(one: Partial, other: Partial) -> Partial:
+    """What is kept of some cells and of others behind them, of as many points."""
+    whole = dict(one)
+    for name, array in other.items():
+        if not name.endswith("/nodes"):  # the same tree for each cell, which is the last dimension
+            axis = -1 if name.endswith("/fields") else 0
+            whole[name] = np.concatenate([one[name], array], axis=axis)
+    return whole
 
 
 def state_in(partial: Partial, place: str) -> dict[str, NDArray[Any]]:

@@ -99,8 +99,8 @@ class Sorted:
         return {"values": xp.where(ranks > 0, at, np.nan)}
 
     def merged(self, one: State, other: State) -> State:
-        """Impossible: the points of a cell are sorted at once."""
-        raise TypeError(f"exact quantiles of parts cannot be merged: {one}, {other}")
+        """Impossible: all points of a cell are sorted at once."""
+        raise TypeError(f"exact quantiles cannot be merged: {one}, {other}")
 
     def read(self, state: State) -> State:
         """quantile: (cells, levels); NaN where there is no value."""

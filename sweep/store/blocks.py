@@ -15,11 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import add
 
 import numpy as np
 
 from sweep.errors import machine_error
-from sweep.plan.chunking import MAX_CHUNK_POINTS, chunk_counts
+from sweep.plan.chunking import MAX_CHUNK_POINTS, block_shape, chunk_counts, chunks
 from sweep.request import Reduced
 from sweep.spec import Status
 from sweep.statistics.counts import STATUSES, reduced_counts
@@ -104,8 +105,11 @@ class Blocks:
     def parts(self, chunk: Chunk) -> Sequence[Chunk]:
         """A long block is computed in several parts, of which what is kept is merged.
 
-        A step is never divided: `chunk_points` may be as many as a GPU needs.
+        A step is never divided: `chunk_points` may be as many as a GPU needs. With exact quantiles,
+        parts are whole cells.
         """
+        if self.sweep.exact_quantiles:
+            return self._parts_in_cells(chunk)
         cells, unit = math.prod(chunk.shape[:-1]), self.sweep.unit
         most = max(MAX_CHUNK_POINTS // cells // unit * unit, self._step)
         first, stop = chunk.start[-1], chunk.start[-1] + chunk.shape[-1]
@@ -116,6 +120,17 @@ class Blocks:
                 (*chunk.shape[:-1], min(most, stop - start)),
             )
             for start in range(first, stop, most)
+        ]
+
+    def _parts_in_cells(self, chunk: Chunk) -> Sequence[Chunk]:
+        """All cells of a chunk at once, unless they have many more points than when it was made."""
+        most = max(MAX_CHUNK_POINTS, math.prod(chunk.shape[:-1]) * self._cells.step)
+        if chunk.n_points <= most:
+            return [chunk]
+        shape = block_shape(chunk.shape, max(most // 2, self.sweep.size))
+        return [
+            Chunk(chunk.index, tuple(map(add, chunk.start, part.start)), part.shape)
+            for part in chunks(chunk.shape, shape)
         ]
 
     def write(self, chunk: Chunk, arrays: Partial) -> None:

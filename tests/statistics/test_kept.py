@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -209,10 +210,13 @@ def test_exact_quantiles_of_an_output_that_may_lack_values_are_of_those_that_hav
         assert statistics[f"last_quantile {plane * len(LEVELS) + 1}"][cell] == exact
 
 
-def test_parts_of_cells_with_exact_quantiles_cannot_be_merged() -> None:
-    kept, arrays = exactly(kept_for(8)), random_arrays(1, 8, 1, 1.0)
-    with pytest.raises(TypeError, match="exact quantiles of parts cannot be merged"):
-        divided(kept, arrays, [4], [0, 1])
+@pytest.mark.parametrize(("scramblings", "k"), [(1, 1), (4, 2)])
+def test_cells_with_exact_quantiles_are_put_behind_others(scramblings: int, k: int) -> None:
+    texts = {**TEXTS, "power": (*TEXTS["power"], *["sobol_indices"] * (k > 1))}
+    kept, arrays = exactly(kept_for(80, texts, scramblings, k)), random_arrays(6, 80, 1, 0.9)
+    parts = [{n: a[i:j].ravel() for n, a in arrays.items()} for i, j in ((0, 1), (1, 4), (4, 6))]
+    partials = [kept.of(part, len(part["status"]) // 80, 0) for part in parts]
+    assert same(functools.reduce(kept.merged, partials), kept.of(flat(arrays), 6, 0))
 
 
 def test_many_merged_parts_take_the_memory_of_one() -> None:
