@@ -72,11 +72,14 @@ def _run(arguments: Sequence[str]) -> int:
         sweep_error = machine_error(error)
         if sweep_error is None:
             from sweep.backends.visible import kernel_cache_error  # brings NumPy
-            from sweep.store.faults import dask_error
 
             if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
                 raise  # of a standard stream, not of a file
-            sweep_error = dask_error(error) or kernel_cache_error(error)
+            sweep_error = kernel_cache_error(error)
+        if sweep_error is None:
+            from sweep.store.faults import dask_error  # brings zarr, which may be what failed
+
+            sweep_error = dask_error(error)
         return _unexpected(error) if sweep_error is None else _print_error(arguments, sweep_error)
     return status if isinstance(status, int) else 0
 
