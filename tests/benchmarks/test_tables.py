@@ -88,7 +88,7 @@ def test_sweep_bench_prints_the_record_beside_its_own(
     def speed_of(request: Request, workers: int) -> Speed:
         return Speed(request.name, "a model", "a method", "here", workers, 1234.0)
 
-    monkeypatch.setattr("sweep.forecast.speed_of", speed_of)
+    monkeypatch.setattr("sweep.cli.actions.bench_action.speed_of", speed_of)
     recorded = recorded_speeds()["wear_power"]
     smoke = str(tables.ROOT / "configs" / "smoke" / "sdnd122.toml")
 
