@@ -152,8 +152,10 @@ def test_a_worker_with_other_kernels_refuses_before_it_computes(
     assert all(text in message for text in (own.kernel, other.kernel, "install the same ver"))
     assert "accept" not in message
     store = Store.open(tmp_path / "map.zarr")
+    n_points = store.sweep.n_points
     for accept in (True, False):  # this process in place of a worker
-        job = Job("other", open_backend, RunOptions(backend="cpu", accept_revision=accept), other)
+        accepting = RunOptions(backend="cpu", accept_revision=accept)
+        job = Job("other", open_backend, accepting, other, n_points)
         with pytest.raises(UnfitError, match=f"is {own.kernel}, and that of the leading process"):
             job(str(store.path), Task((store.pending()[0],)), 1.0)
         forget_run("other")
@@ -164,7 +166,7 @@ def test_receipts_of_workers_name_what_the_run_accepts(tmp_path: Path, request_:
     store = begun_by_no_kernel(tmp_path / "map.zarr", request_)
     (chunk, *_) = store.pending()
     options = RunOptions(backend="cpu", accept_revision=True)
-    job = Job("accepting", open_backend, options, Code.of(request_.sweep))
+    job = Job("accepting", open_backend, options, Code.of(request_.sweep), request_.sweep.n_points)
     job(str(store.path), Task((chunk,)), 1.0)
     forget_run("accepting")
     assert [r["kernel_digest"] for r in store.receipts()] == [kernel_digest(request_.sweep)]
