@@ -7,11 +7,9 @@ digest that no kernel has.
 from __future__ import annotations
 
 import json
-import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event
 
 import pytest
 
@@ -19,11 +17,12 @@ import sweep
 from sweep.backends import open_backend
 from sweep.cli import main
 from sweep.config import load
+from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.fitness import Code, UnfitError
-from sweep.engine.ledger import Progress
 from sweep.engine.worker import Job, forget_run
 from sweep.errors import MachineError, StoreError
 from sweep.options import RunOptions
+from sweep.refine.refined import with_points
 from sweep.request import Request
 from sweep.shipped import configs_folder
 from sweep.source import kernel_digest
@@ -191,26 +190,23 @@ def refined(path: Path, *, accept: bool = False, **arguments: object) -> None:
     sweep.run(document, store=path, **arguments)  # pyright: ignore[reportArgumentType]
 
 
-def test_no_pass_of_a_refined_sweep_follows_from_another_kernel(tmp_path: Path, run: Run) -> None:
-    stop = Event()
-
-    def after_the_first_pass(progress: Progress) -> None:
-        if progress.points_done == 15:
-            stop.set()
-
+def test_no_point_follows_from_results_of_another_kernel(tmp_path: Path, run: Run) -> None:
+    """Although all points that the store has so far are done."""
     path = tmp_path / "map.zarr"
-    refined(path, report=after_the_first_pass, stop=stop)
-    passes = path.with_name("map.zarr.passes")
-    shutil.rmtree(passes / "1.zarr", ignore_errors=True)
-    rename_kernel(passes / "0.zarr")
+    request = with_points(load(REFINED))
+    run_in_store(open_store(request, path), request)
+    rename_kernel(path)
+    assert Store.open(path).pending() == []
     with pytest.raises(StoreError, match=CURE):
         refined(path)
     refined(path, accept=True)
     store = Store.open(path)
     assert store.kernel_digest == NO_KERNEL
-    digest = kernel_digest(store.sweep)
-    assert digest in [r.get("kernel_digest") for r in store.receipts()]
-    assert f"  some points by {digest}\n" in run("status", "map.zarr")[1]
+    assert not store.may_grow
+    digest = kernel_digest(store.sweep.points)
+    last = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts()}
+    assert set(last.values()) == {digest}
+    assert f"  {store.sweep.n_points} points by {digest}\n" in run("status", "map.zarr")[1]
 
 
 @pytest.mark.parametrize(

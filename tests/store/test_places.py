@@ -158,10 +158,10 @@ def test_a_store_that_goes_during_a_run_is_reported_as_gone(
     (tmp_path / "map.toml").write_text(CONFIG)
     computed = driver.run
 
-    def while_it_goes(*arguments: Any) -> Summary:
+    def while_it_goes(*arguments: Any, **options: Any) -> Summary:
         if when == "before its first chunk":
             goes(Path("map.zarr"))
-        summary = computed(*arguments)
+        summary = computed(*arguments, **options)
         goes(Path("map.zarr"))
         return summary
 
@@ -192,7 +192,8 @@ def test_what_other_stores_are_made_of_is_left_alone(tmp_path: Path) -> None:
     others = [
         tmp_path / f".{name}.{'a' * 32}.partial" for name in ("map.zarr.old", "map.zarr.b.zarr")
     ]
-    own = [tmp_path / f".{name}.{'a' * 32}.partial" for name in ("map.zarr", "map.zarr.passes")]
+    of_extension = ".map.zarr.extension"
+    own = [tmp_path / f".{name}.{'a' * 32}.partial" for name in ("map.zarr", of_extension)]
     for folder in (*others, *own):
         folder.mkdir()
     store.clean()
