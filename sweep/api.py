@@ -16,16 +16,18 @@ from sweep.config import checked_options, load
 from sweep.config.overrides import Changes
 from sweep.config.stored import is_store
 from sweep.engine.crews import OpenBackend, refuse_in_worker_process
-from sweep.engine.driver import provenance, run_in_store
+from sweep.engine.driver import compile_kernels as compile_all
+from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.engine.ledger import Progress, Summary
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
+from sweep.forecast import Forecast, forecast_of
 from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
-from sweep.refine.refined import growing, open_refined, with_points
+from sweep.refine.refined import growing, max_points, with_points
 from sweep.request import Request, Wear
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
 from sweep.store.derived_stores import is_current, source_at
@@ -74,6 +76,7 @@ def run(
 
     """
     _check_callbacks(report, stop)
+    finish_extension(source)
     request = with_options(load(source, overrides), **options)
     with _reporting(report, progress=progress) as reported:
         if store is None:
@@ -117,7 +120,8 @@ def compute(
     With [wear], the wear of finished results is kept in `store_of_wear`. SweepError as in `run`.
     """
     refuse_no_path(path)
-    store = open_refined(request, path)
+    Store.finish_extension(path)
+    store = open_store(with_points(request, path), path)
     more = growing(request, store)
     summary = run_in_store(store, request, report, stop, notify, open_backend, more)
     store = store if more is None else more.results
@@ -128,6 +132,23 @@ def compute(
         if summary.chunks or not is_current(worn, place, source):
             write_derived(worn, place, source)
     return store, summary
+
+
+def compile_kernels(request: Request) -> list[tuple[str, ...]]:
+    """Compile every kernel that a run of the request needs; the variants of each."""
+    return compile_all(with_points(request))
+
+
+def finish_extension(source: Source) -> None:
+    """Apply the extension of a store that is to be resumed, if it was stopped."""
+    if isinstance(source, str | Path) and is_store(source):
+        Store.finish_extension(source)
+
+
+def needs(request: Request, path: str | Path) -> Forecast:
+    """What running the request in the store at `path` takes; nothing is written."""
+    forecast = forecast_of(with_points(request, path), path)
+    return replace(forecast, points_at_most=max_points(request, path))
 
 
 def _with_wear(dataset: xr.Dataset, request: Request) -> xr.Dataset:

@@ -31,12 +31,10 @@ from sweep.engine.worker import Deadline, RunState, points_of_a_call
 from sweep.options import SLURM, RunOptions
 from sweep.plan.chunking import chunk_at, chunk_counts, chunks, work_shape
 from sweep.plan.point_columns import points, variant_sets
-from sweep.refine.next_points import max_points
-from sweep.refine.refined import with_points
 from sweep.request import STRETCH, AnySweep, Axis, Reduced, Request, Sweep, is_array
 from sweep.shipped import configs_folder
 from sweep.spec import Status, array_types, status_counts
-from sweep.store import Store, anything_at, is_url, layout, target_of
+from sweep.store import anything_at, is_url, layout, target_of
 from sweep.work import Chunk, Points
 
 PROBE_SECONDS = 1.0
@@ -85,7 +83,7 @@ class Forecast:
     points_per_second: float | None  # of all workers; None if the probe finished no point
     seconds: float | None
     shard: tuple[int, int] | None = None  # then all but points_total is of that shard alone
-    points_at_most: int | None = None  # of a refined sweep; then all else is of its pass 0
+    points_at_most: int | None = None  # if more follow from results, for which nothing else counts
     processors: int = 1  # on which the workers run: of this machine, or of all SLURM jobs
     elsewhere: bool = False  # the workers are on other machines, assumed to be as fast as this one
     probed: Probed = field(default_factory=lambda: Probed())
@@ -99,15 +97,9 @@ class Forecast:
 def forecast_of(request: Request, path: str | Path) -> Forecast:
     """What running the request in the store at `path` takes; nothing is written.
 
-    If the store exists, only pending chunks count, and for a shard only its own. For a refined
-    sweep that is not done, the estimate is of the coarse grid: later passes are known only pass by
-    pass. SweepError as of a run.
+    If the store exists, only pending chunks count, and for a shard only its own. Points that follow
+    from the results are not known yet. SweepError as of a run.
     """
-    if request.refinement is not None:
-        estimate = forecast_of(replace(with_points(request, path), refinement=None), path)
-        if anything_at(path) and Store.open(path).is_refined:
-            return estimate
-        return replace(estimate, points_at_most=max_points(request.sweep, request.refinement))
     sweep, options = request.sweep, request.options
     if not needs_backend_here(options) and options.cluster != SLURM:
         options = replace(options, workers=None)  # they are elsewhere, and this machine is probed

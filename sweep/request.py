@@ -54,9 +54,12 @@ class Axis:
         return min(len(values) for values in self.columns.values())
 
     @property
-    def is_refined(self) -> bool:
-        """Whether these are points of a refined grid, whose recipe has the refinement."""
-        return "refine" in self.recipe
+    def max_size(self) -> int:
+        """The values that it may come to have: refined points, if every cell is halved."""
+        if self.levels is None:
+            return self.size
+        table = cast("Mapping[str, Any]", self.recipe["refine"])
+        return min(self.size << int(table["levels"]) * len(self.columns), MAX_REFINED_POINTS)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,6 +77,11 @@ class Grid:
     @property
     def dimensions(self) -> tuple[str, ...]:
         return tuple(axis.name for axis in self.axes)
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether more points may follow from results."""
+        return any(axis.levels is not None for axis in self.axes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -96,6 +96,7 @@ class StoreState:
     causes: Mapping[str, int] = field(default_factory=dict[str, int])
     kernels: Mapping[str, int] = field(default_factory=dict[str, int])
     # points by the digest of the kernel, if another than the store's was accepted
+    may_grow: bool = False  # whether points may follow that depend on the results so far
 
 
 def contents(dataset: xr.Dataset) -> Contents:
@@ -257,10 +258,13 @@ def state(store: Store, *, damaged: bool = False) -> StoreState:
         points_per_second=rate,
         seconds_left=left / rate if rate else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
-        running=running(holders, flow(receipts, time.time(), alive=alive)) if left else (),
+        running=running(holders, flow(receipts, time.time(), alive=alive))
+        if left or store.may_grow
+        else (),
         errors=errors(done) if counts.get(Status.failed) else {},
         causes=causes,
         kernels=by_kernel([*notes, *done], str(store.kernel_digest or "an unknown kernel")),
+        may_grow=store.may_grow,
     )
 
 

@@ -16,8 +16,8 @@ from sweep.request import FOR_INDICES, POINT, AnySweep, Axis, Reduced, Sweep
 def is_store(source: str | Path) -> bool:
     """Whether the path is a URL, a folder with the metadata of a store, or a .zarr that is missing.
 
-    That one may be refined at this moment, and is no sweep file in any case. Neither is what may
-    not be looked at, unless it has the ending of one.
+    That one is no sweep file in any case. Neither is what may not be looked at, unless it has the
+    ending of one.
     """
     path = Path(source)
     try:
@@ -92,16 +92,16 @@ def _reduce(sweep: Reduced) -> dict[str, object]:
 
 
 def _varied(axes: Iterable[Axis], source: str) -> dict[str, object]:
-    """[axes], [sample] or [refine] with its axes."""
+    """[axes] or [sample], or the table by which points follow from [axes]."""
     tables: dict[str, object] = {}
     for axis in axes:
         recipe: dict[str, Any] = json.loads(json.dumps(axis.recipe), parse_float=_number)
-        if any(isinstance(each.get("file"), dict) for each in _tables_in(recipe)):
+        coarse: dict[str, Any] = {each.pop("name"): each for each in recipe.pop("axes", ())}
+        if any(isinstance(each.get("file"), dict) for each in _tables_in({**recipe, **coarse})):
             message = f"the values of {axis.name} were read from a file"
             raise ConfigError(source, [Fault("", f"{message}; name the sweep file instead")])
-        if axis.is_refined:
-            coarse = {each.pop("name"): each for each in recipe["axes"]}
-            tables |= {"axes": coarse, "refine": recipe["refine"]}
+        if coarse:
+            tables |= {"axes": coarse, **recipe}
         elif axis.name == POINT:
             recipe.pop(FOR_INDICES, None)  # follows from [reduce]
             tables["sample"] = recipe

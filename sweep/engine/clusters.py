@@ -107,8 +107,8 @@ class Processes(Crew):
 
     def begin(self, target: Target, pending: Sequence[Chunk]) -> None:
         self._store = self._location(target)
-        code = Code.of(target.sweep.points)
-        self._job = self.job_type(self._run_name, self._open_backend, self._options, code)
+        code, n_points = Code.of(target.sweep.points), target.sweep.n_points
+        self._job = self.job_type(self._run_name, self._open_backend, self._options, code, n_points)
         if needs_backend_here(self._options):  # then processes find the kernel in the cache
             self._prepared(target, pending)
         if self._cluster is None:

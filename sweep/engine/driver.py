@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Event
 
@@ -69,30 +70,35 @@ def run_in_store(
     run holds the store alone; shards share it, and each holds its own part.
     """
     options = request.options
-    shard = options.shard
-    try:
-        with store.lock(shard):
-            store.refuse_what_has_grown()
-            if request.wear_table:
-                store.keep_wear(request.wear_table)
-            if shard is None:  # no other run can be at work
-                store.clean()
-            for file in store.rebuild_parameters():
-                (notify or warnings.warn)(f"rebuilt {file!r} from the {_origin(file)} of the store")
-            store.reopen(_own_cells(store, store.torn(), shard))
-            if options.retry_failed:
-                store.reopen(_own_cells(store, store.failed(), shard))
-            target = target_of(store)
-            if isinstance(target, Blocks):
-                _begin_blocks(target, options, notify)
-            return run(target, options, report, stop, notify, open_backend, more=more)
-    except MachineError:  # a complete store need not be writable
-        if not store.is_complete() or (options.retry_failed and store.failed()):
-            raise
-        return run(target_of(store), options, report, stop)
+    with ExitStack() as held:
+        try:
+            held.enter_context(store.lock(options.shard))
+            _make_ready(store, request, notify or warnings.warn)
+        except MachineError:  # a complete store need not be writable
+            if not store.is_complete() or (options.retry_failed and store.failed()):
+                raise
+        return run(target_of(store), options, report, stop, notify, open_backend, more=more)
 
 
-def _begin_blocks(target: Blocks, options: RunOptions, notify: Notify | None) -> None:
+def _make_ready(store: Store, request: Request, notify: Notify) -> None:
+    """Clean and repair a store that is held, and make pending what is to be computed again."""
+    shard = request.options.shard
+    store.refuse_what_has_grown()
+    if request.wear_table:
+        store.keep_wear(request.wear_table)
+    if shard is None:  # no other run can be at work
+        store.clean()
+    for file in store.rebuild_parameters():
+        notify(f"rebuilt {file!r} from the {_origin(file)} of the store")
+    store.reopen(_own_cells(store, store.torn(), shard))
+    if request.options.retry_failed:
+        store.reopen(_own_cells(store, store.failed(), shard))
+    target = target_of(store)
+    if isinstance(target, Blocks):
+        _begin_blocks(target, request.options, notify)
+
+
+def _begin_blocks(target: Blocks, options: RunOptions, notify: Notify) -> None:
     """Refuse, forget and reopen what is there of cells that are not done.
 
     StoreError if cells that are to be sorted are too large, which earlier versions allowed.
@@ -105,7 +111,7 @@ def _begin_blocks(target: Blocks, options: RunOptions, notify: Notify | None) ->
             "completed"
         )
     if target.has_earlier_blocks():
-        (notify or warnings.warn)(EARLIER_BLOCKS)
+        notify(EARLIER_BLOCKS)
     if options.retry_failed:
         target.reopen(own_chunks(target, target.failed(), options.shard))
 
@@ -133,11 +139,12 @@ def _own_cells(store: Store, some: list[Chunk], shard: tuple[int, int] | None) -
 def compile_kernels(request: Request) -> list[tuple[str, ...]]:
     """Compile every kernel that the chunks of a sweep need; the variants of each.
 
+    Of a sweep that grows with its results, chunks to come may have points from everywhere.
     SweepError as of `sweep.run`.
     """
     sweep = request.sweep
     variants = variant_sets(sweep, chunk_shape(sweep, request.options.chunk_points))
-    if request.refinement is not None:  # later passes have points from everywhere
+    if sweep.grid.may_grow:
         variants = sorted({*variants, *variant_sets(sweep, sweep.grid.shape)})
     backend = open_backend_by_name(request.options.backend)
     for names in variants:

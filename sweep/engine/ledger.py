@@ -107,6 +107,7 @@ class Ledger:
 
     def __post_init__(self) -> None:
         self.began, self.ended = time.perf_counter(), math.inf
+        self.last: Receipt | None = None  # of the chunk with the greatest index
         self.most_workers = self.workers
         self.waiting = deque(self.pending)
         self.pending_points = _points(self.pending)
@@ -118,14 +119,25 @@ class Ledger:
         self.pending_points += _points(more)
         self.points_total += _points(more)
 
-    def grow(self, more: Sequence[Chunk]) -> None:
-        """Count the chunks of a target that has become longer, of which some may be done again."""
+    def grow(self, more: Sequence[Chunk], points_total: int) -> None:
+        """Count the chunks of a target that has become longer, once all are done.
+
+        If the last one was cut short by the old end, it is done again, and counts once.
+        """
+        again = self.last.chunk if self.last else None
+        if self.last and again and any(chunk.index == again.index for chunk in more):
+            self.chunks_done -= 1
+            self.points_done -= again.n_points
+            self.counts -= Counter(self.last.counts)
+            self.pending.remove(again)
+            self.pending_points -= again.n_points
         self.attempts.clear()
         self.add(more)
+        self.points_total = points_total
 
     def start(self) -> None:
-        """Start the clock, or go on: kernels are compiled, and workers are there."""
-        if not self.chunks_done:
+        """Start the clock, unless it runs: kernels are compiled, and workers are there."""
+        if self.last is None:
             self.began = time.perf_counter()
         self.ended = math.inf
 
@@ -194,6 +206,8 @@ class Ledger:
             if receipt.error:
                 return
         self.lost = 0
+        if self.last is None or receipt.chunk.index >= self.last.chunk.index:
+            self.last = receipt
         self.chunks_done += 1
         self.points_done += receipt.chunk.n_points
         self.seconds += receipt.seconds

@@ -63,7 +63,7 @@ def run(
                 report(ledger.progress())
             return ledger.summary(backend="")
         target = longer
-        ledger.grow(target.pending())
+        ledger.grow(target.pending(), target.sweep.n_points)
     made = nullcontext(crew) if crew else crew_for(options, open_backend, notify)
     with made as crew:
         while True:
@@ -71,7 +71,7 @@ def run(
             if ledger.stopped or more is None or (longer := more()) is None:
                 return ledger.summary(crew.description)
             target = longer
-            ledger.grow(target.pending())
+            ledger.grow(target.pending(), target.sweep.n_points)
 
 
 def _run_once(

@@ -246,6 +246,7 @@ class Job:
     open_backend: Callable[[str], Backend]
     options: RunOptions
     code: Code  # of the leading process
+    n_points: int  # of the store, which may become longer
 
     def __call__(self, store: str, task: Task, patience: float) -> Any:
         """Compute a task into the store at that location; the receipts.
@@ -257,7 +258,7 @@ class Job:
 
 
 _STATES: dict[str, RunState] = {}  # by run
-_OPENED: dict[tuple[str, str], Worker] = {}  # at most one: the latest run and store
+_OPENED: dict[tuple[str, str, int], Worker] = {}  # at most one: of the latest run and store
 _OPENING = threading.RLock()
 
 
@@ -292,10 +293,10 @@ def retire_run(run: str) -> None:
 def opened(job: Job, store: str) -> Worker:
     """This process's worker for the job; UnfitError if it cannot open what that needs."""
     with _OPENING, unfit(Exception):
-        if (job.run, store) not in _OPENED:
+        if (key := (job.run, store, job.n_points)) not in _OPENED:
             _close()
-            _OPENED[job.run, store] = _open(job, store)
-        return _OPENED[job.run, store]
+            _OPENED[key] = _open(job, store)
+        return _OPENED[key]
 
 
 def _close() -> None:
@@ -314,6 +315,8 @@ def _open(job: Job, store: str) -> Worker:
             "store, on a disk or at a URL that all workers see"
         )
     opened = Store.open(store, durable=job.options.durable)
+    if opened.sweep.n_points != job.n_points:
+        raise StoreError(f"{store!r} was extended meanwhile; run the longer sweep to continue")
     refuse_other_kernel(job.code, opened.sweep.points)
     if job.options.accept_revision:
         opened.accept_kernel()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
 
 from sweep.errors import SweepError
-from sweep.request import MAX_REFINED_POINTS, AnySweep, Reduced
+from sweep.request import AnySweep, Reduced
 from sweep.work import Chunk
 
 CHUNKS_OF_A_RUN = 64  # target number, within the limits on the size of a chunk
@@ -120,7 +119,9 @@ def refuse_many_chunks(
 
 
 def _work_block(sweep: AnySweep, chunk_points: int | None) -> tuple[int, ...]:
-    shape = _shape_to_come(sweep)
+    # Of an axis that grows with the results, the most values that it may come to have.
+    most = tuple(axis.max_size for axis in sweep.grid.axes)
+    shape = (*most, *sweep.computed_shape[len(most) :])
     is_exact = isinstance(sweep, Reduced) and sweep.exact_quantiles
     least = shape[-1] if is_exact else 1  # such cells are not divided
     if chunk_points is not None:
@@ -138,17 +139,6 @@ def _work_block(sweep: AnySweep, chunk_points: int | None) -> tuple[int, ...]:
     while math.prod(chunk_counts(shape, block_shape(shape, target))) > MAX_CHUNKS:
         target *= 2
     return block_shape(shape, target)
-
-
-def _shape_to_come(sweep: AnySweep) -> tuple[int, ...]:
-    """The shape of what is computed; of refined points, which grow in number, the most of them."""
-    shape = sweep.computed_shape
-    refined = [axis for axis in sweep.grid.axes if axis.is_refined]
-    if not refined:
-        return shape
-    table = cast("Mapping[str, Any]", refined[0].recipe["refine"])
-    doublings = int(table["levels"]) * len(refined[0].columns)
-    return (min(shape[0] << doublings, MAX_REFINED_POINTS), *shape[1:])
 
 
 def block_shape(shape: tuple[int, ...], target: int) -> tuple[int, ...]:

@@ -137,9 +137,9 @@ def outputs_in(attributes: Mapping[str, Any]) -> tuple[Output, ...]:
 
 
 def along_axes(recipe: Mapping[str, Any]) -> list[str]:
-    """The parameters along the axes of a recipe, and the levels of refined points."""
+    """The parameters along the axes of a recipe, and the levels of points."""
     names = [name for axis in recipe["axes"] for name in axis["parameters"]]
-    return [*names, *(LEVEL for axis in recipe["axes"] if _is_refined(axis))]
+    return [*names, *(LEVEL for axis in recipe["axes"] if _has_levels(axis))]
 
 
 def table_of(recipe: Mapping[str, Any]) -> TimeSeries | None:
@@ -199,12 +199,11 @@ def _unpacked(text: str) -> tuple[float, ...]:
 
 def _axis(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues]) -> Axis:
     columns = {name: axis_columns[name] for name in recipe["parameters"]}
-    levels = axis_columns[LEVEL][:].astype(np.uint8) if _is_refined(recipe) else None
+    levels = axis_columns[LEVEL][:].astype(np.uint8) if _has_levels(recipe) else None
     return Axis(recipe["name"], columns, plain(recipe["recipe"]), levels)
 
 
-def _is_refined(axis_recipe: Mapping[str, Any]) -> bool:
-    """Like `Axis.is_refined`."""
+def _has_levels(axis_recipe: Mapping[str, Any]) -> bool:
     return "refine" in axis_recipe["recipe"]
 
 

@@ -140,11 +140,6 @@ def as_stored(coarse: AnySweep, refinement: Refinement, stored: AnySweep) -> Any
     return coarse.with_axes([replace(axis, recipe=recipe)])
 
 
-def max_points(coarse: AnySweep, refinement: Refinement) -> int:
-    """The number of points if every cell is halved `levels` times."""
-    return math.prod(Mesh(coarse.grid.shape, refinement.levels).shape)
-
-
 def _finite(known: Known, name: str) -> Values:
     """The values that are ok and finite, NaN elsewhere."""
     values = known[name].astype(np.float64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -9,8 +11,8 @@ from typing import Generic, TypeVar
 import numpy as np
 import xarray as xr
 
-from sweep.engine.driver import open_store
-from sweep.errors import StoreError, SweepError
+from sweep.errors import MachineError, StoreError, SweepError
+from sweep.refine.mesh import Mesh
 from sweep.refine.next_points import Known, as_stored, first_points, next_points
 from sweep.request import Grid, Refinement, Request
 from sweep.store import Arrays, Store, Target, anything_at, is_url, target_of
@@ -32,22 +34,22 @@ def with_points(request: Request, path: str | Path | None = None) -> Request:
         if path is not None:
             _refuse_passes(str(path))
         return replace(request, sweep=first_points(request.sweep, request.refinement))
-    Store.finish_extension(path)
     stored = Store.open(path).sweep
     return replace(request, sweep=as_stored(request.sweep, request.refinement, stored))
 
 
-def open_refined(request: Request, path: str | Path) -> Store:
-    """The store of a request at `path`, of a refined one with the points that it has so far."""
-    return open_store(with_points(request, path), path)
-
-
 def growing(request: Request, results: Results) -> Growing[Results] | None:
     """What makes the results of a refined request longer once they are done; None of others."""
-    refinement = request.refinement
-    if refinement is None or (results.is_refined and not request.options.retry_failed):
+    if request.refinement is None:
         return None
-    return Growing(request.sweep.grid, refinement, results)
+    return Growing(request.sweep.grid, request.refinement, results)
+
+
+def max_points(request: Request, path: str | Path) -> int | None:
+    """The number of points if every cell is halved `levels` times; None if no points follow."""
+    if request.refinement is None or (anything_at(path) and not Store.open(path).may_grow):
+        return None
+    return math.prod(Mesh(request.sweep.grid.shape, request.refinement.levels).shape)
 
 
 class Growing(Generic[Results]):
@@ -58,12 +60,20 @@ class Growing(Generic[Results]):
         self._coarse, self._refinement = coarse, refinement
 
     def __call__(self) -> Target | None:
-        """The target with the points to compute next; None if nothing is left to halve."""
+        """The target with the points to compute next; None if nothing is left to halve.
+
+        StoreError if somebody else has extended the store, as is possible at a URL.
+        """
+        if not self.results.may_grow:
+            return None
+        if isinstance(self.results, Store):
+            self.results.refuse_what_has_grown()
         (points,) = self.results.sweep.grid.axes
         known = _known(self.results.dataset(), self._coarse)
         longer = next_points(self._coarse, self._refinement, points, known)
         if longer is None:
-            self.results.note_refined()
+            with suppress(MachineError):  # finished results need not be writable
+                self.results.end_growth()
             return None
         self.results = self.results.grown(self.results.sweep.with_axes([longer]))
         return target_of(self.results)
@@ -90,7 +100,7 @@ def _refuse_shard(request: Request) -> None:
 def _refuse_passes(path: str) -> None:
     """StoreError if an earlier version has left passes of an unfinished store."""
     passes = f"{path.rstrip('/') if is_url(path) else local(path)}.passes"
-    if anything_at(passes):
+    if anything_at(f"{passes}/0.zarr"):
         raise StoreError(
             f"{passes!r} has what an earlier version had computed of this sweep, which this one "
             "does not continue: remove it, or name another store, and run the sweep again"

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.plan.chunking import chunk_at, chunk_shape, chunks, work_shape
+from sweep.plan.chunking import chunk_shape, chunks, work_shape
 from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, status_counts
 from sweep.store import layout
@@ -30,7 +30,6 @@ class Arrays:
 
     location = None  # other processes cannot open them
     kept = None  # points are written as they are
-    is_refined = False
 
     def __init__(
         self,
@@ -87,17 +86,19 @@ class Arrays:
         longer.chunk_shape, longer.step = self.chunk_shape, self.step
         for name, values in self._arrays.items():
             longer._arrays[name][tuple(map(slice, values.shape))] = values
-        own, shape = self.sweep.grid.shape, sweep.grid.shape
-        for chunk in chunks(own, self.chunk_shape):  # one that was short is pending again
-            if chunk.index in self._done and chunk == chunk_at(
-                chunk.index, shape, self.chunk_shape
-            ):
-                longer._done.add(chunk.index)
+        own, every = (chunks(each.grid.shape, self.chunk_shape) for each in (self.sweep, sweep))
+        whole = {chunk.index for chunk in set(own).intersection(every)}
+        longer._done = self._done & whole  # a chunk that was short is pending again
         return longer
 
-    def note_refined(self) -> None:
-        """Note that no point of a refined sweep is left to compute."""
-        self._provenance = {**self._provenance, layout.REFINED: 1}
+    @property
+    def may_grow(self) -> bool:
+        """Whether points may follow that depend on the results so far."""
+        return self.sweep.grid.may_grow and layout.ENDS not in self._provenance
+
+    def end_growth(self) -> None:
+        """Note that no points follow."""
+        self._provenance = {**self._provenance, layout.ENDS: 1}
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Do nothing: only stores, which outlive a run, have receipts."""

@@ -44,7 +44,12 @@ from sweep.store.group import (
 )
 from sweep.store.partials import BLOCKS, EARLIER, NODES, InFiles
 from sweep.store.place import GROUP, Files, files_of, is_url, local
-from sweep.store.reading import open_results, refuse_unreadable
+from sweep.store.reading import (
+    open_results,
+    opening,
+    refuse_unreadable,
+    wait_for_extension,
+)
 from sweep.store.receipts import Receipts
 from sweep.work import Chunk
 
@@ -143,10 +148,11 @@ class Store:
 
     @classmethod
     def _open(cls, files: Files) -> Store:
-        refuse_unreadable(files)
-        with faults.opening(files):
+        def read() -> Store:
             group = open_group(files)
             return cls(files, sweep_of(group), group)
+
+        return opening(files, read)
 
     @classmethod
     def extend(cls, path: str | Path, sweep: AnySweep, *, accept_revision: bool = False) -> Store:
@@ -174,18 +180,28 @@ class Store:
 
     @classmethod
     def finish_extension(cls, path: str | Path) -> None:
-        """Apply an extension that was stopped, as a run that refines a sweep may have been."""
+        """Apply an extension that was stopped, if there is one. StoreError if the store is held."""
         files = files_of(path, durable=True)
+        wait_for_extension(files)
         if extension.is_under_way(files):
             with files.lock(), faults.writing(files):
                 extension.finish(files)
 
     def grown(self, sweep: AnySweep) -> Store:
-        """This store with the longer axes of a sweep, whose first values it has; hold its lock."""
+        """This store with the longer axes of a sweep, whose first values it has.
+
+        Call it only while holding the lock, on leaving which the receipts of both are written.
+        Raises StoreError if this program has another kernel, unless accepted.
+        """
+        if not self._accepted:
+            self.refuse_other_kernel()
         with faults.writing(self._files):
             extension.begin(self._files, sweep, self.chunk_shape, self._attributes)
             extension.finish(self._files)
-        return self.refreshed()
+        longer = self.refreshed()
+        longer._accepted, longer._receipts = self._accepted, self._receipts
+        longer.flush, longer.receipts = self.flush, self.receipts
+        return longer
 
     def refreshed(self) -> Store:
         """The store as it is now: it may have been extended or deleted."""
@@ -242,11 +258,6 @@ class Store:
             f"{digest} in this program, whose results may differ"
         )
 
-    def note_accepted_kernel(self) -> None:
-        """Note in the receipts that the values of another kernel were accepted, if they were."""
-        if self._accepted:
-            self.append_receipt({})
-
     def keep_wear(self, table: Mapping[str, object]) -> None:
         """Keep [wear] of a sweep file, in place of another, so that the store suffices to resume.
 
@@ -256,25 +267,30 @@ class Store:
             self.wear = dict(table)
             self._note(layout.WEAR, json.dumps(table))
 
-    def note_refined(self) -> None:
-        """Note that no point of a refined sweep is left to compute."""
-        self._note(layout.REFINED, 1)
-
     @property
-    def is_refined(self) -> bool:
-        """Whether that is noted."""
-        return layout.REFINED in self._attributes
+    def may_grow(self) -> bool:
+        """Whether points may follow that depend on the results so far."""
+        return self.sweep.grid.may_grow and layout.ENDS not in self._attributes
+
+    def end_growth(self) -> None:
+        """Note that no points follow. Raises MachineError if the store cannot be written."""
+        with faults.writing(self._files):
+            extension.forget(self._files)  # of which a kill may have left a part
+        self._note(layout.ENDS, 1)
 
     def _note(self, name: str, value: object) -> None:
-        """Keep an attribute of the group, on which no result depends."""
+        """Keep an attribute of the group, on which no result depends; None removes it."""
         if self._attributes.get(name) == value:
             return
-        self._attributes[name] = value
         with faults.writing(self._files):
             if (content := self._files.read(GROUP)) is None:
                 raise faults.gone(self._files)
             group = json.loads(content)
-            group["attributes"][name] = value
+            for attributes in (self._attributes, group["attributes"]):
+                if value is None:
+                    attributes.pop(name, None)
+                else:
+                    attributes[name] = value
             self._files.put(GROUP, [json.dumps(group, indent=2).encode()])
 
     def refuse_what_has_grown(self) -> None:
@@ -339,11 +355,14 @@ class Store:
     def reopen(self, chunks: Iterable[Chunk]) -> None:
         """Make chunks pending again; their outputs stay until they are written anew.
 
-        Raises StoreError if there are any and this program has another kernel, unless accepted.
+        Points may follow from what will be computed. Raises StoreError if there are any chunks and
+        this program has another kernel, unless accepted.
         """
         chunks = list(chunks)
         if chunks and not self._accepted:
             self.refuse_other_kernel()
+        if chunks:
+            self._note(layout.ENDS, None)
         for chunk in chunks:
             self._files.remove(self._chunks.key("status", chunk))
 

@@ -69,7 +69,8 @@ def clean(store: Path) -> None:
         for name in names:
             if name.endswith(".partial") and _SCRATCH_FILE.fullmatch(name):
                 Path(folder, name).unlink(missing_ok=True)
-    beside = re.compile(rf"\.{re.escape(store.name)}\.[0-9a-f]{{32}}\.partial")
+    name = re.escape(store.name)  # also of what is prepared for an extension
+    beside = re.compile(rf"\.({name}|\.{name}\.extension)\.[0-9a-f]{{32}}\.partial")
     for scratch in store.parent.glob(".*.partial"):
         if beside.fullmatch(scratch.name):
             discard(scratch)

@@ -1,7 +1,7 @@
 """Extension of a store along its axes: results are kept, and it can be stopped at any moment.
 
 All files that change, metadata and coordinates, are first prepared next to the store. Once they are
-complete, the extension is under way: readers refuse the store, and running the extension again
+complete, the extension is under way: readers refuse the store, and the next run or extension
 applies the same files. Two different extensions of one URL at once are not told apart.
 """
 
@@ -32,7 +32,7 @@ def grown(stored: AnySweep, longer: AnySweep) -> AnySweep:
     An axis along which points are reduced may be longer, too, if it is the only one. Raises
     StoreError with every difference other than axes that continue behind their end.
     """
-    if any(axis.is_refined for axis in stored.grid.axes):
+    if stored.grid.may_grow:
         raise StoreError(
             "a refined store cannot be extended: run the larger sweep in a store of its own"
         )
@@ -77,7 +77,9 @@ def finish(files: Files) -> None:
         for name in _cut_chunks(_status(files), _status(prepared), every=every):
             files.remove(f"status/{name}")
         for key in in_order(prepared.list()):
-            files.put(key, [prepared.read(key) or b""])
+            if (content := prepared.read(key)) is None:
+                break  # somebody else has applied it, which can happen at a URL
+            files.put(key, [content])
     forget(files)
 
 

@@ -28,7 +28,7 @@ from sweep.work import Chunk
 CONVENTIONS = "CF-1.11"
 MISSING_LEVEL = 255
 STEP = "stretch"  # attribute of a reduced store: the points of a step of blocks and nodes
-REFINED = "refined"  # attribute of a refined store that has all of its points
+ENDS = "refined"  # attribute of a refined store that has all of its points
 WEAR = "wear"  # attribute with [wear] of the sweep file, as JSON; no value depends on it
 
 

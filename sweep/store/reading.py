@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -16,7 +19,7 @@ from sweep.errors import StoreError
 from sweep.plan.recipes import outputs_in
 from sweep.request import LEVEL, STRETCH
 from sweep.spec import MISSING, Status
-from sweep.store import extension, faults
+from sweep.store import extension, faults, lock
 from sweep.store.chunk_files import ChunkFiles
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
@@ -29,15 +32,22 @@ from sweep.store.group import (
     recipe_of,
     refuse_damaged_metadata,
 )
-from sweep.store.layout import MISSING_LEVEL, ordered
-from sweep.store.place import Files, files_of, is_url
+from sweep.store.layout import ENDS, MISSING_LEVEL, ordered
+from sweep.store.place import GROUP, Files, files_of, is_url
+
+MAX_WAIT_SECONDS = 5.0  # for an extension, which takes a run a fraction of a second
+
+Opened = TypeVar("Opened")
 
 
 def open_results(path: str | Path) -> xr.Dataset:
-    """The results in a store as a lazy Dataset, finished or not. Raises StoreError without any."""
+    """The results in a store as a lazy Dataset, finished or not. Raises StoreError without any.
+
+    Of a store that may grow, coordinates are in memory: their files are replaced when it does.
+    """
     files = files_of(path)
-    refuse_unreadable(files)
-    with faults.opening(files):
+
+    def read() -> xr.Dataset:
         if (derived := opened(files)) is not None:
             return derived
         group = open_group(files)
@@ -49,21 +59,48 @@ def open_results(path: str | Path) -> xr.Dataset:
             files,  # pyright: ignore[reportArgumentType]
             engine=CheckedZarr,
         )
+        if LEVEL in dataset.coords and ENDS not in dataset.attrs:
+            dataset = dataset.assign_coords(dataset.coords.to_dataset().load().coords)
         return ordered(with_derived(_chunked(dataset)))
+
+    return opening(files, read)
+
+
+def opening(files: Files, read: Callable[[], Opened]) -> Opened:
+    """What is read of a store, as it is before or after an extension that happens meanwhile."""
+    while True:
+        refuse_unreadable(files)
+        group = files.read(GROUP)
+        try:
+            with faults.opening(files):
+                return read()
+        except StoreError:
+            if files.read(GROUP) == group and not extension.is_under_way(files):
+                raise
 
 
 def refuse_unreadable(files: Files) -> None:
-    """Raise StoreError if there is no store, or one that is being extended."""
+    """Raise StoreError if there is no store, or one whose extension does not end."""
     path = str(files)
     if not files.exists():
         raise faults.no_store(path)
     if not is_url(path):
         faults.refuse_foreign_folder(Path(path))
+    wait_for_extension(files)
     if extension.is_under_way(files):
         raise StoreError(
             f"{path!r} is being extended, or was when the extension was stopped; if it was, run "
-            "the same `sweep extend` again"
+            f"the same `sweep extend` again, or resume with `sweep run {shlex.quote(path)}`"
         )
+
+
+def wait_for_extension(files: Files) -> None:
+    """Wait some seconds for an extension to end, unless nobody holds the store to complete it."""
+    path, end = str(files), time.monotonic() + MAX_WAIT_SECONDS
+    while extension.is_under_way(files) and time.monotonic() < end:
+        if not is_url(path) and not lock.holders(Path(path)):
+            return
+        time.sleep(0.02)
 
 
 def _chunked(dataset: xr.Dataset) -> xr.Dataset:

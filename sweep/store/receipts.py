@@ -213,7 +213,7 @@ def errors(receipts: Sequence[Receipt]) -> Mapping[str, int]:
 def by_kernel(receipts: Sequence[Receipt], own: str) -> Mapping[str, int]:
     """The number of points by the digest of the kernel, if receipts name another than `own`.
 
-    It is 0 where receipts do not say of which chunks, as for refined points.
+    It is 0 where receipts of earlier versions do not say of which chunks.
     """
     named = {str(r["kernel_digest"]) for r in receipts if "kernel_digest" in r} - {own}
     points = Counter[str]()

@@ -81,9 +81,8 @@ class RemoteFiles:
                 self.put(key, [(built / key).read_bytes()])
 
     def discard(self) -> None:
-        # The group's metadata, or that of pass 0, goes last: until then it tells what is left.
-        keys = sorted(self.list(), reverse=True)
-        for key in sorted(keys, key=lambda key: (key.endswith(GROUP), -len(key))):
+        # The group's metadata goes last: until then it tells that something is left.
+        for key in sorted(self.list(), key=lambda key: key == GROUP):
             self.remove(key)
 
     def lock(

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,8 +20,10 @@ import pytest
 from sweep import api
 from sweep.cli.actions.status_action import flow_of, watch_store
 from sweep.config import load
-from sweep.engine.driver import open_store
+from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
+from sweep.refine.refined import with_points
+from sweep.shipped import configs_folder
 from sweep.spec import Status
 from sweep.store import Store
 from sweep.store.receipts import flow, is_alive
@@ -31,6 +34,7 @@ from tests.engine.test_shards import compute_shard
 from tests.engine.test_worker_faults import REQUEST
 from tests.forked import PIPE, Forked
 
+REFINED = configs_folder() / "smoke" / "wear_power_refined.toml"
 NOON = 1_700_000_000.0  # s since 1970
 
 
@@ -192,19 +196,40 @@ def test_it_waits_for_a_store_that_is_just_being_made(
     assert err == "no store 'map.zarr' yet: waiting up to 10 min for a run to make it\n"
 
 
-@pytest.mark.parametrize("is_refined", [False, True])
-def test_it_does_not_wait_for_ever_nor_for_the_end_of_a_refinement(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_refined: bool
+def test_it_does_not_wait_for_ever(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if is_refined:
-        open_store(load(REQUEST), tmp_path / "map.zarr.passes" / "0.zarr")
-    else:
-        monkeypatch.setattr("sweep.cli.actions.status_action.MAX_WAIT_FOR_STORE", 0.1)
+    monkeypatch.setattr("sweep.cli.actions.status_action.MAX_WAIT_FOR_STORE", 0.1)
     status, _, err = run("status", "map.zarr", "--watch")
-    last = err.splitlines()[-1]
     assert status == 2
-    assert ("sweep status" in last and "passes/0.zarr" in last) == is_refined
-    assert last.startswith(f"error: no store '{tmp_path}/map.zarr'") != is_refined
+    assert err.splitlines()[-1].startswith(f"error: no store '{tmp_path}/map.zarr'")
+
+
+def test_it_goes_on_while_a_run_adds_points(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two extensions all points are done, and the run still holds the store."""
+    path, looks = tmp_path / "map.zarr", list[float]()
+    request = with_points(load(REFINED))
+    run_in_store(open_store(request, path), request)
+    held = ExitStack()
+
+    def release(seconds: float, _stop: threading.Event) -> None:
+        looks.append(seconds)
+        held.close()
+        api.run(path)
+
+    monkeypatch.setattr("sweep.cli.actions.status_action._pause", release)
+    with held:
+        held.enter_context(Store.open(path).lock())
+        status, out, _ = run("status", "map.zarr", "--watch")
+    assert (status, len(looks)) == (0, 1)
+    total = Store.open(path).sweep.n_points
+    assert out.splitlines()[0].startswith("15 of 15 points done (100.0 %); ")
+    assert f"{total} of {total} points done" in out
+    run_in_store(open_store(request, tmp_path / "left.zarr"), request)
+    assert run("status", "left.zarr", "--watch")[0] == 0  # nobody adds any
+    assert len(looks) == 1
 
 
 def test_receipts_of_an_earlier_store_are_not_counted(run: Run, tmp_path: Path) -> None:

@@ -352,7 +352,7 @@ def start(store: Store, tmp_path: Path, nvidia_smi: List) -> Iterator[Callable[.
 def test_each_gpu_has_a_process_that_sees_it_alone_and_answers_no_stranger(
     nvidia_smi: List, tmp_path: Path, expected: dict[str, bytes]
 ) -> None:
-    """They compute one store after the other, as the passes of a refined sweep."""
+    """They compute one store after the other."""
     nvidia_smi(TWO)
     opener, strangers = OnProcessor(tmp_path / "notes"), Strangers()
     opener.folder.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -171,6 +172,29 @@ def test_workers_that_only_die_end_the_run(results: Arrays) -> None:
         book.enter_death(Task((every[allowed + i],)), results, "killed")
     with pytest.raises(MachineError, match=rf"^{allowed + 1} tasks in a row .*\(killed\)"):
         book.enter_death(Task((every[2 * allowed],)), results, "killed")
+
+
+@pytest.mark.parametrize("computed_before", [False, True])
+def test_a_chunk_cut_short_by_an_old_end_counts_once(
+    results: Arrays, *, computed_before: bool
+) -> None:
+    """It is computed again when the target is longer, and was in this run or in an earlier one."""
+    first, second = results.pending()[:2]
+    short, third = replace(second, shape=(1, 1)), results.pending()[2]
+    book = Ledger([first, *(() if computed_before else (short,))], 3, 1)
+    for chunk in list(book.pending):
+        taken(book)
+        book.enter(done(chunk, 1.0), results)
+    assert (book.progress().points_done, book.progress().points_total) == (3, 3)
+    book.grow([second, third], 6)
+    assert (book.progress().points_done, book.progress().points_total) == (2, 6)
+    for _ in range(2):
+        (chunk,) = taken(book)
+        book.enter(done(chunk, 1.0), results)
+    progress, summary = book.progress(), book.summary("")
+    assert not book.unfinished
+    assert (progress.points_done, progress.points_total, summary.points) == (6, 6, 6)
+    assert (summary.chunks, summary.counts) == (3, {Status.ok: 6})
 
 
 def test_the_limit_follows_from_the_slowest_chunk(results: Arrays) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
+
+import pytest
 
 from sweep.backends import open_backend
 from sweep.engine import crews
-from sweep.engine.fitness import Code
+from sweep.engine.fitness import Code, UnfitError
 from sweep.engine.loop import run
 from sweep.engine.worker import Job, forget_run, opened, state_of, stop_run
 from sweep.options import RunOptions
 from sweep.store import Arrays, Store
 from sweep.work import Task
 from tests.engine.test_engine import SWEEP
+from tests.test_plan import linear, sweep_over
 
 
 def test_the_end_of_workers_is_no_part_of_the_time_of_computing() -> None:
@@ -34,7 +38,7 @@ def test_the_end_of_workers_is_no_part_of_the_time_of_computing() -> None:
 
 
 def test_a_process_keeps_nothing_of_a_run_that_has_ended(store: Store) -> None:
-    job = Job("a run", open_backend, RunOptions(backend="cpu"), Code.of(SWEEP))
+    job = Job("a run", open_backend, RunOptions(backend="cpu"), Code.of(SWEEP), SWEEP.n_points)
     path = str(store.path)
     before = opened(job, path)
     assert opened(job, path) is before
@@ -48,12 +52,31 @@ def test_a_process_keeps_nothing_of_a_run_that_has_ended(store: Store) -> None:
     forget_run("a run")
 
 
+def test_a_store_that_has_become_longer_is_opened_again(tmp_path: Path) -> None:
+    """Not for a task that is late: it would write a chunk that is short."""
+    before, after = (sweep_over(linear("friction", 0.0, 1.0, 9), linear("mass", 1.0, n, n))
+                     for n in (2, 3))  # fmt: skip
+    store = Store.create(tmp_path / "a.zarr", before, chunk_points=54, provenance={})
+    options, path = RunOptions(backend="cpu"), str(store.path)
+    job, longer = (
+        Job("a run", open_backend, options, Code.of(before), each.n_points)
+        for each in (before, after)
+    )
+    opened(job, path)
+    Store.extend(path, after)
+    assert opened(longer, path).target.sweep.n_points == 27
+    with pytest.raises(UnfitError, match="was extended meanwhile"):
+        job(path, Task(tuple(store.pending())), 1.0)
+    assert Store.open(path).done() == []
+    forget_run("a run")
+
+
 def test_receipts_held_back_are_written_when_a_process_opens_another_store() -> None:
-    """At a URL receipts are held back; the passes of a refined sweep change the store."""
+    """At a URL receipts are held back."""
     first, second = (f"memory://turning/{name}.zarr" for name in ("0", "1"))
     stores = [Store.create(url, SWEEP, chunk_points=9, provenance={}) for url in (first, second)]
     chunk = stores[0].pending()[0]
-    job = Job("a run", open_backend, RunOptions(backend="cpu"), Code.of(SWEEP))
+    job = Job("a run", open_backend, RunOptions(backend="cpu"), Code.of(SWEEP), SWEEP.n_points)
     job(first, Task((chunk,)), 1.0)
     opened(job, second)
     assert [receipt["chunk"] for receipt in stores[0].receipts()] == [list(chunk.index)]

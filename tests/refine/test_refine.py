@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 import sweep
 from sweep.config import load
 from sweep.errors import ConfigError
-from sweep.refine.mesh import Mesh, halved
+from sweep.refine.mesh import halved
+from sweep.refine.next_points import first_points, next_points
 from sweep.request import Refinement
 from sweep.spec import Status
 from tests.command import Run
@@ -122,11 +124,10 @@ def test_a_store_holds_the_same_as_memory_and_a_second_run_changes_nothing(tmp_p
     assert before == {file: file.stat().st_mtime_ns for file in path.rglob("*")}
 
 
-def test_points_are_sorted_by_level_and_levels_are_those_of_the_halved_axes() -> None:
+def test_coarse_points_come_first_and_levels_are_those_of_the_halved_axes() -> None:
     refined = sweep.run(document(), store=None)
     levels = refined["level"].values
-    assert np.all(np.diff(levels.astype(int)) >= 0)
-    assert np.count_nonzero(levels == 0) == 5 * 9
+    assert ((levels == 0) == (np.arange(levels.size) < 5 * 9)).all()
     for level in range(1, 4):
         coarser = finest(refined, level - 1, AXES)
         on_coarser = np.ones(levels.size, bool)
@@ -197,19 +198,44 @@ def brute_force(
         known |= {point for cell in cells for point in corners(cell)}
 
 
+NAMES = ("friction", "base_acceleration", "vertical_acceleration", "phase")
+
+
 def refined_points(
-    counts: Sequence[int], levels: int, codes: NDArray[Any], numbers: NDArray[Any], span: float
+    counts: Sequence[int], levels: int, codes: NDArray[Any], numbers: NDArray[Any], share: float
 ) -> set[tuple[int, ...]]:
-    """The points by the same rule, from the grid of the finest level, by Mesh."""
-    mesh = Mesh(counts, levels)
+    """The points by the same rule, extended step by step from values on the finest grid.
+
+    A random permutation of what was added last must not matter: points know where they are.
+    """
+    random, places = np.random.default_rng(3), list[NDArray[np.intp]]()
+    names = NAMES[: len(counts)]
+    axes = {name: {"linspace": [0.5, 4.5, n]} for name, n in zip(names, counts, strict=True)}
+    others = {"friction": 0.3, "base_acceleration": 3.0}
+    constants = {name: value for name, value in others.items() if name not in names}
+    refinement = Refinement(("regime", "wear_power"), levels, share)
+    coarse = load(plain(document(axes=axes, parameters={**PARAMETERS, **constants}))).sweep
+    (points,) = first_points(coarse, refinement).grid.axes
+    lattice = [
+        halved(axis.columns[name][:], levels, geometric=False)
+        for name, axis in zip(names, coarse.grid.axes, strict=True)
+    ]
     while True:
-        points = mesh.points()
-        compared = [(codes.ravel()[points], 0.0), (numbers.ravel()[points], span)]
-        split_cells = mesh.unlike(points, compared)
-        if not any(cells.size for cells in split_cells):
-            return {tuple(place) for place in mesh.positions(points).tolist()}
-        around = mesh.beside([*split_cells[:-1], split_cells[-1][:0]])
-        mesh.halve([np.union1d(a, b) for a, b in zip(split_cells, around, strict=True)])
+        columns = zip(names, lattice, strict=True)
+        places = [np.searchsorted(values, points.columns[name][:]) for name, values in columns]
+        known = {
+            "status": np.zeros(points.size, np.uint8),
+            "regime": codes[tuple(places)].astype(np.uint8),
+            "wear_power": numbers[tuple(places)],
+        }
+        longer = next_points(coarse.grid, refinement, points, known)
+        if longer is None:
+            return set(zip(*(place.tolist() for place in places), strict=True))
+        new = points.size + random.permutation(longer.size - points.size)
+        order = np.concatenate([np.arange(points.size), new])
+        assert longer.levels is not None
+        columns = {name: values[:][order] for name, values in longer.columns.items()}
+        points = replace(longer, columns=columns, levels=longer.levels[order])
 
 
 @pytest.mark.parametrize(
@@ -227,9 +253,11 @@ def test_the_rule_by_brute_force(counts: tuple[int, ...], levels: int) -> None:
         codes = (distance < 0.15) + 2 * (np.abs((places - centre) @ slope) < 0.5 / len(shape) ** 2)
         numbers = np.sin(3 * distance + random.uniform())
         numbers[random.uniform(size=shape) < 0.02] = np.nan
-        requested = (counts, levels, codes, numbers, 0.9 if len(counts) < 4 else 2.0)
-        by_hand = brute_force(*requested)
-        assert refined_points(*requested) == by_hand
+        share = 0.5 if len(counts) < 4 else 0.99
+        coarse = numbers[tuple(slice(None, None, 1 << levels) for _ in counts)]
+        span = share * float(np.nanmax(coarse) - np.nanmin(coarse))
+        by_hand = brute_force(counts, levels, codes, numbers, span)
+        assert refined_points(counts, levels, codes, numbers, share) == by_hand
         refined += len(by_hand) < np.prod(shape)
     assert refined
 
@@ -425,8 +453,7 @@ def test_commands_say_what_a_refined_sweep_is(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(TOML)
     status, out, err = run("run", "a.toml", "-o", "a.zarr", "--dry-run")
     assert (status, err) == (0, "")
-    assert re.search(r"refined +at most 561 points in all; all below is for the coarse grid", out)
-    assert re.search(r"points +15 pending", out)
+    assert re.search(r"points +15 pending; more follow from their results, to at most 561", out)
     assert {entry.name for entry in tmp_path.iterdir()} == {"a.toml"}
     status, out, _ = run("run", "a.toml", "-o", "a.zarr", "--json")
     last = json.loads(out.splitlines()[-1])

@@ -7,11 +7,9 @@ digest that no kernel has.
 from __future__ import annotations
 
 import json
-import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event
 
 import pytest
 
@@ -19,11 +17,12 @@ import sweep
 from sweep.backends import open_backend
 from sweep.cli import main
 from sweep.config import load
+from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.fitness import Code, UnfitError
-from sweep.engine.ledger import Progress
 from sweep.engine.worker import Job, forget_run
 from sweep.errors import MachineError, StoreError
 from sweep.options import RunOptions
+from sweep.refine.refined import with_points
 from sweep.request import Request
 from sweep.shipped import configs_folder
 from sweep.source import kernel_digest
@@ -152,8 +151,10 @@ def test_a_worker_with_other_kernels_refuses_before_it_computes(
     assert all(text in message for text in (own.kernel, other.kernel, "install the same ver"))
     assert "accept" not in message
     store = Store.open(tmp_path / "map.zarr")
+    n_points = store.sweep.n_points
     for accept in (True, False):  # this process in place of a worker
-        job = Job("other", open_backend, RunOptions(backend="cpu", accept_revision=accept), other)
+        accepting = RunOptions(backend="cpu", accept_revision=accept)
+        job = Job("other", open_backend, accepting, other, n_points)
         with pytest.raises(UnfitError, match=f"is {own.kernel}, and that of the leading process"):
             job(str(store.path), Task((store.pending()[0],)), 1.0)
         forget_run("other")
@@ -164,7 +165,7 @@ def test_receipts_of_workers_name_what_the_run_accepts(tmp_path: Path, request_:
     store = begun_by_no_kernel(tmp_path / "map.zarr", request_)
     (chunk, *_) = store.pending()
     options = RunOptions(backend="cpu", accept_revision=True)
-    job = Job("accepting", open_backend, options, Code.of(request_.sweep))
+    job = Job("accepting", open_backend, options, Code.of(request_.sweep), request_.sweep.n_points)
     job(str(store.path), Task((chunk,)), 1.0)
     forget_run("accepting")
     assert [r["kernel_digest"] for r in store.receipts()] == [kernel_digest(request_.sweep)]
@@ -189,26 +190,23 @@ def refined(path: Path, *, accept: bool = False, **arguments: object) -> None:
     sweep.run(document, store=path, **arguments)  # pyright: ignore[reportArgumentType]
 
 
-def test_no_pass_of_a_refined_sweep_follows_from_another_kernel(tmp_path: Path, run: Run) -> None:
-    stop = Event()
-
-    def after_the_first_pass(progress: Progress) -> None:
-        if progress.points_done == 15:
-            stop.set()
-
+def test_no_point_follows_from_results_of_another_kernel(tmp_path: Path, run: Run) -> None:
+    """Although all points that the store has so far are done."""
     path = tmp_path / "map.zarr"
-    refined(path, report=after_the_first_pass, stop=stop)
-    passes = path.with_name("map.zarr.passes")
-    shutil.rmtree(passes / "1.zarr", ignore_errors=True)
-    rename_kernel(passes / "0.zarr")
+    request = with_points(load(REFINED))
+    run_in_store(open_store(request, path), request)
+    rename_kernel(path)
+    assert Store.open(path).pending() == []
     with pytest.raises(StoreError, match=CURE):
         refined(path)
     refined(path, accept=True)
     store = Store.open(path)
     assert store.kernel_digest == NO_KERNEL
-    digest = kernel_digest(store.sweep)
-    assert digest in [r.get("kernel_digest") for r in store.receipts()]
-    assert f"  some points by {digest}\n" in run("status", "map.zarr")[1]
+    assert not store.may_grow
+    digest = kernel_digest(store.sweep.points)
+    last = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts()}
+    assert set(last.values()) == {digest}
+    assert f"  {store.sweep.n_points} points by {digest}\n" in run("status", "map.zarr")[1]
 
 
 @pytest.mark.parametrize(

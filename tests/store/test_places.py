@@ -192,7 +192,8 @@ def test_what_other_stores_are_made_of_is_left_alone(tmp_path: Path) -> None:
     others = [
         tmp_path / f".{name}.{'a' * 32}.partial" for name in ("map.zarr.old", "map.zarr.b.zarr")
     ]
-    own = [tmp_path / f".{name}.{'a' * 32}.partial" for name in ("map.zarr", "map.zarr.passes")]
+    of_extension = ".map.zarr.extension"
+    own = [tmp_path / f".{name}.{'a' * 32}.partial" for name in ("map.zarr", of_extension)]
     for folder in (*others, *own):
         folder.mkdir()
     store.clean()

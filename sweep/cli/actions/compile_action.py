@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from sweep.api import with_options
+from sweep.api import compile_kernels, with_options
 from sweep.backends.cache import cache_folder
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import interruptible
 from sweep.config import load
-from sweep.engine.driver import compile_kernels as compile_all
 from sweep.options import RunKeywords
 from sweep.wording import duration
 
@@ -22,7 +21,7 @@ def print_compiled(
     with interruptible():
         request = with_options(load(config, overrides), **options)
         began = time.perf_counter()
-        variants = compile_all(request)
+        variants = compile_kernels(request)
         seconds, folder = time.perf_counter() - began, str(cache_folder())
     model, method = request.sweep.points.model.name, request.sweep.points.method.name
     if as_json:

@@ -8,10 +8,11 @@ from typing import Any
 
 import typer
 
+from sweep.api import needs
 from sweep.cli.actions.contents import counts_json
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.errors import MachineError
-from sweep.forecast import Forecast, Probed, forecast_of
+from sweep.forecast import Forecast, Probed
 from sweep.options import SLURM, RunOptions
 from sweep.request import Request
 from sweep.spec import Status
@@ -20,7 +21,7 @@ from sweep.wording import duration, rate, share
 
 def print_forecast(request: Request, store: str, *, as_json: bool) -> None:
     """Print what a run needs; end with the status of MachineError if the disk is too small."""
-    forecast = forecast_of(request, store)
+    forecast = needs(request, store)
     sentences = request.sweep.points.model.sentences
     jobs = _jobs(request.options) if request.options.cluster == SLURM else {}
     if as_json:
@@ -67,18 +68,18 @@ def _jobs(options: RunOptions) -> dict[str, Any]:
 def _rows(forecast: Forecast, store: str) -> list[tuple[str, str]]:
     pending, total = f"{forecast.points_pending:,}", f"{forecast.points_total:,}"
     points = f"{pending} pending" + ("" if pending == total else f", of {total}")
+    if most := forecast.points_at_most:
+        points += f"; more follow from their results, to at most {most:,}, for which nothing counts"
     room = "" if forecast.bytes_free is None else f", of {_bytes(forecast.bytes_free)} free"
     pace = forecast.points_per_second
     time_text = "unknown: the first points took more than 10 s"
     if forecast.seconds is not None:
         time_text = f"about {duration(forecast.seconds)}" + (f", at {rate(pace)}" if pace else "")
-    most = f"at most {forecast.points_at_most:,} points in all" if forecast.points_at_most else ""
     shard = forecast.shard and f"{forecast.shard[0]} of {forecast.shard[1]}"
     chunk = counted(forecast.chunk_points, "point")
     rows = {
         "store": store,
         "shard": shard and f"{shard}; all below is for this shard only",
-        "refined": most and f"{most}; all below is for the coarse grid only",
         "points": points,
         "chunks": f"{forecast.chunks_pending:,} with up to {chunk}",
         "disk": f"at most {_bytes(forecast.bytes_on_disk)}{room}",

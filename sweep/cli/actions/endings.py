@@ -39,7 +39,7 @@ class Ended:
 
     @property
     def points_total(self) -> int:
-        """The points of the store; those of a refined sweep that was stopped are not all known."""
+        """The points of the store, to which another run may add some."""
         return self.remaining.points_total
 
     @functools.cached_property

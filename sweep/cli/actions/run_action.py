@@ -32,6 +32,7 @@ def run_sweep(
     as_json: bool,
 ) -> Ended:
     """Compute a sweep, showing the progress, until it is done or a signal stops it."""
+    api.finish_extension(config)
     request, place = _requested(config, overrides, options, store)
     print_line = partial(print, file=sys.stderr, flush=True)
     display = nullcontext(paced(_print_counts, SECONDS_BETWEEN_OBJECTS)) if as_json else shown()

@@ -151,7 +151,8 @@ def _print_damage(damaged: list[Damage]) -> None:
 
 
 def _after(name: str, store: Store, store_state: StoreState, damaged: list[Damage]) -> str:
-    if not damaged and store_state.points_done == store_state.points_total:
+    is_done = store_state.points_done == store_state.points_total
+    if not damaged and is_done and not store_state.may_grow:
         return look_command(name, store.sweep, store_state.counts)
     if store_state.running:
         return f"{next_command('status --watch', name)} (shows the progress of the run)"
@@ -179,10 +180,13 @@ def wait_for_store(path: str, stop: Event) -> None:
 def watch_store(store: Store, stop: Event, *, as_json: bool) -> None:
     """Print rate, time left, failures and workers until all is done, or `stop` is set."""
     sentences = store.sweep.points.model.sentences
-    while (left := remaining(store := store.refreshed())).points_left and not stop.is_set():
+    while not stop.is_set():
         began = time.monotonic()
+        left = remaining(store := store.refreshed())
         flow = flow_of(store)
         processes = running(store.holders(), flow)
+        if not left.points_left and not (store.may_grow and processes):
+            return
         if as_json:
             print_object("status", **flow_json(left, flow, processes, sentences))
         else:
