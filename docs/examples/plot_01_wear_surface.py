@@ -15,6 +15,6 @@ sweep.plot(ds, "wear_power", "wear_surface.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
+from sweep.explorers import explore
 
 explore("wear_surface.zarr", "wear_surface.html")

@@ -27,6 +27,6 @@ plot_trace(motion, "contact_loops.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
+from sweep.explorers import explore
 
 explore("contact_loops.zarr", "contact_loops.html")

@@ -27,6 +27,6 @@ figure.savefig("master_curves.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
+from sweep.explorers import explore
 
 explore("master_curves.zarr", "master_curves.html")

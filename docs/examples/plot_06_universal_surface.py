@@ -37,6 +37,6 @@ figure.savefig("universal_surface.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
+from sweep.explorers import explore
 
 explore("universal_surface.zarr", "universal_surface.html")

@@ -20,6 +20,6 @@ plot_backbone(ds, "backbone.png", per="wall_stiffness")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
+from sweep.explorers import explore
 
 explore("backbone.zarr", "backbone.html")

@@ -19,6 +19,6 @@ sweep.plot(ds, "maxima", "bifurcation_map.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
+from sweep.explorers import explore
 
 explore("bifurcation_map.zarr", "bifurcation_map.html")

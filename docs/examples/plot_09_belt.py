@@ -19,6 +19,6 @@ sweep.plot(ds, "stuck", "belt.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
+from sweep.explorers import explore
 
 explore("belt.zarr", "belt.html")

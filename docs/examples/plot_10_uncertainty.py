@@ -16,6 +16,6 @@ sweep.plot(ds, "wear_power_mean", "uncertainty.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
+from sweep.explorers import explore
 
 explore("uncertainty.zarr", "uncertainty.html")

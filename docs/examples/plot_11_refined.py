@@ -15,6 +15,6 @@ sweep.plot(ds, "regime", "refined.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
+from sweep.explorers import explore
 
 explore("refined.zarr", "refined.html")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs import site
-from tests.explore.sweeps import contents_of
+from tests.explorers.sweeps import contents_of
 
 EXAMPLES = sorted((site.ROOT / "docs" / "examples").glob("plot_*.py"))
 UNWRITTEN = {"_build", "generated"}

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sweep.cli.stopping import interruptible
-from sweep.explore import explore
+from sweep.explorers import explore
 from sweep.store.place import local_name
 
 

@@ -17,9 +17,9 @@ from sweep.analysis.kept_axes import check_names
 from sweep.config import load
 from sweep.config.stored import is_store
 from sweep.errors import SweepError
-from sweep.explore.page_contents import contents
-from sweep.explore.preview import fitting
-from sweep.explore.subject import Subject
+from sweep.explorers.page_contents import contents
+from sweep.explorers.preview import fitting
+from sweep.explorers.subject import Subject
 from sweep.plan.recipes import model_in
 from sweep.request import Sweep
 from sweep.store import Store, open_results

@@ -21,13 +21,21 @@ from numpy.typing import NDArray
 import sweep
 from sweep.config import load
 from sweep.errors import SweepError
-from sweep.explore import explore
-from sweep.explore.theory_borders import theory_borders
+from sweep.explorers import explore
+from sweep.explorers.theory_borders import theory_borders
 from sweep.shipped import shipped_configs
 from sweep.store import Store
 from tests.command import CHECKOUT, Run
 from tests.config.test_substitutes import SPHERE
-from tests.explore.sweeps import BORDERS, REDUCED, SWEEP, contents_of, stored, unpacked, unshuffled
+from tests.explorers.sweeps import (
+    BORDERS,
+    REDUCED,
+    SWEEP,
+    contents_of,
+    stored,
+    unpacked,
+    unshuffled,
+)
 
 pytest.importorskip("ziglang")
 

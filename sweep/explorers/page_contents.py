@@ -17,9 +17,9 @@ from sweep.backends.wasm import module_bytes as bytes_of_module
 from sweep.backends.wasm import modules_of, whole_kernel
 from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
 from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
-from sweep.explore.packing import packed, packed_values, plain
-from sweep.explore.subject import Columns, Subject
-from sweep.explore.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
+from sweep.explorers.packing import packed, packed_values, plain
+from sweep.explorers.subject import Columns, Subject
+from sweep.explorers.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
 from sweep.plan.recipes import model_in
 from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
