@@ -71,13 +71,11 @@ def trace(
     """
     if not isinstance(cast(object, at or {}), Mapping):
         raise SweepError(f"at={shown(at)} is not a mapping. Give values by name, as a dict")
-    # JSON and TOML write text alike.
     values = {
-        name: json.dumps(value) if isinstance(value, str) else repr(np.asarray(value).tolist())
+        name: value if isinstance(value, str) else np.asarray(value).tolist()
         for name, value in (at or {}).items()
     }
-    texts = [f"{name}={value}" for name, value in values.items()]
-    sweep = load(source, overrides, at=texts).sweep
+    sweep = load(source, overrides, at=values).sweep
     return trace_point(sweep, times=times, samples=samples, start=start, end=end, cycles=cycles)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
@@ -18,6 +19,8 @@ from sweep.work import Values
 
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time
+BARE_POINT = re.compile(r"(?<![\w.])\.[0-9]|[0-9]\.(?![0-9])")  # .5 or 5.
+POINT_CURE = "TOML needs a digit on both sides of the point: write 0.5"
 _QUANTITY = re.compile(rf"({AMOUNT})\s*({UNIT_PATTERN})?")
 
 
@@ -67,6 +70,25 @@ def as_written(text: str) -> float | str:
         return text if "_" in text else float(text)
     except ValueError:
         return text
+
+
+def value_of(text: str) -> object:
+    """The value that a text gives in `name=value`, in a shell or from Python: of TOML, or a text.
+
+    A number may lack the digit before or after its point, and text its quotes.
+    """
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        parsed = {}
+    if list(parsed) == ["value"]:
+        return parsed["value"]
+    if re.fullmatch(AMOUNT, text):
+        return float(text)
+    if text == "" or text[0] in "[{\"'" or not text.isprintable():
+        cure = POINT_CURE if BARE_POINT.search(text) else 'write 0.5, "text" or [1, 2]'
+        raise FaultError(f"{written(text)} is not a TOML value", cure)
+    return text
 
 
 def refuse_outside(values: Values, parameter: Parameter, describe: Callable[[int], str]) -> None:

@@ -74,19 +74,10 @@ def draw_results(
             shown = slices_of(
                 stores, output, cuts, over, view,
                 against=against,
-                parameters=_numbers(controls),
+                parameters=controls,
                 report=report,
             )  # fmt: skip
         _print_plots(shown, save(draw_panels(shown), path), as_json=as_json)
-
-
-def _numbers(texts: Mapping[str, str]) -> dict[str, float | str]:
-    """The values of --set, of which texts with a unit stay texts."""
-    if not texts:
-        return {}
-    from sweep.config.quantities import as_written
-
-    return {name: as_written(text) for name, text in texts.items()}
 
 
 def _stores_and_output(results: Sequence[str]) -> tuple[Sequence[str], str | None]:
