@@ -18,7 +18,7 @@ from sweep.config import load
 from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
-from sweep.exporting import TRACE_FORMATS, export
+from sweep.exporting import TRACE_FORMATS, export_as
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.request import STRETCH, Axis, Sweep
@@ -164,7 +164,7 @@ def save(dataset: xr.Dataset, path: str | Path, cycles: float | None = SHOWN_CYC
         from sweep.analysis.traces import plot_trace
 
         return plot_trace(dataset, path, cycles)
-    return export(dataset, path, TRACE_FORMATS)
+    return export_as(TRACE_FORMATS, dataset, path)
 
 
 def refuse_end(path: Path) -> None:

@@ -750,7 +750,7 @@ def test_an_axis_of_one_value_is_that_value(run: Run) -> None:
         ([*AT, "--at", "friction=0.1"], "at friction=0.1: given twice: a point has one"),
         ([*AT, "--at", "parameters.friction=1"], "at parameters.friction=1: given twice"),
         ([*AT, "--at", "friction={ values = [1] }"], "= [1] }: given twice"),
-        ([*AT, "--samples", "1"], "Invalid value for '--samples'"),
+        ([*AT, "--samples", "1"], "invalid value for '--samples'"),
         ([*AT, "--samples", "99999999999"], "from 2 to 100,000,000"),
     ],
 )

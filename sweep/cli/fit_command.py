@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
 from sweep.cli.app import command
@@ -67,7 +66,12 @@ def fit(
         float | None, option("W", "Divisor of the energies; for energies in J it is W_ref.")
     ] = None,
     folder: Annotated[
-        Path | None, output_option("FOLDER", "Default: NAME_fit beside the source.")
+        str | None,
+        output_option(
+            "FOLDER",
+            "Folder of the coefficients, functions and pictures. Default: NAME_fit beside the "
+            "source.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

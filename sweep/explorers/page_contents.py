@@ -24,6 +24,7 @@ from sweep.plan.recipes import model_in
 from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
 from sweep.spec import Model, Output, Status, planes
+from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.summary import coordinates, flag_names
 from sweep.wording import listed
 
@@ -219,6 +220,8 @@ def _obstacle(subject: Subject) -> str:
     sweep = subject.sweep
     if sweep is None and subject.command:
         return "this version of the program does not have their model"
+    if sweep is None and subject.stored is not None and POINTS_BY_STATUS in subject.stored:
+        return "a Dataset of statistics lacks the points behind them; explore its store"
     if sweep is None:
         return "they follow from the results of another store"
     if converted := _converted(sweep):

@@ -38,7 +38,7 @@ def print_fits(
     degrees: str | None,
     choices: Mapping[str, Any],
     reading: Mapping[str, Any],
-    folder: Path | None,
+    folder: str | None,
     *,
     as_json: bool,
 ) -> None:
@@ -47,7 +47,7 @@ def print_fits(
     `choices` has the fields of Choices but `degrees`, and `reading` those of Reading.
     """
     chosen_fit = Choices(degrees=_degrees(degrees), **choices)
-    folder = folder or _beside(source)
+    target = _beside(source) if folder is None else Path(folder)
     with interruptible("stopped by {cause}"):
         points = load(source, Reading(**reading))
         selected = points.at(cuts)
@@ -57,8 +57,8 @@ def print_fits(
         for curve in curves:
             for note in curve.notes:
                 print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
-        written = write_all(points, selected, curves, folder)
-        for path in remove_others(folder, written):
+        written = write_all(points, selected, curves, target)
+        for path in remove_others(target, written):
             print(f"removed {path}, left by an earlier fit", file=sys.stderr)
         if as_json:
             results = {"fits": [plain(curve) for curve in curves], "not_fitted": failures}

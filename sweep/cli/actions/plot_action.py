@@ -31,7 +31,7 @@ Shape = Literal["histogram", "scatter_matrix"]
 
 def draw_results(
     results: Sequence[str],
-    path: Path | None,
+    path: str | Path | None,
     cuts: Mapping[str, str],
     over: Sequence[str],
     shape: Shape | None,
@@ -43,7 +43,8 @@ def draw_results(
 ) -> None:
     """Save a picture and print its path; `look` has the fields of View, with texts as limits."""
     stores, output = _stores_and_output(results)
-    path = path or _picture_beside(stores, output, f"against_{against}" if against else shape)
+    kind = f"against_{against}" if against else shape
+    path = _picture_beside(stores, output, kind) if path is None else Path(path)
     limits = {name: _range(name, text) for name, text in look["limits"].items()}
     fields: dict[str, Any] = {**look, "limits": limits}
     view = View(**fields)

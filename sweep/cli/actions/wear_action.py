@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 
 from sweep.analysis.wear_over_years import left_out, wear_over_time
-from sweep.api import store_of_wear
+from sweep.api import refuse_suffix, store_of_wear
 from sweep.cli.actions.contents import next_command, print_summary, summary_json
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
@@ -38,6 +38,7 @@ def write_wear(
         source = source_at(store)
         dataset = open_results(store)
         written = place or store_of_wear(store)
+        refuse_suffix(written)
         write_derived(wear_over_time(dataset, wear), written, source)
         if omitted := left_out(dataset, wear):
             print(f"left out: {listed(omitted)}; wear does not carry them", file=sys.stderr)
