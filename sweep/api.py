@@ -21,6 +21,7 @@ from sweep.engine.ledger import Progress, Summary
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
+from sweep.keywords import spelled_out
 from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
@@ -46,6 +47,7 @@ MADE_FROM_STORES = {  # by suffix: the command that makes such files
 Source = str | Path | Mapping[str, object]
 
 
+@spelled_out(RunKeywords)
 def run(
     source: Source,
     overrides: Changes = (),
