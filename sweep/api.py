@@ -82,7 +82,9 @@ def run(
 
     """
     _check_callbacks(report, stop)
-    request = with_options(load(source, overrides), **options)
+    request = load(source, overrides)
+    _refuse_parameters(options, request)
+    request = with_options(request, **options)
     with _reporting(report, progress=progress) as reported:
         if store is None:
             return _with_wear(_in_memory(request, reported, stop).dataset(), request)
@@ -176,6 +178,17 @@ def _check_callbacks(report: object, stop: object) -> None:
             f"report={shown(report)} cannot be called with one argument; "
             "give a function that can, or leave it out"
         )
+
+
+def _refuse_parameters(options: Mapping[str, object], request: Request) -> None:
+    """SweepError if a keyword is a parameter of the sweep, which is not an option of a run."""
+    parameters = {each.name for each in request.sweep.inputs}
+    for name, value in options.items():
+        if name in parameters and name not in OPTIONS:
+            raise SweepError(
+                f"{name} is a parameter, and no option of a run: give {{{name!r}: {shown(value)}}} "
+                "as the overrides"
+            )
 
 
 def _takes(called: object, *arguments: object) -> bool:

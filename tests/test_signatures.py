@@ -43,9 +43,3 @@ def test_keywords_of_a_table_are_written_out(name: str, keywords: Any) -> None:
     assert {key: each.annotation for key, each in own.items()} == expected
     assert {each.kind for each in own.values()} == {inspect.Parameter.KEYWORD_ONLY}
     assert {each.default for each in own.values()} == {None}
-
-
-def test_what_is_public_is_there_and_nothing_else() -> None:
-    assert {*sweep.PUBLIC, "__version__"} == {*sweep.__all__}
-    assert all(hasattr(sweep, name) for name in sweep.__all__)
-    assert not hasattr(sweep, "runn")

@@ -99,7 +99,8 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called; SweepError with the nearest one if there is none."""
         if not (args[0].startswith("-") or ctx.resilient_parsing or args[0] in COMMANDS):
-            raise SweepError(f"there is no command {args[0]!r}; {nearest(args[0], COMMANDS)}")
+            cure = nearest(args[0], [*COMMANDS, "--help"])
+            raise SweepError(f"there is no command {args[0]!r}; {cure}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
@@ -154,8 +155,9 @@ def usage_message(error: Any) -> str:
     if message.startswith("No such option"):
         return f"there is no option {error.option_name!r}; {nearest(error.option_name, options)}"
     if extra := re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)\.?", message):
-        is_value = "=" in extra[1] and "--set" in options
-        cure = f"write --set {extra[1]}" if is_value else "leave it out, or quote text with blanks"
+        cure = "leave it out, or quote text with blanks"
+        if "=" in extra[1] and (option := next((o for o in ("--at", "--set") if o in options), "")):
+            cure = f"write {option} {extra[1]}"
         return f"{extra[1]!r} is one argument too many: {cure}"
     for kind, cure in {"integer": "give a whole number", "number": "give a number"}.items():
         message = re.sub(rf"Input should be a valid {kind}.*", cure, message)

@@ -21,6 +21,7 @@ FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time
 BARE_POINT = re.compile(r"(?<![\w.])\.[0-9]|[0-9]\.(?![0-9])")  # .5 or 5.
 POINT_CURE = "TOML needs a digit on both sides of the point: write 0.5"
+_SEVERAL = re.compile(rf"{AMOUNT}(?:, *{AMOUNT})+")
 _QUANTITY = re.compile(rf"({AMOUNT})\s*({UNIT_PATTERN})?")
 
 
@@ -109,6 +110,8 @@ def _in_si(text: str, parameter: Parameter) -> float:
     if match is None:
         plain = rewritten(text) if len(text) <= MAX_TEXT_LENGTH else ""
         cure = f'write "{plain}"' if plain else _expected(parameter)
+        if len(text) <= MAX_TEXT_LENGTH and _SEVERAL.fullmatch(text) and not plain:
+            cure = f"write one number, or on an axis a list: [{text}]"
         raise FaultError(f"{written(text)} is not a number with a unit", cure)
     try:
         quantity = registry().Quantity(Decimal(match[1]), _unit(text, match[2] or ""))

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import xarray as xr
 
@@ -77,6 +77,8 @@ def explore(
     SweepError if there is nothing to explore, CompileError if a kernel has to be compiled and the
     extra `compiler` is missing.
     """
+    if not isinstance(cast(object, source), str | Path):
+        refuse_no_results(source)
     target = _beside(source) if path is None else Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise SweepError(
@@ -164,7 +166,6 @@ def _subject(source: xr.Dataset | str | Path, outputs: Sequence[str]) -> Subject
 
 def _results(dataset: xr.Dataset, outputs: Sequence[str]) -> Subject:
     """Results in memory, or a selection of them; `sweep trace` has no name for them."""
-    refuse_no_results(dataset)
     dataset, shown = coded(dataset), _shown(dataset, outputs)
     if BY in dataset.attrs or POINTS_BY_STATUS in dataset or not model_in(dataset.attrs):
         return Subject(_name(dataset), "", None, dataset, shown)
