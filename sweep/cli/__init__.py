@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sweep.cli.app import app, usage_message
-from sweep.cli.printing import print_object
+from sweep.cli.printing import print_object, print_warning
 from sweep.errors import ConfigError, MachineError, SweepError, SweepWarning, machine_error
 from sweep.wording import escaped
 
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
     kind = "" if issubclass(category, SweepWarning) else f"{category.__name__}: "
-    print(f"warning: {kind}{escaped(str(message))}", file=sys.stderr)
+    print_warning(f"{kind}{message}")
 
 
 def _main(arguments: Sequence[str]) -> int:

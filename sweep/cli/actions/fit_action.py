@@ -25,7 +25,7 @@ from sweep.analysis.master_curve import fit as fit_curve
 from sweep.analysis.master_curve.files import remove_others, write_all
 from sweep.analysis.master_curve.points import ScalingVariable
 from sweep.cli.parameters import chosen
-from sweep.cli.printing import print_json, print_section
+from sweep.cli.printing import print_json, print_section, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
 from sweep.store.place import local, local_name
@@ -53,10 +53,10 @@ def print_fits(
         selected = points.at(cuts)
         curves, failures = _fitted(selected, variable, chosen_fit)
         if selected.left_out:
-            print(f"points of {source}{selected.left_out_text()}", file=sys.stderr)
+            print_warning(f"points of {source}{selected.left_out_text()}")
         for curve in curves:
             for note in curve.notes:
-                print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
+                print_warning(f"over {curve.variable.name}: {note}")
         written = write_all(points, selected, curves, target)
         for path in remove_others(target, written):
             print(f"removed {path}, left by an earlier fit", file=sys.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,7 +15,7 @@ from sweep.analysis.relative_errors import spread
 from sweep.analysis.sample_pictures import draw_as
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View
-from sweep.cli.printing import counted, print_json
+from sweep.cli.printing import counted, print_json, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.engine.threads import in_threads
 from sweep.errors import SweepError
@@ -136,7 +135,7 @@ def _print_plots(shown: Mapping[str, Slice], written: Path, *, as_json: bool) ->
     for label, each in shown.items():
         if each.instead_of:
             reason = f"{listed(each.instead_of)}: infinite wherever there is a value; drawn instead"
-            print(f"{reason}: {each.name}", file=sys.stderr)
+            print_warning(f"{reason}: {each.name}")
         if "against" in each.dataset.attrs:
             print(f"{label}: " if label else "", end="")
             _print_spread(each)
