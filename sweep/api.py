@@ -21,6 +21,7 @@ from sweep.engine.ledger import Progress, Summary
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
+from sweep.keywords import spelled_out
 from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
@@ -29,7 +30,7 @@ from sweep.refine.passes import first_pass, in_memory, run_in_memory, run_in_sto
 from sweep.request import Request, Wear
 from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
 from sweep.store.derived_stores import is_current, source_at
-from sweep.store.place import local_name
+from sweep.store.place import anything_at, local_name
 from sweep.wording import shown
 
 if TYPE_CHECKING:
@@ -38,9 +39,15 @@ if TYPE_CHECKING:
 RESULTS_FOLDER = Path("results")
 MAX_SUFFIX = 60  # characters of overrides in the name of a store
 
+MADE_FROM_STORES = {  # by suffix: the command that makes such files
+    **dict.fromkeys((".nc", ".csv", ".parquet"), "export"),
+    **dict.fromkeys((".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp"), "plot"),
+    **dict.fromkeys((".html", ".htm"), "explore"),
+}
 Source = str | Path | Mapping[str, object]
 
 
+@spelled_out(RunKeywords)
 def run(
     source: Source,
     overrides: Changes = (),
@@ -75,7 +82,9 @@ def run(
 
     """
     _check_callbacks(report, stop)
-    request = with_options(load(source, overrides), **options)
+    request = load(source, overrides)
+    _refuse_parameters(options, request)
+    request = with_options(request, **options)
     with _reporting(report, progress=progress) as reported:
         if store is None:
             return _with_wear(_in_memory(request, reported, stop).dataset(), request)
@@ -119,6 +128,7 @@ def compute(
     finished results is kept in `store_of_wear`. SweepError as in `run`.
     """
     refuse_no_path(path)
+    refuse_suffix(path)
     if request.refinement is not None:
         store, summary = run_in_stores(request, str(path), report, stop, notify, open_backend)
     else:
@@ -131,6 +141,17 @@ def compute(
         if summary.chunks or not is_current(worn, place, source):
             write_derived(worn, place, source)
     return store, summary
+
+
+def refuse_suffix(path: str | Path) -> None:
+    """SweepError if a new store would have the suffix of a file that is made from stores."""
+    suffix = Path(str(path).rstrip("/")).suffix.lower()
+    if suffix in MADE_FROM_STORES and not anything_at(path):
+        store = f"{str(path).rstrip('/')[: -len(suffix)]}.zarr"
+        raise SweepError(
+            f"results are kept in a zarr store, and {str(path)!r} is not the name of one: give "
+            f"{store!r}, and make the {suffix} from it by `sweep {MADE_FROM_STORES[suffix]}`"
+        )
 
 
 def _with_wear(dataset: xr.Dataset, request: Request) -> xr.Dataset:
@@ -157,6 +178,17 @@ def _check_callbacks(report: object, stop: object) -> None:
             f"report={shown(report)} cannot be called with one argument; "
             "give a function that can, or leave it out"
         )
+
+
+def _refuse_parameters(options: Mapping[str, object], request: Request) -> None:
+    """SweepError if a keyword is a parameter of the sweep, which is not an option of a run."""
+    parameters = {each.name for each in request.sweep.inputs}
+    for name, value in options.items():
+        if name in parameters and name not in OPTIONS:
+            raise SweepError(
+                f"{name} is a parameter, and no option of a run: give {{{name!r}: {shown(value)}}} "
+                "as the overrides"
+            )
 
 
 def _takes(called: object, *arguments: object) -> bool:

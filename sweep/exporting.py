@@ -39,26 +39,29 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 2**14  # formatted together; each value takes some hundred bytes of memory
 
 
-def export(
+def export(results: xr.Dataset | str | Path, path: str | Path, *, comments: bool = False) -> Path:
+    """Write results, a Dataset or the path of a store, to a file: .nc, .csv or .parquet.
+
+    Returns the file's path. An existing file is replaced once the new one is complete. The units,
+    constants and provenance of a CSV file are in the file NAME.csv.txt beside it or, with
+    `comments`, in lines with # at its head. Raises SweepError for an unknown suffix, a path that
+    cannot be written or a Dataset without results, and MachineError if the disk is full.
+    """
+    return export_as(FORMATS, results, path, comments=comments)
+
+
+def export_as(
+    formats: Mapping[str, Writer],
     results: xr.Dataset | str | Path,
     path: str | Path,
-    formats: Mapping[str, Writer] | None = None,
     *,
     comments: bool = False,
 ) -> Path:
-    """Write results, a Dataset or the path of a store, to a file in the format of its suffix.
-
-    Returns the file's path. An existing file is replaced once the new one is complete. `formats`
-    maps suffixes to writers: FORMATS (the default) or TRACE_FORMATS. The units, constants and
-    provenance of a CSV file are in the file NAME.csv.txt beside it or, with `comments`, in lines
-    with # at its head. Raises SweepError for an unknown suffix, a path that cannot be written or a
-    Dataset without results, and MachineError if the disk is full.
-    """
+    """As `export`, with other writers by suffix: FORMATS or TRACE_FORMATS."""
     dataset = settled(open_results(results)) if isinstance(results, str | Path) else results
     refuse_no_results(dataset)
     dataset = coded(dataset)
     path = Path(path)
-    formats = FORMATS if formats is None else formats
     write = formats.get(path.suffix.lower())
     if write is None:
         raise SweepError(f"{str(path)!r} has an unknown suffix: use {' or '.join(formats)}")

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any, TypedDict, cast
 
+import numpy as np
+
 from sweep.errors import FaultError, SweepError
 from sweep.spec import Parameter
 from sweep.units import parse, registry
@@ -136,12 +138,11 @@ def in_unit(what: str, value: object, unit: str, *, infinite: bool = False) -> f
 
     SweepError, which begins with what it is.
     """
-    from sweep.config.quantities import as_written, number
-    from sweep.config.sweep_file import plain
+    from sweep.config.quantities import number, value_of
 
     parameter = Parameter(name=what, symbol="", unit=unit, meaning="", infinite=infinite)
-    value = plain(value)
     try:
-        return number(as_written(value) if isinstance(value, str) else value, parameter)
+        plain = value_of(value) if isinstance(value, str) else np.asarray(value).tolist()
+        return number(plain, parameter)
     except FaultError as error:
         raise SweepError(f"{what}: {error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -20,6 +21,9 @@ from sweep.work import Values
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time
 MAX_SHOWN = 3  # wrong entries of a list
+BARE_POINT = re.compile(r"(?<![\w.])\.[0-9]|[0-9]\.(?![0-9])")  # .5 or 5.
+POINT_CURE = "TOML needs a digit on both sides of the point: write 0.5"
+_SEVERAL = re.compile(rf"{AMOUNT}(?:, *{AMOUNT})+")
 _QUANTITY = re.compile(rf"({AMOUNT})\s*({UNIT_PATTERN})?")
 
 
@@ -135,6 +139,25 @@ def needs_conversion(unit: str, parameter: Parameter, column: str) -> bool:
     return converts(Decimal(1)) != 1
 
 
+def value_of(text: str) -> object:
+    """The value that a text gives in `name=value`, in a shell or from Python: of TOML, or a text.
+
+    A number may lack the digit before or after its point, and text its quotes.
+    """
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        parsed = {}
+    if list(parsed) == ["value"]:
+        return parsed["value"]
+    if re.fullmatch(AMOUNT, text):
+        return float(text)
+    if text == "" or text[0] in "[{\"'" or not text.isprintable():
+        cure = POINT_CURE if BARE_POINT.search(text) else 'write 0.5, "text" or [1, 2]'
+        raise FaultError(f"{written(text)} is not a TOML value", cure)
+    return text
+
+
 def refuse_outside(values: Values, parameter: Parameter, describe: Callable[[int], str]) -> None:
     """Raise FaultError if a value is out of range; `describe` says which, from its index."""
     if (index := parameter.first_outside(values)) is not None:
@@ -153,6 +176,8 @@ def _in_si(text: str, parameter: Parameter) -> float:
     if match is None:
         plain = rewritten(text) if len(text) <= MAX_TEXT_LENGTH else ""
         cure = f'write "{plain}"' if plain else _expected(parameter)
+        if len(text) <= MAX_TEXT_LENGTH and _SEVERAL.fullmatch(text) and not plain:
+            cure = f"write one number, or on an axis a list: [{text}]"
         raise FaultError(f"{written(text)} is not a number with a unit", cure)
     unit = match[2] or ""
     converts = _converts(text, unit, parameter)

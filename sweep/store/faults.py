@@ -265,16 +265,26 @@ def no_store(path: str, last_pass: str | None) -> StoreError:
             f"`sweep status {shlex.quote(last_pass)}` shows the progress of its last pass, and "
             f"`sweep run FILE -o {shlex.quote(path)}` with the same sweep file resumes"
         )
-    place = Path(path)
-    near = get_close_matches(place.name, [each.name for each in place.parent.glob("*.zarr")], n=1)
+    near = _near_stores(Path(path))
     hint = f"did you mean {near[0]!r}?" if near else "`sweep run` makes one"
     return StoreError(f"no store {path!r}; {hint}")
+
+
+def _near_stores(path: Path) -> list[str]:
+    """The stores that may be meant, from the folder of the path: here, or where runs put them."""
+    folder, ending = path.parent, "" if path.suffix == ".zarr" else ".zarr"
+    names = [each.name for each in folder.glob("*.zarr")]
+    names += [f"results/{each.name}" for each in folder.glob("results/*.zarr")]
+    meant = [f"{path.name}{ending}", f"results/{path.name}{ending}"]
+    return [name for name in meant if name in names] or get_close_matches(path.name, names, n=1)
 
 
 def refuse_foreign_folder(path: Path) -> None:
     """Raise StoreError if something exists at a local path that is not a zarr of format 3."""
     if not path.is_dir():
-        raise StoreError(f"{str(path)!r} is a file, not a store; name another path")
+        cure = f"`sweep run {shlex.quote(str(path))}` makes a store of it; name that"
+        cure = cure if path.suffix == ".toml" else "name another path"
+        raise StoreError(f"{str(path)!r} is a file, not a store; {cure}")
     with reading(path):
         names = {each.name for each in path.iterdir()}
     if "zarr.json" in names:

@@ -85,7 +85,7 @@ def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
     store = ended.kept
     errors = [receipt for receipt in store.done_receipts(store.receipts()) if "error" in receipt]
     why = f": {escaped(str(errors[-1]['error']))}" if errors else ""
-    print(f"stopped by the first chunk that failed{why}", file=sys.stderr)
+    print(f"error: stopped by the first chunk that failed{why}", file=sys.stderr)
     print(f"finished chunks are kept in {ended.place}; resume with: {again}", file=sys.stderr)
 
 

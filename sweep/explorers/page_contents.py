@@ -17,13 +17,14 @@ from sweep.backends.wasm import module_bytes as bytes_of_module
 from sweep.backends.wasm import modules_of, whole_kernel
 from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
 from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
-from sweep.explore.packing import packed, packed_values, plain
-from sweep.explore.subject import Columns, Subject
-from sweep.explore.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
+from sweep.explorers.packing import packed, packed_values, plain
+from sweep.explorers.subject import Columns, Subject
+from sweep.explorers.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
 from sweep.plan.recipes import model_in
 from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
 from sweep.spec import Model, Output, Status, planes
+from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.summary import coordinates, flag_names
 from sweep.wording import listed
 
@@ -219,6 +220,8 @@ def _obstacle(subject: Subject) -> str:
     sweep = subject.sweep
     if sweep is None and subject.command:
         return "this version of the program does not have their model"
+    if sweep is None and subject.stored is not None and POINTS_BY_STATUS in subject.stored:
+        return "a Dataset of statistics lacks the points behind them; explore its store"
     if sweep is None:
         return "they follow from the results of another store"
     if converted := _converted(sweep):
