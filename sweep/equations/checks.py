@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sweep.equations.expressions import (
-    SIGNATURES,
     Call,
     Expression,
-    Kind,
     Name,
     cut,
-    kind_of_argument,
     names_in,
     rational,
     walk,
 )
+from sweep.equations.functions import CALLS, Kind, kind_of_argument
 from sweep.equations.names import clashes
 from sweep.equations.rules import MAX_KEPT
 from sweep.equations.sides import MAX_SIDES, Sides
@@ -89,7 +87,7 @@ def _wrong_kind(
     """A fault if a part is a number instead of a condition, or the reverse."""
     kind: Kind = "number"  # also of unknown names
     if isinstance(part, Call):
-        kind = SIGNATURES[part.function].value
+        kind = CALLS[part.function].value
     elif isinstance(part, Name):
         kind = known.get(part.name, kind)
     if kind != wanted:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from sweep.equations.expressions import (
-    COMPARISONS,
     Call,
     Expression,
     Name,
@@ -19,12 +18,10 @@ from sweep.equations.expressions import (
     walk,
     whole_power,
 )
+from sweep.equations.functions import CALLS, COMPARISONS
 
 REVISION = 10
 SIGNAL = "functions::signal"  # how the C++ of a signal begins
-
-# Functions whose arguments may leave their range.
-RANGES = ("sin", "cos", "tan", "asin", "acos", "log", "sqrt")
 
 
 class Statements:
@@ -269,7 +266,7 @@ def _has_range(call: Call) -> bool:
     """Whether it is a function that has one, or a power that is no product."""
     if call.function == "**":
         return whole_power(call.arguments[1]) is None
-    return call.function in RANGES
+    return CALLS[call.function].is_ranged
 
 
 def _both(inside: str, mask: str) -> str:

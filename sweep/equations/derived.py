@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 
 from sweep.equations.expressions import (
-    FUNCTIONS,
     MAX_POWER,
     Call,
     Expression,
     Name,
     Number,
-    Signature,
     names_in,
     walk,
     whole_power,
 )
+from sweep.equations.functions import FUNCTIONS, Function
 from sweep.equations.parsing import parse
 from sweep.errors import FaultError
 
@@ -34,7 +33,7 @@ OPERATORS: Mapping[str, Any] = {
     "abs": abs,
 }
 EXTREMES: Mapping[str, Callable[[Any, Any], Any]] = {"min": operator.lt, "max": operator.gt}
-CONVERSIONS = {"mdr_indentation": Signature(4, 4)}  # closed forms of sweep.theory
+CONVERSIONS = {"mdr_indentation": Function(least=4, most=4)}  # closed forms of sweep.theory
 CONSTANTS = {"pi": math.pi}
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from fractions import Fraction
 
-from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, cut, rational
+from sweep.equations.expressions import Call, Expression, Name, Number, cut, rational
+from sweep.equations.functions import CALLS
 from sweep.equations.system import Line, System
 from sweep.errors import Fault, FaultError
 from sweep.units import (
@@ -20,10 +21,6 @@ from sweep.units import (
     unit_text,
 )
 from sweep.wording import written
-
-SAME_UNIT = ("+", "-", "min", "max", "hypot", "atan2", *COMPARISONS)  # of all arguments
-NO_UNIT = ("atan2", "sign", "and", "or", "not", *COMPARISONS)  # of the value
-UNIT_PRESERVING = ("+", "-", "min", "max", "hypot", "negative", "abs")  # value as the arguments
 
 UnitDimensions = Dimensions | None  # None: fits any unit
 
@@ -150,16 +147,13 @@ class _Check:
             case Call("where", (condition, *branches)):
                 self.of(condition)
                 return self._common(expression, branches)
-            case Call(function, arguments) if function in SAME_UNIT:
-                unit = self._common(expression, arguments)
-                return unit if function in UNIT_PRESERVING else NO_DIMENSION
-            case Call(function, arguments) if function in (*UNIT_PRESERVING, *NO_UNIT):
-                units = [self.of(argument) for argument in arguments]
-                return units[0] if function in UNIT_PRESERVING else NO_DIMENSION
-            case Call(function, arguments):
+            case Call(function, arguments) if CALLS[function].units == "none":
                 for argument in arguments:
                     self.needs(argument, NO_DIMENSION, f"{function}()")
                 return NO_DIMENSION
+            case Call(function, arguments):
+                unit = self._common(expression, arguments)
+                return NO_DIMENSION if CALLS[function].units == "alike" else unit
 
     def _common(
         self, call: Call, arguments: tuple[Expression, ...] | list[Expression]

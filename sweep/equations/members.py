@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
+from sweep.equations.algebra import ONE, ZERO, negative
 from sweep.equations.code import SIGNAL, Statements, is_ranged
-from sweep.equations.derivatives import ONE, ZERO, derivative, negative
+from sweep.equations.derivatives import derivative, size_of
 from sweep.equations.expressions import Call, Expression, Name, names_in, walk
 from sweep.equations.sides import Side, Sides, side_name
-from sweep.equations.sizes import size_of
 from sweep.equations.system import Event, Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours

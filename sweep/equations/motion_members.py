@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from sweep.equations.derivatives import ONE, ZERO, derivative
+from sweep.equations.algebra import ONE, ZERO
+from sweep.equations.derivatives import derivative
 from sweep.equations.expressions import Call, Expression, Name, text_of
 from sweep.equations.members import MOTION, TABLE, EventSum, Writer, choice, flag, function
 from sweep.equations.output_members import samples

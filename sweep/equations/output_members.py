@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
+from sweep.equations.algebra import ONE, ZERO
 from sweep.equations.code import Statements
-from sweep.equations.derivatives import ONE, ZERO, derivative
-from sweep.equations.expressions import COMPARISONS, Call, Expression, walk, whole_power
+from sweep.equations.derivatives import derivative
+from sweep.equations.expressions import Call, Expression, walk, whole_power
+from sweep.equations.functions import CALLS
 from sweep.equations.members import MOTION, PREFIX, Writer, flag, function, level_name
 from sweep.equations.system import PERIOD, Rule
 
@@ -63,27 +65,22 @@ def _signs_and_floors(writer: Writer) -> tuple[list[Expression], list[Expression
     floors: dict[Expression, None] = {}
     integrands = map(writer.inlined, writer.integrands)
     for part in chain.from_iterable(map(walk, integrands)):
-        match part:
-            case Call("abs" | "sign", (a,)):
-                sign_changes[a] = None
-            case Call("min" | "max" as function, (best, *others)):
-                for other in others:
-                    sign_changes[Call("-", (best, other))] = None
-                    best = Call(function, (best, other))
-            case Call("atan2" | "hypot", arguments):
-                # A cut where y passes 0; a jump or a kink where both pass it, one perhaps constant.
-                sign_changes.update(dict.fromkeys(arguments))
-            case Call("sqrt" | "asin" | "acos", (a,)):
-                # Of sqrt(x**2), where its argument touches the end of its range.
-                sign_changes[_rate(writer, a)] = None
-            case Call("**", (base, exponent)) if whole_power(exponent) is None:
-                sign_changes[_rate(writer, base)] = None
-            case Call("floor", (a,)):
-                floors[a] = None
-            case Call(function, (a, b)) if function in COMPARISONS:
-                sign_changes[Call("-", (a, b))] = None
-            case _:
-                pass
+        if not isinstance(part, Call):
+            continue
+        arguments, bends = part.arguments, CALLS[part.function].bends
+        if bends == "zero":
+            # Of atan2, a cut where y passes 0; of both, what happens where both pass it.
+            sign_changes.update(dict.fromkeys(arguments))
+        elif bends == "equal":
+            best, *others = arguments
+            for other in others:
+                sign_changes[Call("-", (best, other))] = None
+                best = Call(part.function, (best, other))
+        elif bends == "whole":
+            floors[arguments[0]] = None
+        elif bends == "end" or (part.function == "**" and whole_power(arguments[1]) is None):
+            # Of sqrt(x**2), where its argument touches the end of its range.
+            sign_changes[_rate(writer, arguments[0])] = None
     changing, passing = (
         [expression for expression in group if writer.sides.moves(expression)]
         for group in (sign_changes, floors)

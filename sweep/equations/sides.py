@@ -9,23 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sweep.equations.algebra import ONE, ZERO, negative, times
 from sweep.equations.code import is_ranged
-from sweep.equations.derivatives import ONE, ZERO, negative, times
 from sweep.equations.expressions import (
-    COMPARISONS,
     Call,
     Expression,
     Name,
-    Number,
     names_in,
     rational,
     walk,
 )
+from sweep.equations.functions import CALLS, COMPARISONS
 from sweep.equations.system import System
 
 SIDE = "side "  # of the names of held numbers, in expressions
 MAX_SIDES = 64
-LEAST_NORMAL = Number(2.2250738585072014e-308)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,10 +128,9 @@ class Sides:
     def is_smooth(self, expression: Expression) -> bool:
         """Whether it is a smooth function of the states alone, whose errors step control bounds."""
         full = self.inlined(expression)
-        rough = (*COMPARISONS, "abs", "sign", "min", "max", "floor", "hypot", "atan2")
         calls = (part for part in walk(full) if isinstance(part, Call))
         return all(self._moving.get(n, True) and n != "t" for n in names_in(full)) and not any(
-            self.moves(call) and call.function in rough for call in calls
+            self.moves(call) and CALLS[call.function].bends not in ("", "end") for call in calls
         )
 
     def moves(self, expression: Expression) -> bool:
@@ -231,12 +228,7 @@ class Sides:
     def _clipped(self, call: Call, *, guarded: bool) -> Expression:
         """A call whose argument stays in its function's range where a trial passes its guard."""
         function, (first, *others) = call.function, call.arguments
-        limits: tuple[Expression | None, Expression | None] = {
-            "sqrt": (ZERO, None),
-            "log": (LEAST_NORMAL, None),
-            "asin": (negative(ONE), ONE),
-            "acos": (negative(ONE), ONE),
-        }.get(function, (None, None))
+        limits = CALLS[function].limits
         if function == "**" and not _is_whole(others[0]):
             limits = (ZERO, None)
         if limits == (None, None) or not (guarded or _has_side(first)):

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sweep.equations.expressions import Expression, Kind
+from sweep.equations.expressions import Expression
+from sweep.equations.functions import Kind
 from sweep.request import TimeSeries
 from sweep.spec import Parameter
 

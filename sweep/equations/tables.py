@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Self
 
-from sweep.equations.expressions import Call, Expression, Kind, Number
+from sweep.equations.expressions import Call, Expression, Number
+from sweep.equations.functions import Kind
 from sweep.equations.parsing import parse
 from sweep.equations.system import Line, Scope
 from sweep.reader import Faults, Position, TooManyFaultsError, dotted, finite
