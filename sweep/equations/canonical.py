@@ -135,6 +135,6 @@ def _rule(rule: Rule) -> Entries:
     else:
         how = {
             "at": rule.event,
-            rule.kind.removeprefix("event_"): rule.expression,
+            rule.kind: rule.expression,
         }
     return {**how, "unit": rule.unit, "meaning": rule.meaning}

@@ -133,7 +133,7 @@ def _numbers(writer: Writer) -> Iterable[str]:
     yield f"constexpr bool entry_events = {flag(entry)};"
     yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
     for i, each in enumerate(writer.sums.of_events):
-        if each.maximum:
+        if each.is_maximum:
             special = "{ static constexpr bool maximum = true; }"
             yield f"template <> struct EventSum<{i}> {special};"
     yield "template <int e> struct Rule;"

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from sweep.equations.expressions import Call, Expression, Name, Number, cut, rational
 from sweep.equations.functions import CALLS
+from sweep.equations.output_kinds import KINDS
 from sweep.equations.system import Line, System
 from sweep.errors import Fault, FaultError
 from sweep.units import (
@@ -43,7 +44,7 @@ def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ..
                 units[name] = None
                 faults.append(Fault(f"{place}.unit", error.what, error.cure))
     for rule in system.outputs:
-        if rule.kind in ("count", "share") and units[rule.name] not in (None, NO_DIMENSION):
+        if not KINDS[rule.kind].has_unit and units[rule.name] not in (None, NO_DIMENSION):
             what = f"{written(rule.unit)}: a {rule.kind} has no unit"
             faults.append(Fault(f"outputs.{rule.name}.unit", what, "remove it"))
     for line in (each for each in system.lines if each.place not in faulty):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
-from typing import TypeVar
 
-from sweep.equations.algebra import ONE, ZERO, negative
+from sweep.equations.algebra import ONE, ZERO
 from sweep.equations.code import SIGNAL, Statements, is_ranged
 from sweep.equations.derivatives import derivative, size_of
 from sweep.equations.expressions import Call, Expression, Name, names_in, walk
+from sweep.equations.output_kinds import KINDS, Sums
 from sweep.equations.sides import Side, Sides, side_name
 from sweep.equations.system import Event, Rule, System
 
@@ -19,8 +18,6 @@ TABLE = "table_"  # of the structs of signals
 RATE = "rate of "  # a state's name in derivatives along the motion
 SIZE = "size of rate of "  # of what is added to make that rate
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
-
-Item = TypeVar("Item")
 
 
 def level_name(number: int) -> Name:
@@ -158,81 +155,17 @@ class Writer:
     def _integrands_of_all_outputs(self) -> list[Expression]:
         """Those of any output of the model, so that nothing depends on which are computed."""
         sums = Sums(self.sides)
-        code = Statements({}, {}, "")
         for rule in self.system.outputs:
-            if rule.kind not in ("values", "final"):
-                sums.result(rule, code)
+            result_of(rule, sums)
         return sums.integrands
 
 
-@dataclass(frozen=True)
-class EventSum:
-    """The sum, or the maximum, of an expression right before each occurrence of an event."""
-
-    event: str
-    maximum: bool
-    expression: Expression
-
-
-@dataclass
-class Sums:
-    """The numbers that a motion accumulates, each once; filled by asking for results."""
-
-    sides: Sides
-    integrands: list[Expression] = field(default_factory=list[Expression])
-    extremes: list[Expression] = field(default_factory=list[Expression])  # as maxima
-    counts: list[str] = field(default_factory=list[str])  # events
-    of_events: list[EventSum] = field(default_factory=list[EventSum])
-
-    def result(self, rule: Rule, code: Statements) -> str:
-        """The C++ of an output, after the statements that `code` has."""
-        expression = rule.expression or ZERO
-        event = rule.event or ""
-        match rule.kind:
-            case "mean":
-                return f"{self._integral(expression)} / length"
-            case "integral":
-                return self._integral(expression)
-            case "rms":
-                square = self._integral(Call("*", (expression, expression)))
-                return f"sqrt({square} / length)"
-            case "share":
-                part = self._integral(Call("where", (expression, ONE, ZERO)))
-                return f"functions::min({part} / length, 1.0)"  # lengths of steps are rounded
-            case "maximum":
-                return self._extreme(expression)
-            case "minimum":
-                return f"-{self._extreme(negative(expression))}"
-            case "final":
-                return code.value(expression)
-            case "count":
-                return _sum("count", self.counts, event)
-            case "event_mean":
-                total = self._of_event(event, False, expression)
-                return f"{total} / {_sum('count', self.counts, event)}"
-            case "event_sum":
-                return self._of_event(event, False, expression)
-            case "event_maximum":
-                extreme = self._of_event(event, True, expression)
-                return f"select({extreme} == -systems::largest, missing(), {extreme})"
-            case "values":
-                raise AssertionError("several values of a point are no sum")
-
-    def _integral(self, expression: Expression) -> str:
-        return _sum("integral", self.integrands, self.sides.held(expression))
-
-    def _extreme(self, expression: Expression) -> str:
-        return _sum("extreme", self.extremes, expression)
-
-    def _of_event(self, event: str, maximum: bool, expression: Expression) -> str:
-        return _sum("of_events", self.of_events, EventSum(event, maximum, expression))
-
-
-def _sum(name: str, items: list[Item], item: Item) -> str:
-    """The C++ of the sum for an item of a list, to which it is added if it is new."""
-    if item not in items:
-        items.append(item)
-    return f"sums.{name}[{items.index(item)}]"
+def result_of(rule: Rule, sums: Sums) -> str | None:
+    """The C++ of an output that follows from sums; None if it follows from states alone."""
+    kind, expression = KINDS[rule.kind], rule.expression or ZERO
+    if kind.at_event and rule.event:
+        return kind.at_event(sums, rule.event, expression)
+    return kind.in_window(sums, expression) if kind.in_window else None
 
 
 def choice(head: str, bodies: Iterable[Sequence[str]], otherwise: str, more: str = "") -> str:

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from sweep.equations.algebra import ONE, ZERO
 from sweep.equations.derivatives import derivative
 from sweep.equations.expressions import Call, Expression, Name, text_of
-from sweep.equations.members import MOTION, TABLE, EventSum, Writer, choice, flag, function
+from sweep.equations.members import MOTION, TABLE, Writer, choice, flag, function
+from sweep.equations.output_kinds import EventSum
 from sweep.equations.output_members import samples
 from sweep.equations.sides import Side
 from sweep.equations.system import Event
@@ -224,7 +225,7 @@ def _recorded(writer: Writer, event: Event) -> list[str]:
     for name, each in _sums_of(writer, event).items():
         value = "1.0" if each is None else code.value(each.expression)
         new = f"{name} + {value}"
-        if each is not None and each.maximum:
+        if each is not None and each.is_maximum:
             new = f"functions::max({value}, {name})"
         sets.append(f"{name} = select(here, {new}, {name});")
     kept = samples(writer, event.name, code)  # adds to the lines of `code`

@@ -11,7 +11,7 @@ from sweep.equations.code import Statements
 from sweep.equations.derivatives import derivative
 from sweep.equations.expressions import Call, Expression, walk, whole_power
 from sweep.equations.functions import CALLS
-from sweep.equations.members import MOTION, PREFIX, Writer, flag, function, level_name
+from sweep.equations.members import MOTION, PREFIX, Writer, flag, function, level_name, result_of
 from sweep.equations.system import PERIOD, Rule
 
 
@@ -157,4 +157,5 @@ def _output(writer: Writer, rule: Rule, code: Statements) -> str:
     name = f"{PREFIX}{rule.name}"
     if rule.kind == "values":
         return f"sums.samples.{name}.write(out.{name});"
-    return f"out.{name} = {writer.sums.result(rule, code)};"
+    result = result_of(rule, writer.sums) or code.value(rule.expression or ZERO)
+    return f"out.{name} = {result};"

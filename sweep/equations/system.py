@@ -16,10 +16,6 @@ PERIOD = "period"  # what `every` says for values at whole periods
 
 Scope = Literal["constant", "motion"]  # of parameters and pi alone, or of all names
 Direction = Literal["rising", "falling", "both"]
-RuleKind = Literal[
-    "mean", "integral", "minimum", "maximum", "rms", "final", "share", "count",
-    "event_mean", "event_maximum", "event_sum", "values",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,9 +99,9 @@ class Rule:
     """How one output follows from the motion in the window."""
 
     name: str
-    kind: RuleKind
-    expression: Expression | None  # a condition in a share; None in a count
-    event: str | None  # what is counted or at which values are taken
+    kind: str  # of `output_kinds`
+    expression: Expression | None = None  # a condition in a share; None in a count
+    event: str | None = None  # what is counted or at which values are taken
     unit: str
     meaning: str
     every: str | None = None  # of values: "period" or the name of the event

@@ -41,7 +41,7 @@ def test_a_good_file_is_read_as_written() -> None:
         "power": ("mean", None, None, None),
         "held_share": ("share", None, None, None),
         "impacts": ("count", "impact", None, None),
-        "hardest": ("event_maximum", "impact", None, None),
+        "hardest": ("maximum", "impact", None, None),
         "samples": ("values", None, "period", 4),
         "speeds": ("values", "impact", "impact", 2),
     }
