@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from sweep.equations.algebra import ONE, ZERO
@@ -10,7 +10,7 @@ from sweep.equations.code import SIGNAL, Statements, is_ranged
 from sweep.equations.derivatives import derivative, size_of
 from sweep.equations.expressions import Call, Expression, Name, names_in, walk
 from sweep.equations.output_kinds import KINDS, Sums
-from sweep.equations.sides import Side, Sides, side_name
+from sweep.equations.sides import Sides, side_name
 from sweep.equations.system import Event, Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
@@ -46,7 +46,7 @@ class Writer:
         self.sums = Sums(self.sides)
         self.integrands = self._integrands_of_all_outputs()
         sides = self.sides.watched
-        self.numbered_events: list[Event | Side] = (
+        self.numbered_events: list[Event] = (
             [*self.events, *sides] if system.acting else [*sides, *self.events]
         )
         self.states = [state.name for state in system.states]
@@ -184,6 +184,12 @@ def function(head: str, lines: Iterable[str]) -> str:
     """A member function."""
     body = "\n".join(f"    {line}" for line in lines)
     return f"HD {head} {{\n{body}\n}}"
+
+
+def constants(struct: str, number: int, fields: Mapping[str, str | int]) -> str:
+    """The specialization of a struct for a number, with constants."""
+    body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
+    return f"template <> struct {struct}<{number}> {{ {body} }};"
 
 
 def flag(on: bool) -> str:

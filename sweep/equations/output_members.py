@@ -11,7 +11,16 @@ from sweep.equations.code import Statements
 from sweep.equations.derivatives import derivative
 from sweep.equations.expressions import Call, Expression, walk, whole_power
 from sweep.equations.functions import CALLS
-from sweep.equations.members import MOTION, PREFIX, Writer, flag, function, level_name, result_of
+from sweep.equations.members import (
+    MOTION,
+    PREFIX,
+    Writer,
+    constants,
+    flag,
+    function,
+    level_name,
+    result_of,
+)
 from sweep.equations.system import PERIOD, Rule
 
 
@@ -38,14 +47,13 @@ def kink_rules(writer: Writer) -> Iterable[str]:
     """What is known about each kink when the kernel is compiled."""
     for number, kink in enumerate(kinks_of(writer)):
         straight = writer.sides.is_affine(kink.when)
-        fields = {
+        fields: dict[str, str | int] = {
             "bool straight": flag(straight),
             "bool ranged": flag(not straight and writer.is_ranged(kink.when)),
             "int level": kink.level,
             "int own": kink.own,
         }
-        body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
-        yield f"template <> struct KinkRule<{number}> {{ {body} }};"
+        yield constants("KinkRule", number, fields)
 
 
 def kinks_of(writer: Writer) -> list[Kink]:

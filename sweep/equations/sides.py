@@ -20,20 +20,23 @@ from sweep.equations.expressions import (
     walk,
 )
 from sweep.equations.functions import CALLS, COMPARISONS
-from sweep.equations.system import System
+from sweep.equations.system import Event, System
 
 SIDE = "side "  # of the names of held numbers, in expressions
 MAX_SIDES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
-    """An expression that is watched because a relation changes where it crosses zero."""
+class Side(Event):
+    """The event that a relation changes."""
 
-    when: Expression
     number: int  # of what it changes
     own: int  # 0: it holds the sign; of `floor`, 1: its lower end, -1: its upper
-    modes: tuple[str, ...]  # in which it is watched; empty: in all
+
+    @property
+    def acts(self) -> bool:
+        """It changes the motion."""
+        return True
 
 
 class Sides:

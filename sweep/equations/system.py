@@ -73,15 +73,16 @@ class Mode:
 class Event:
     """What happens where an expression crosses zero."""
 
-    name: str
+    name: str = ""
     modes: tuple[str, ...]  # in which it happens; empty: in all
     when: Expression
-    direction: Direction
-    then: str | None  # the mode from then on
-    condition: Expression | None  # `if` in the file
-    sets: Mapping[str, Expression]  # state right after -> expression right before
-    stop_after: int | None  # the occurrence that ends the motion, from 1
-    at_entry: bool  # also fires where a mode is entered with the expression past zero
+    direction: Direction = "both"
+    then: str | None = None  # the mode from then on
+    condition: Expression | None = None  # `if` in the file
+    # State right after -> expression right before.
+    sets: Mapping[str, Expression] = field(default_factory=dict[str, Expression])
+    stop_after: int | None = None  # the occurrence that ends the motion, from 1
+    at_entry: bool = False  # also fires where a mode is entered with the expression past zero
 
     @property
     def acts(self) -> bool:
