@@ -24,6 +24,7 @@ from sweep.config.sweep_file import (
 from sweep.errors import FaultError
 from sweep.reader import Faults
 from sweep.request import POINT
+from sweep.toml_text import assignments
 from sweep.wording import listed, nearest, written
 
 OF_PARAMETERS = ("parameters", "axes", "sample", "derived")  # the tables that have parameters
@@ -68,8 +69,6 @@ def _several(texts: object) -> Iterable[object]:
 
 def _text(name: str, value: object) -> object:
     """The text that gives an entry this value; the entry itself if TOML has no such value."""
-    from sweep.equations.canonical import assignments
-
     try:
         (line,) = assignments({"value": plain(value)})
     except (TypeError, ValueError):
