@@ -9,7 +9,7 @@ from sweep.equations.entries import is_allowed, meaning_of, unit_of
 from sweep.equations.names import CONTROLS, CYCLES, WINDOW
 from sweep.equations.output_kinds import AT_EVENTS, KINDS
 from sweep.equations.system import PERIOD, Rule, Test
-from sweep.equations.tables import Table
+from sweep.equations.tables import ModelTable
 from sweep.reader import finite_numbers, near
 from sweep.spec import Parameter, Status
 from sweep.wording import listed, written
@@ -18,7 +18,7 @@ MAX_KEPT = 4096  # values a point of all outputs, which a kernel holds on its st
 MAX_KEPT_IN_STORES = 65_536  # of an output; stores of earlier versions are still read
 
 
-def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Rule:
+def rule(name: str, table: ModelTable, events: Sequence[str], has_period: bool) -> Rule:
     """The rule of an output in [outputs]."""
     keys = [key for key in KINDS if table.has(key)]
     unit, meaning = unit_of(table), meaning_of(table, name)
@@ -54,7 +54,7 @@ def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Ru
     )
 
 
-def _event(table: Table, key: str, events: Sequence[str]) -> str | None:
+def _event(table: ModelTable, key: str, events: Sequence[str]) -> str | None:
     value = table.get(key)
     if not events:
         table.fault(key, "this model has no events", "write [[events]]")
@@ -64,7 +64,7 @@ def _event(table: Table, key: str, events: Sequence[str]) -> str | None:
 
 
 def _samples(
-    table: Table, events: Sequence[str], has_period: bool
+    table: ModelTable, events: Sequence[str], has_period: bool
 ) -> tuple[str | None, str | None, int | None]:
     """When values are taken, the event that says so if one does, and how many are kept."""
     most = MAX_KEPT_IN_STORES if table.lines.is_stored else MAX_KEPT
@@ -83,7 +83,7 @@ def _samples(
 
 
 def test(
-    table: Table, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
+    table: ModelTable, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
 ) -> Test:
     """A test in [[tests]]."""
     methods = tuple(CONTROLS)
@@ -115,7 +115,7 @@ def test(
 
 
 def _values(
-    at: Table, parameters: Sequence[Parameter], method: str | None, has_period: bool
+    at: ModelTable, parameters: Sequence[Parameter], method: str | None, has_period: bool
 ) -> Iterator[tuple[str, float]]:
     """The values of parameters and controls at which the model is tested."""
     own = {parameter.name: parameter for parameter in parameters}
@@ -134,7 +134,9 @@ def _values(
             yield name, value
 
 
-def _expected(table: Table, outputs: Sequence[Rule]) -> Mapping[str, float | tuple[float, ...]]:
+def _expected(
+    table: ModelTable, outputs: Sequence[Rule]
+) -> Mapping[str, float | tuple[float, ...]]:
     expect: dict[str, float | tuple[float, ...]] = {}
     kept = {output.name: output.keep for output in outputs}
     table.known.update(dict.fromkeys(kept))

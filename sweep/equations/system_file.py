@@ -20,7 +20,7 @@ from sweep.equations.entries import (
 from sweep.equations.names import name_fault, name_fault_in_sweeps
 from sweep.equations.rules import rule, test
 from sweep.equations.system import FORMAT, System
-from sweep.equations.tables import MAX_FAULTS, Lines, Table
+from sweep.equations.tables import MAX_FAULTS, Lines, ModelTable
 from sweep.errors import ConfigError, Fault
 from sweep.reader import Faults, TooManyFaultsError
 from sweep.wording import written
@@ -61,7 +61,7 @@ def examine(
     """
     faults = Faults(MAX_FAULTS)
     try:
-        top = Table(mapping, "", faults, Lines(is_stored=is_stored))
+        top = ModelTable(mapping, "", faults, Lines(is_stored=is_stored))
         system = _system(top)
         top.close()
         if system.states:
@@ -83,7 +83,7 @@ def _check(system: System, also: Check | None, faults: Faults, *, is_stored: boo
             faults.add(fault.where, fault.what, fault.cure)
 
 
-def _system(top: Table) -> System:
+def _system(top: ModelTable) -> System:
     _check_format(top)
     name = top.text("name", example="belt")
     if name and (error := name_fault(name)):
@@ -127,7 +127,7 @@ def _system(top: Table) -> System:
     )
 
 
-def _check_format(top: Table) -> None:
+def _check_format(top: ModelTable) -> None:
     version = top.get("format")
     if version is None:
         top.missing("format", f"write format = {FORMAT}")
