@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any, cast
 
 from sweep.errors import FaultError
 from sweep.wording import listed, written
@@ -92,13 +91,13 @@ FOREIGN = {
 }  # fmt: skip
 
 
-def _cure(name: str) -> str:
+def meant(name: str) -> str:
     """What to write in place of a name that is no unit."""
     if name in FOREIGN:
         return f"1 {name} is {FOREIGN[name]}"
     alike = [each for each in _units() if each.lower() == name.lower()]
-    if meant := [SYNONYMS[name]] if name in SYNONYMS else alike:
-        return f"did you mean {' or '.join(map(repr, meant))}?"
+    if near := [SYNONYMS[name]] if name in SYNONYMS else alike:
+        return f"did you mean {' or '.join(map(repr, near))}?"
     return f"known units are {listed(UNITS)}, with the prefixes {listed(KEYBOARD)}"
 
 
@@ -154,7 +153,7 @@ def read_unit(text: str) -> Unit:
         return _product(plain, _units())
     except KeyError as error:
         (name,) = error.args
-        raise FaultError(f"{written(text)} has the unknown unit {name!r}", _cure(name)) from None
+        raise FaultError(f"{written(text)} has the unknown unit {name!r}", meant(name)) from None
 
 
 def _product(text: str, units: Mapping[str, Unit]) -> Unit:
@@ -217,42 +216,6 @@ def factor(unit: str, other: str) -> float:
         cure = "leave it out, or give another unit"
         raise FaultError(f"it {own} and cannot be shown in {other!r}", cure)
     return float(source.factor / target.factor)
-
-
-@cache
-def registry() -> Any:  # pint's generic classes have no complete types
-    """The pint registry of these units alone; its numbers are of type Decimal."""
-    from decimal import Decimal
-
-    import pint
-
-    empty: Any = pint.UnitRegistry
-    units = empty(None, non_int_type=Decimal)  # decimal: "5 um" is 5e-06 to the last bit
-    for (name, *symbols), size in PREFIXES.items():
-        units.define(" = ".join([f"{name}-", size, *(f"{each}-" for each in symbols)]))
-    for short, (others, _) in UNITS.items():
-        unit = read_unit(short)
-        size = Decimal(unit.factor.numerator) / Decimal(unit.factor.denominator)
-        factors = [f"{base}**{e}" for base, e in zip(BASES, unit.dimensions, strict=True) if e]
-        value = (
-            f"[{short}]" if short == "g" or short in BASES else " * ".join([str(size), *factors])
-        )
-        first, *aliases = [*others.split(), short]  # not "%"
-        units.define(" = ".join([first, value, "_", *aliases]))
-    return units
-
-
-def parse(text: str) -> Any:
-    """The pint unit of a text that UNIT_PATTERN fits; FaultError, or an error of pint's."""
-    import pint
-
-    text = text.replace("·", "*")
-    try:
-        return registry().parse_units(f"1{text}" if text.startswith("/") else text)
-    except pint.UndefinedUnitError as error:
-        names = cast("str | tuple[str, ...]", error.unit_names)
-        unknown = names if isinstance(names, str) else listed(names)
-        raise FaultError(f"unknown unit {unknown!r}", _cure(unknown)) from None
 
 
 def with_prefix(unit: str, largest: float) -> tuple[str, float]:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from sweep.config.pint_units import parse, registry
 from sweep.errors import FaultError, warn
 from sweep.spec import Parameter
-from sweep.units import AMOUNT, UNIT_PATTERN, parse, registry, rewritten
+from sweep.units import AMOUNT, UNIT_PATTERN, rewritten
 from sweep.wording import written
 from sweep.work import Values
 

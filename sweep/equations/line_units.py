@@ -26,7 +26,7 @@ from sweep.wording import written
 UnitDimensions = Dimensions | None  # None: fits any unit
 
 
-def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ...]:
+def unit_faults(system: System, faulty: Collection[str]) -> tuple[Fault, ...]:
     """Each unit that is not coherent SI, and each line whose units do not agree.
 
     The message has the unit found and the one needed. `faulty` are the places of the system's other
