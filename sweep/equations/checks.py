@@ -22,6 +22,11 @@ from sweep.errors import Fault
 from sweep.wording import nearest, written
 
 ALWAYS = {"t": "the time", "pi": "a number"}
+NUMBER: Kind = "number"
+KINDS: Mapping[str, Kind] = {  # of names in expressions, by what they are
+    **dict.fromkeys(("a parameter", "a state", "a definition", "a signal"), NUMBER),
+    "a mode": "condition",
+}
 
 
 def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
@@ -42,13 +47,14 @@ def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
 
 
 def _faulty_lines(system: System) -> Iterator[Fault]:
-    constants: dict[str, Kind] = {"pi": "number"}
-    constants.update((parameter.name, "number") for parameter in system.parameters)
-    known: dict[str, Kind] = {**constants, "t": "number"}
-    moving = (*system.states, *system.definitions, *system.signals)
-    known.update((each.name, "number") for each in moving)
-    known.update((name, "condition") for name in system.mode_names)
-    roles = ALWAYS | {name: role for name, role, *_ in reversed([*system.named()])}
+    parameters = [parameter.name for parameter in system.parameters]
+    constants: dict[str, Kind] = dict.fromkeys(["pi", *parameters], NUMBER)
+    roles = dict(ALWAYS)
+    known: dict[str, Kind] = {**constants, "t": NUMBER}
+    for name, role, *_ in system.named():
+        roles.setdefault(name, role)
+        if role in KINDS:
+            known[name] = KINDS[role]
     for line in system.lines:
         scope = constants if line.scope == "constant" else known
         crosses = line.place.startswith("events[") and line.place.endswith(".when")

@@ -53,8 +53,7 @@ class Sides:
         for mode in system.modes:
             self._mode = mode.name
             self.derivatives[mode.name] = {
-                state: self._held_if_it_has_relations(value)
-                for state, value in mode.derivatives.items()
+                state: self._with_sides(value) for state, value in mode.derivatives.items()
             }
         self._mode = None
 
@@ -89,12 +88,12 @@ class Sides:
 
         They are then watched in all modes.
         """
-        held = self._held(self.inlined(expression), guarded=False)
+        held = self._with_sides(expression)
         names = names_in(held)
         for number, modes in enumerate(self._modes):
             if side_name(number).name in names:
                 modes.update(dict.fromkeys(self._all_modes))
-        return held if any(name.startswith(SIDE) for name in names) else expression
+        return held
 
     def inlined(self, expression: Expression) -> Expression:
         """The expression without definitions."""
@@ -144,10 +143,9 @@ class Sides:
             for name in names_in(expression)
         )
 
-    def _held_if_it_has_relations(self, expression: Expression) -> Expression:
+    def _with_sides(self, expression: Expression) -> Expression:
         held = self._held(self.inlined(expression), guarded=False)
-        names = names_in(held)
-        return held if any(name.startswith(SIDE) for name in names) else expression
+        return held if _has_side(held) else expression
 
     def _held(self, part: Expression, *, guarded: bool) -> Expression:
         """With relations replaced. `guarded`: its value counts only while a side is held."""
@@ -260,7 +258,7 @@ def side_name(number: int) -> Name:
 
 
 def _has_side(expression: Expression) -> bool:
-    return any(isinstance(p, Name) and p.name.startswith(SIDE) for p in walk(expression))
+    return any(name.startswith(SIDE) for name in names_in(expression))
 
 
 def _difference(a: Expression, b: Expression) -> Expression:
