@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ FOREIGN = {
 }  # fmt: skip
 
 
-def meant(name: str) -> str:
+def _cure(name: str) -> str:
     """What to write in place of a name that is no unit."""
     if name in FOREIGN:
         return f"1 {name} is {FOREIGN[name]}"
@@ -153,7 +154,7 @@ def read_unit(text: str) -> Unit:
         return _product(plain, _units())
     except KeyError as error:
         (name,) = error.args
-        raise FaultError(f"{written(text)} has the unknown unit {name!r}", meant(name)) from None
+        raise FaultError(f"{written(text)} has the unknown unit {name!r}", _cure(name)) from None
 
 
 def _product(text: str, units: Mapping[str, Unit]) -> Unit:
@@ -206,6 +207,17 @@ def _factor(name: str, exponent: Fraction) -> str:
     if exponent == 1:
         return name
     return f"{name}^{exponent}" if exponent.denominator == 1 else f"{name}^({exponent})"
+
+
+def scaled(amount: str, factor: Fraction) -> float:
+    """A decimal number times a factor, rounded once: "5" of a millionth is 5e-06."""
+    nearest = float(amount)
+    if nearest == 0 or math.isinf(nearest):
+        return nearest  # its exponent may be beyond any memory
+    try:
+        return float(Fraction(amount) * factor)
+    except OverflowError:
+        return math.copysign(math.inf, nearest)
 
 
 def factor(unit: str, other: str) -> float:

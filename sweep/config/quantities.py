@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
-from sweep.config.pint_units import parse, registry
 from sweep.errors import FaultError, warn
 from sweep.spec import Parameter
-from sweep.units import AMOUNT, UNIT_PATTERN, rewritten
+from sweep.units import AMOUNT, UNIT_PATTERN, Unit, read_unit, rewritten, scaled
 from sweep.wording import written
 from sweep.work import Values
 
@@ -89,28 +86,22 @@ def _in_si(text: str, parameter: Parameter) -> float:
         plain = rewritten(text) if len(text) <= MAX_TEXT_LENGTH else ""
         cure = f'write "{plain}"' if plain else _expected(parameter)
         raise FaultError(f"{written(text)} is not a number with a unit", cure)
-    try:
-        quantity = registry().Quantity(Decimal(match[1]), _unit(text, match[2] or ""))
-        target = parse("" if parameter.unit == "1" else parameter.unit)
-        if quantity.dimensionality != target.dimensionality:
-            raise _wrong_kind(text, quantity, target, parameter)
-        return float(quantity.to(target).magnitude)
-    except FaultError:
-        raise
-    except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
-        raise FaultError(f"{written(text)} cannot be evaluated", _expected(parameter)) from error
+    unit, target = _unit(text, match[2] or "1"), read_unit(parameter.unit)
+    if unit.dimensions != target.dimensions:
+        raise _wrong_kind(text, match[1], unit, parameter)
+    return scaled(match[1], unit.factor / target.factor)
 
 
-def _unit(text: str, unit: str) -> Any:
-    """The pint unit of a quantity."""
+def _unit(text: str, unit: str) -> Unit:
+    """The unit of a quantity."""
     try:
-        return parse(unit)
+        return read_unit(unit)
     except FaultError as error:
-        raise FaultError(f"{written(text)} has the {error.what}", error.cure) from None
+        raise FaultError(error.what.replace(written(unit), written(text), 1), error.cure) from None
 
 
-def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> FaultError:
-    if quantity.dimensionless and quantity.unitless and parameter.unit != "rad":
+def _wrong_kind(text: str, number: str, unit: Unit, parameter: Parameter) -> FaultError:
+    if unit == read_unit("1") and parameter.unit != "rad":
         plain = f"drop the quotes for a number in {parameter.unit}"
         return FaultError(
             f"{written(text)} has no unit", f'{plain}, or write "{text} {parameter.unit}"'
@@ -119,10 +110,10 @@ def _wrong_kind(text: str, quantity: Any, target: Any, parameter: Parameter) -> 
     if name == "g" and parameter.unit == "m/s^2":
         cure = f'g is gram; write "{amount} g_n" for {amount} times the standard gravity'
         return FaultError(f"{written(text)} has the wrong dimension", cure)
-    turned = quantity * registry().radian
-    if turned.dimensionality != target.dimensionality:
+    turned, target = unit.times(read_unit("rad")), read_unit(parameter.unit)
+    if turned.dimensions != target.dimensions:
         return FaultError(f"{written(text)} has the wrong dimension", _expected(parameter))
-    amount = f"{float(turned.to(target).magnitude):.12g}"
+    amount = f"{scaled(number, turned.factor / target.factor):.12g}"
     turns = f'"{amount} {parameter.unit.replace("rad", "turn")}" (2 pi times larger)'
     cure = f'write {turns} or "{amount} {parameter.unit}"'
     return FaultError(f"{written(text)} may mean turns or radians", cure)

@@ -16,7 +16,7 @@ from sweep.equations.line_units import dimensions_of
 from sweep.equations.system_file import examine
 from sweep.errors import FaultError
 from sweep.shipped import configs_folder
-from sweep.units import NO_DIMENSION, dimensions, product, unit_text
+from sweep.units import NO_DIMENSION, PREFIXES, UNITS, dimensions, product, read_unit, unit_text
 from tests.equations.good_model import (
     FORCE,
     GOOD,
@@ -46,6 +46,18 @@ def test_coherent_units_have_the_dimensions_that_pint_gives_them(text: str) -> N
     assert expected.magnitude == pytest.approx(1)
     assert dimensions_of(text) == dimensions(bases)
     assert dimensions_of(unit_text(dimensions_of(text))) == dimensions_of(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*UNITS,
+     *(each for others, _ in UNITS.values() for each in others.split() if "_per_" not in each),
+     *(prefix + unit for names in PREFIXES for prefix in names for unit in ("m", "watts"))],
+)  # fmt: skip
+def test_every_name_and_prefix_has_the_factor_that_pint_gives_it(name: str) -> None:
+    expected = PINT.Quantity(1, name).to_base_units()
+    assert float(read_unit(name).factor) == pytest.approx(expected.magnitude, rel=1e-15)
+    assert read_unit(name).dimensions[1] == expected.dimensionality["[length]"]
 
 
 def test_an_angle_counts_as_a_plain_number() -> None:
@@ -217,11 +229,11 @@ def test_texts_of_units_are_read_as_the_same_unit(
     assert product(first, first) == product(NO_DIMENSION, first, 2)
 
 
-def test_a_model_is_read_without_pint() -> None:
+def test_a_model_is_read_without_large_libraries() -> None:
     code = (
         "import sys, tomllib; from sweep.equations.system_file import examine; "
         "examine(tomllib.load(open('models/belt.toml', 'rb'))); "
-        "assert not {'pint', 'numpy.testing', 'zarr'} & sys.modules.keys()"
+        "assert not {'numpy.testing', 'zarr'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=configs_folder())
 
