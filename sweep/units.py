@@ -83,8 +83,7 @@ _QUANTITY = re.compile(rf"{AMOUNT}\s*(?:{UNIT_PATTERN})?")
 
 # What people write for units of the table, and what units are that the table does not have.
 SYNONYMS = {
-    "sec": "s", "secs": "s", "mins": "min", "hr": "h", "hrs": "h", "rev": "turn", "revs": "turn",
-    "degrees": "deg", "lbs": "lb", "Nm": "N m",
+    "sec": "s", "secs": "s", "hr": "h", "hrs": "h", "rev": "turn", "revs": "turn", "Nm": "N m",
 }  # fmt: skip
 FOREIGN = {
     "ft": "0.3048 m", "foot": "0.3048 m", "feet": "0.3048 m", "psi": "6894.757 Pa",

@@ -126,30 +126,26 @@ class Writer:
     def rate(self, expression: Expression) -> Expression:
         """The rate of change along the motion."""
         rates = {name: Name(RATE + name) for name in self.states}
-        return derivative(self.inlined(expression), {**rates, **self.by_time()})
+        return derivative(self.sides.inlined(expression), {**rates, **self.by_time()})
 
     def by_time(self) -> dict[str, Expression]:
         """The rates of time and signals."""
         return {"t": ONE, **{s.name: Name(RATE + s.name) for s in self.system.signals}}
 
-    def inlined(self, expression: Expression) -> Expression:
-        """The expression without definitions."""
-        return self.sides.inlined(expression)
-
     def size(self, expression: Expression) -> Expression:
         """How large the terms of an expression of states, or of a rate, are."""
         rates = {RATE + name: Name(SIZE + name) for name in self.states}
-        return size_of(self.inlined(expression), rates)
+        return size_of(self.sides.inlined(expression), rates)
 
     def typical_size(self, expression: Expression) -> Expression:
         """How large they are where each state has its scale; constant during a motion."""
         sizes = {state.name: state.scale for state in self.system.states}
         others = {signal.name: ONE for signal in self.system.signals}
-        size = size_of(self.inlined(expression), {**sizes, **others, "t": ONE})
+        size = size_of(self.sides.inlined(expression), {**sizes, **others, "t": ONE})
         return size if not self.sides.moves(size) else ONE
 
     def _floors(self) -> int:
-        parts = chain.from_iterable(walk(self.inlined(each)) for each in self.integrands)
+        parts = chain.from_iterable(walk(self.sides.inlined(each)) for each in self.integrands)
         return sum(isinstance(part, Call) and part.function == "floor" for part in parts)
 
     def _integrands_of_all_outputs(self) -> list[Expression]:

@@ -30,7 +30,7 @@ def rates(writer: Writer) -> Iterable[str]:
         moment = "Moment const& now, Vector<states> const& y"
         yield writer.vector("rates", rates, moment, code=code)
         writer.arithmetic = not any("functions::" in line for line in code.lines)
-    slopes = [derivative(writer.inlined(phase), {"t": ONE}) for phase in writer.phases]
+    slopes = [derivative(writer.sides.inlined(phase), {"t": ONE}) for phase in writer.phases]
     turned = [Call("*", (slope, Name("t"))) for slope in slopes]
     yield writer.vector("phases", writer.phases, "real t", size="waves")
     yield writer.vector("turns_in", turned, "real t", size="waves")
@@ -38,7 +38,7 @@ def rates(writer: Writer) -> Iterable[str]:
 
 def jacobian(writer: Writer) -> Iterable[str]:
     """The partial derivatives of the rates by the states, and by time."""
-    rates = [writer.inlined(writer.by_mode(name)) for name in writer.states]
+    rates = [writer.sides.inlined(writer.by_mode(name)) for name in writer.states]
     code = writer.code()
     sets = [
         f"rows[{i}][{j}] = {code.value(derivative(rate, {name: ONE}))};"
@@ -102,7 +102,7 @@ def event_rule(writer: Writer, number: int) -> str:
 def _next_same(writer: Writer, number: int) -> int:
     """The next event whose expression is that of an event, or its negative; -1 if there is none."""
     keys = [
-        None if isinstance(each, Side) else _without_sign(writer.inlined(each.when))
+        None if isinstance(each, Side) else _without_sign(writer.sides.inlined(each.when))
         for each in writer.numbered_events
     ]
     return next((i for i in range(number + 1, len(keys)) if keys[i] == keys[number]), -1)

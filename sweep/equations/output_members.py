@@ -71,7 +71,7 @@ def _signs_and_floors(writer: Writer) -> tuple[list[Expression], list[Expression
     """What changes its sign, or passes a whole number, where an integrand has a kink or a jump."""
     sign_changes: dict[Expression, None] = {}
     floors: dict[Expression, None] = {}
-    integrands = map(writer.inlined, writer.integrands)
+    integrands = map(writer.sides.inlined, writer.integrands)
     for part in chain.from_iterable(map(walk, integrands)):
         if not isinstance(part, Call):
             continue

@@ -102,7 +102,8 @@ def _check_tokens(text: str) -> None:
         if kind == "blank":
             continue
         if kind == "strange" or (keyword.iskeyword(word) and word not in WORDS):
-            raise _error(text, column, *_strange(word))
+            what = f"{written(word)} is not known in expressions"
+            raise _error(text, column, what, CURES.get(word, ""))
         if kind == "number" and (rest := REST_OF_NUMBER.match(text, token.end())):
             raise _error(text, column, *_broken_number(word, rest[0]))
         _check_neighbours(text, column, before, word)
@@ -118,11 +119,6 @@ def _check_tokens(text: str) -> None:
         before = word
     if opened:
         raise _error(text, opened[-1], "'(' is not closed")
-
-
-def _strange(word: str) -> tuple[str, str]:
-    """What is wrong with a word that expressions do not have, and the cure."""
-    return f"{written(word)} is not known in expressions", CURES.get(word, "")
 
 
 def _broken_number(word: str, rest: str) -> tuple[str, str]:

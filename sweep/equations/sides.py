@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sweep.equations.algebra import ONE, ZERO, negative, times
-from sweep.equations.code import is_ranged
+from sweep.equations.code import Linear, is_ranged
 from sweep.equations.expressions import (
     Call,
     Expression,
@@ -107,25 +107,13 @@ class Sides:
 
     def is_affine(self, expression: Expression) -> bool:
         """Whether it is affine in states and time while modes and sides stay."""
-        match expression:
-            case _ if not self.moves(expression):
-                return True
-            case Name(name) if name in self._definitions:
-                return self.is_affine(self._definitions[name])
-            case Name(name):
-                return self._moving[name]
-            case Call("+" | "-" | "negative", arguments):
-                return all(map(self.is_affine, arguments))
-            case Call("*", (a, b)):
-                return (not self.moves(a) and self.is_affine(b)) or (
-                    not self.moves(b) and self.is_affine(a)
-                )
-            case Call("/", (a, b)):
-                return not self.moves(b) and self.is_affine(a)
-            case Call("where", (condition, a, b)):
-                return not self.moves(condition) and self.is_affine(a) and self.is_affine(b)
-            case _:
-                return False
+        rule = Linear(
+            self._definitions,
+            lambda each: not self.moves(each),
+            lambda name: self._moving[name],
+            chooses=True,
+        )
+        return rule.holds(expression)
 
     def is_smooth(self, expression: Expression) -> bool:
         """Whether it is a smooth function of the states alone, whose errors step control bounds."""
