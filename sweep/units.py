@@ -169,7 +169,7 @@ def _units() -> Mapping[str, Unit]:
     units = {base: Unit(Fraction(1), dimensions({base: 1})) for base in ("1", *BASES)}
     for short, (others, amount) in UNITS.items():
         number, _, text = amount.partition(" ")
-        unit = units["1"].times(_product(text, units))
+        unit = _product(text, units)
         for name in (short, *others.split()):
             units[name] = Unit(Fraction(number) * unit.factor, unit.dimensions)
     names = [each for each in units if each not in ("1", "kg")]

@@ -45,8 +45,9 @@ class Sides:
     def __init__(self, system: System) -> None:
         self._definitions = {each.name: each.value for each in system.definitions}
         self._moving = moving_names(system)
-        self._numbers: dict[tuple[str, Expression], int] = {}  # "sign" or "floor" of an expression
-        self._modes: list[dict[str, None]] = []  # of each number
+        # What is held, in the order of its numbers: "sign" or "floor" of an expression, and the
+        # modes in whose derivatives it is.
+        self._held_in: dict[tuple[str, Expression], dict[str, None]] = {}
         self._all_modes = [mode.name for mode in system.modes]
         self._mode: str | None = None  # whose derivatives are read; None: nothing is added
         self.derivatives: dict[str, Mapping[str, Expression]] = {}
@@ -61,20 +62,18 @@ class Sides:
     def hide_ranges(self) -> bool:
         """Whether an argument may leave its function's range without making a derivative NaN."""
         rates = [rate for mode in self.derivatives.values() for rate in mode.values()]
-        held = [*filter(_has_side, rates), *(expression for _, expression in self._numbers)]
+        held = [*filter(_has_side, rates), *(expression for _, expression in self._held_in)]
         return any(is_ranged(each, self._definitions) for each in held)
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._held_in)
 
     @property
     def watched(self) -> list[Side]:
         """What is watched; a relation inside another stands before it."""
         sides: list[Side] = []
-        for (kind, expression), number in self._numbers.items():
-            modes = tuple(self._modes[number])
-            if len(modes) == len(self._all_modes):
-                modes = ()
+        for number, ((kind, expression), own_modes) in enumerate(self._held_in.items()):
+            modes = tuple(own_modes) if len(own_modes) < len(self._all_modes) else ()
             held = side_name(number)
             ends = {0: expression}
             if kind == "floor":
@@ -90,7 +89,7 @@ class Sides:
         """
         held = self._with_sides(expression)
         names = names_in(held)
-        for number, modes in enumerate(self._modes):
+        for number, modes in enumerate(self._held_in.values()):
             if side_name(number).name in names:
                 modes.update(dict.fromkeys(self._all_modes))
         return held
@@ -190,7 +189,7 @@ class Sides:
             case Call("/", (a, b)) if not self.moves(b):
                 side = self._side_of(a)
                 return None if side is None else times(side, Call("sign", (b,)))
-            case Call("-", (a, b)) if ("sign", Call("-", (b, a))) in self._numbers:
+            case Call("-", (a, b)) if ("sign", Call("-", (b, a))) in self._held_in:
                 side = self._side_of(Call("-", (b, a)))
                 return None if side is None else negative(side)
             case _:
@@ -204,15 +203,9 @@ class Sides:
         key = (kind, expression)
         if self._mode is None and is_ranged(expression, self._definitions):
             return None  # what is missing there, a held side would hide
-        if key not in self._numbers:
-            if self._mode is None:
-                return None
-            self._numbers[key] = len(self._numbers)
-            self._modes.append({})
-        number = self._numbers[key]
         if self._mode is not None:
-            self._modes[number][self._mode] = None
-        return number
+            self._held_in.setdefault(key, {})[self._mode] = None
+        return list(self._held_in).index(key) if key in self._held_in else None
 
     def _clipped(self, call: Call, *, guarded: bool) -> Expression:
         """A call whose argument stays in its function's range where a trial passes its guard."""
