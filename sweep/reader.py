@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ParamSpec, Self, TypeVar, cast
@@ -46,6 +46,11 @@ class Faults:
         self.found.append(Fault(where, what, cure))
         if len(self.found) == self.most:
             raise TooManyFaultsError
+
+    def add_all(self, faults: Iterable[Fault]) -> None:
+        """Add faults one by one, as they are found."""
+        for fault in faults:
+            self.add(fault.where, fault.what, fault.cure)
 
     def in_order(self) -> tuple[Fault, ...]:
         """The faults in the order of the file; those of options come first."""

@@ -20,6 +20,7 @@ from sweep.config.sweep_file import (
 from sweep.errors import FaultError
 from sweep.reader import Faults
 from sweep.request import POINT
+from sweep.toml_text import assignments
 from sweep.wording import listed, nearest, written
 
 OF_PARAMETERS = ("parameters", "axes", "sample", "derived")  # the tables that have parameters
@@ -66,8 +67,6 @@ def _text(name: str, value: object) -> object:
     """The text that gives an entry this value; the entry itself if TOML has no such value."""
     if isinstance(value, str):
         return f"{name}={value}"
-    from sweep.equations.canonical import assignments
-
     try:
         (line,) = assignments({"value": plain(value)})
     except (TypeError, ValueError):

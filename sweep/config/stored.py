@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
 from sweep.request import FOR_INDICES, POINT, Axis, Reduction, Sweep
+from sweep.toml_text import assignments
 
 
 def is_store(source: str | Path) -> bool:
@@ -63,8 +64,6 @@ def tables_of(sweep: Sweep, source: str) -> dict[str, object]:
 
 def text_of(tables: Mapping[str, object]) -> str:
     """The tables as the text of a sweep file, without empty ones."""
-    from sweep.equations.canonical import assignments
-
     single = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
     lines = [*assignments(single)]
     for name, table in tables.items():
