@@ -122,7 +122,9 @@ class Table:
         for index, key in enumerate(islice(self.mapping, MAX_KEYS_PLACED)):
             self.faults.positions.setdefault(self.place_of(key), (*position, index))
         if not self.is_table:
-            self.fault("", f"{written(cast(object, raw))} is not a table")
+            where = self.place_of("")
+            cure = f"write [{where}] above its entries" if "." in where else ""
+            self.fault("", f"{written(cast(object, raw))} is not a table", cure)
 
     def child(self, raw: object, name: str, position: Position) -> Self:
         """A table in this one; `name` is what places call it."""
@@ -292,6 +294,8 @@ class Table:
             for name in names:
                 raw, position = table.mapping[name], table.position_of(name)
                 tables[name] = table.child(raw, table.place_of(name), position)
+                if not tables[name].is_table:  # what it leaves out is not known
+                    self.faults.meant.add(name)
                 if error := check(name):
                     tables[name].fault("", error.what, error.cure)
         if empty and table.is_table and not table.mapping:
