@@ -137,7 +137,9 @@ def derived_faults(sweep: Sweep, derived: Mapping[str, NDArray[np.float64]]) -> 
     """What is wrong with the values of derived parameters, by parameter."""
     faults: dict[str, str] = {}
     for parameter in sweep.inputs:
-        values = derived.get(parameter.name, np.empty(0)).ravel()
+        if parameter.name not in derived:
+            continue
+        values = derived[parameter.name].ravel()
         if (index := parameter.first_outside(values)) is not None:
             faults[parameter.name] = (
                 f"{sweep.derived[parameter.name]} is {float(values[index])!r}; it has to be "
