@@ -27,9 +27,16 @@ from sweep.engine.crews import (
 )
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import of_shard
+from sweep.engine.loop import FEW_CHUNKS_SECONDS
 from sweep.engine.worker import Deadline, RunState, points_of_a_call
 from sweep.options import SLURM, RunOptions
-from sweep.plan.chunking import chunk_at, chunk_counts, chunks, work_shape
+from sweep.plan.chunking import (
+    chunk_at,
+    chunk_counts,
+    chunks,
+    points_of_more_chunks,
+    work_shape,
+)
 from sweep.plan.point_columns import points, variant_sets
 from sweep.refine.passes import first_pass, refuse_shard
 from sweep.refine.refiner import max_points
@@ -92,6 +99,7 @@ class Forecast:
     elsewhere: bool = False  # the workers are on other machines, assumed to be as fast as this one
     probed: Probed = field(default_factory=lambda: Probed())
     points_again: int = 0  # of the pending ones, those computed again for exact quantiles
+    chunk_points_to_use_all: int | None = None  # if there are too few chunks for the workers
 
     @property
     def fits(self) -> bool:
@@ -179,6 +187,12 @@ def forecast(
         rate = probe(sweep, backend, threads, probed)
         rate = None if rate is None else rate * alike
     chunk_points = chunk_at((0,) * len(chunk_shape), sweep.grid, chunk_shape).n_points
+    points_to_use_all = None
+    seconds = points_left / rate if rate else (None if points_left else 0.0)
+    if backend.name != "gpu" and (seconds is None or seconds >= FEW_CHUNKS_SECONDS):
+        n_shards = 1 if options.shard is None else options.shard[1]
+        n_chunks = -(-math.prod(counts) // n_shards)
+        points_to_use_all = points_of_more_chunks(sweep.n_points // n_shards, n_chunks, max_workers)
     points_held = chunk_points
     if backend.name == "gpu":
         points_held = max(chunk_points, min(points_of_a_call(sweep), points_left))
@@ -204,12 +218,13 @@ def forecast(
         workers=workers,
         backend=backend.description,
         points_per_second=rate,
-        seconds=points_left / rate if rate else (None if points_left else 0.0),
+        seconds=seconds,
         shard=options.shard,
         processors=processors,
         elsewhere=elsewhere,
         probed=probed,
         points_again=points_again,
+        chunk_points_to_use_all=points_to_use_all,
     )
 
 

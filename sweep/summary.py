@@ -21,6 +21,7 @@ from sweep.spec import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, remaining
+from sweep.store.counts import as_stored
 from sweep.store.receipts import Flow, Receipt, by_kernel, errors, flow, is_writing, latest_rate
 from sweep.work import Values
 
@@ -198,7 +199,8 @@ def _by_status(block: xr.Dataset) -> dict[Status, int]:
     if POINTS_BY_STATUS not in block:
         return counts
     pending = {each: n for each, n in counts.items() if each is Status.pending}
-    return reduced_counts(block[POINTS_BY_STATUS].values[status != Status.pending]) | pending
+    numbers = as_stored(block[POINTS_BY_STATUS])[status != Status.pending]
+    return reduced_counts(numbers) | pending
 
 
 def weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:

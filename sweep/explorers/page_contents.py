@@ -25,6 +25,7 @@ from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
 from sweep.spec import Model, Output, Status, planes
 from sweep.statistics.outputs import POINTS_BY_STATUS
+from sweep.store.counts import is_count
 from sweep.summary import coordinates, flag_names
 from sweep.wording import listed
 
@@ -152,12 +153,13 @@ def _outputs(subject: Subject) -> list[dict[str, Any]]:
 
 def _stored_output(variable: xr.DataArray, dimensions: Collection[str]) -> dict[str, Any]:
     flags = list(flag_names(variable).values()) if is_flag(variable) else []
+    is_whole = is_count(variable) or variable.dtype.kind in "iu"
     inner = [str(dim) for dim in variable.dims if str(dim) not in dimensions]
     return {
         "name": str(variable.name),
         "unit": _unit(variable),
         "long_name": str(variable.attrs.get("long_name", "")),
-        "kind": "flag" if flags else "count" if variable.dtype.kind in "iu" else "real",
+        "kind": "flag" if flags else "count" if is_whole else "real",
         "flags": flags,
         "stored": True,
         "inner": [{"name": dim, **_labels(variable, dim)} for dim in inner],

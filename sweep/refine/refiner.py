@@ -25,6 +25,7 @@ from sweep.plan.recipes import canonical
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
 from sweep.request import POINT, Axis, Refinement, Sweep
 from sweep.spec import Status
+from sweep.store.counts import as_stored as values_as_stored
 from sweep.work import Values
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ class Refiner:
 
         SweepError if that would make more points than memory holds.
         """
-        arrays = {str(name): results[name].values.ravel() for name in results.data_vars}
+        arrays = {
+            str(n): values_as_stored(values).ravel() for n, values in results.data_vars.items()
+        }
         for output in (each for each in self._coarse.outputs if each.inner_shape):
             planes = arrays.pop(output.name).reshape(-1, len(output.planes)).T
             arrays |= dict(zip(output.planes, planes, strict=True))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, cast
 
 import google_crc32c
@@ -41,15 +42,16 @@ BLOCK_BYTES = 2**13
 MAX_FRAME_BYTES = 2**31 - 1
 
 
-def codecs(dtype: np.dtype[Any]) -> list[BloscCodec | Crc32cCodec]:
+@cache
+def codecs(dtype: np.dtype[Any]) -> tuple[BloscCodec | Crc32cCodec, ...]:
     """The zarr codecs of an array of results, which decode what `encoded` returns."""
     blosc = BloscCodec(cname="lz4", clevel=LEVEL, shuffle="shuffle", typesize=dtype.itemsize)
-    return [blosc, Crc32cCodec()]
+    return blosc, Crc32cCodec()
 
 
 def encoded_for(array: zarr.Array[Any], part: NDArray[Any]) -> Sequence[Piece]:
     """The content of the file that holds a chunk of the array, in pieces."""
-    if array.shards is None and list(array.compressors) == codecs(array.dtype):
+    if array.shards is None and array.compressors == codecs(array.dtype):
         return encoded(part, array.chunks, array.fill_value)
     return [_encoded_by_zarr(array, part)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
@@ -16,7 +16,7 @@ from sweep.errors import StoreError
 from sweep.plan.recipes import outputs_in
 from sweep.request import LEVEL, STRETCH
 from sweep.spec import MISSING, Status
-from sweep.store import extension, faults
+from sweep.store import counts, extension, faults
 from sweep.store.chunk_files import ChunkFiles
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
@@ -92,6 +92,7 @@ class CheckedZarr(BackendEntrypoint):
             as_zarr(files),  # pyright: ignore[reportArgumentType]
             consolidated=False,
             chunks=None,
+            mask_and_scale=False,  # counts are decoded once they are checked
             drop_variables=drop_variables,
         )
         return _checked(dataset, files)
@@ -133,7 +134,8 @@ class _Checked(BackendArray):
     ) -> None:
         self.name = name
         self.shape = variable.shape
-        self.dtype = variable.dtype
+        self._is_count = counts.holds_counts(variable)
+        self.dtype = np.dtype(np.float64) if self._is_count else variable.dtype
         self._variable = variable
         self._missing = missing
         self._status = status
@@ -144,14 +146,22 @@ class _Checked(BackendArray):
         """The same variable, read through this."""
         lazy: Any = indexing.LazilyIndexedArray(self)
         stored = self._variable
-        return xr.Variable(stored.dims, lazy, stored.attrs, stored.encoding)
+        encoding, attributes = dict(stored.encoding), counts.without_fill_value(stored.attrs)
+        if self._is_count:
+            encoding |= counts.encoding_of(cast("np.dtype[Any]", stored.dtype))
+        return xr.Variable(stored.dims, lazy, attributes, encoding)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         outer = indexing.IndexingSupport.OUTER
         return indexing.explicit_indexing_adapter(key, self.shape, outer, self._read)
 
     def _read(self, key: Any) -> NDArray[Any]:
-        """A part; StoreError if it is damaged."""
+        """A part as xarray decodes it; StoreError if it is damaged."""
+        values = self._checked(key)
+        return counts.decoded(values) if self._is_count else values
+
+    def _checked(self, key: Any) -> NDArray[Any]:
+        """A part as it is stored; StoreError if it is damaged."""
         values = self._intact(key)
         if self._missing is None or not (absent := _absent(values, self._missing)).any():
             return values
@@ -204,10 +214,10 @@ def settled(dataset: xr.Dataset) -> xr.Dataset:
         absent = output.isnull() if np.isnan(missing) else output == missing
         absent = absent.any([name for name in output.dims if name not in status.dims])
         lost = lost | (absent & (status == Status.ok))
-    filled = {
-        name: output.where(~lost, output.dtype.type(_missing(output.variable)))
-        for name, output in outputs.items()
-    }
+    filled: dict[str, xr.DataArray] = {}
+    for name, output in outputs.items():
+        filled[name] = output.where(~lost, output.dtype.type(_missing(output.variable)))
+        filled[name].encoding = output.encoding
     pending = status.where(~lost, status.dtype.type(Status.pending))
     return dataset.assign({**filled, "status": pending})
 

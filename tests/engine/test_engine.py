@@ -102,14 +102,18 @@ def _drawn(draw: st.DrawFn, name: str, size: int) -> NDArray[np.float64]:
 
 
 def by_hand(sweep: Sweep) -> dict[str, NDArray[Any]]:
-    """Every point of a sweep in one call of the backend, with parameters from numpy.meshgrid."""
+    """Every point of a sweep in one call of the backend, with parameters from numpy.meshgrid.
+
+    Counts are as they are read, NaN where they are missing.
+    """
     places = np.meshgrid(*(np.arange(axis.size) for axis in sweep.axes), indexing="ij")
     columns = {
         name: values[place.ravel()]
         for axis, place in zip(sweep.axes, places, strict=True)
         for name, values in axis.columns.items()
     }
-    return compute({**sweep.constants, **columns}, outputs=[o.name for o in sweep.outputs])
+    arrays = compute({**sweep.constants, **columns}, outputs=[o.name for o in sweep.outputs])
+    return {n: np.where(v == -1, np.nan, v) if v.dtype == "int32" else v for n, v in arrays.items()}
 
 
 def bits_of(dataset: xr.Dataset) -> dict[str, bytes]:

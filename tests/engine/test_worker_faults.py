@@ -24,7 +24,7 @@ from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import run
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.options import RunOptions
-from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
+from sweep.spec import MISSING_FLAG, Status
 from sweep.store import MemoryResults, Store
 from sweep.store.durable import MIN_RESERVED_BYTES
 from tests.command import environment
@@ -256,7 +256,7 @@ def test_a_chunk_that_keeps_failing_is_abandoned_and_the_run_goes_on(
     ]
     dataset = store.dataset().load()
     is_lost = np.isin(np.arange(12), (3, 11))
-    missing = {"slip_phases": MISSING_COUNT, "regime": MISSING_FLAG, "status": Status.failed}
+    missing = {"regime": MISSING_FLAG, "status": Status.failed}
     for name, computed in dataset.data_vars.items():
         stored = computed.to_numpy()
         np.testing.assert_array_equal(stored[is_lost], missing.get(str(name), np.nan))
