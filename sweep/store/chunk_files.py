@@ -97,7 +97,7 @@ class ChunkFiles:
         log = beside(self._files, "log")
         indices = [list(chunk.index) for chunk in chunks]
         if indices or log.exists(NOTE):
-            log.put(NOTE, [f"{json.dumps(indices)}\n".encode()])
+            log.put(NOTE, f"{json.dumps(indices)}\n".encode())
 
     def _noted(self) -> list[str]:
         """The names of the chunks in the note; none if there is no note or it cannot be read."""

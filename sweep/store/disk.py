@@ -242,7 +242,7 @@ class Store:
                     raise faults.gone(self._files)
                 group = json.loads(content)
                 group["attributes"][layout.WEAR] = self._attributes[layout.WEAR]
-                self._files.put(GROUP, [json.dumps(group, indent=2).encode()])
+                self._files.put(GROUP, json.dumps(group, indent=2).encode())
 
     def refuse_what_has_grown(self) -> None:
         """Raise StoreError if the store was extended since it was opened.
@@ -294,8 +294,8 @@ class Store:
         status = self._chunks.key("status", chunk)
         self._files.remove(status)
         for name, part in parts.items():
-            pieces = encoding.encoded_for(self._arrays[name], part)
-            self._files.put(self._chunks.key(name, chunk), pieces)
+            content = encoding.encoded_for(self._arrays[name], part)
+            self._files.put(self._chunks.key(name, chunk), *content)
         if chunk.shape != self.chunk_shape or self.sweep.reduction is not None:
             try:
                 self.refuse_what_has_grown()
@@ -363,10 +363,10 @@ class Store:
         with faults.writing(self._files):
             metadata = damaged_metadata(self._files, single)
             for key, content in metadata.items():
-                self._files.put(key, [content])
+                self._files.put(key, content)
             values = damaged_values(self._files, single)
-            for key, pieces in values.items():
-                self._files.put(key, pieces)
+            for key, content in values.items():
+                self._files.put(key, content)
         return [f"{self.location}/{key}" for key in (*metadata, *values)]
 
     def is_complete(self) -> bool:

@@ -77,7 +77,7 @@ def finish(files: Files) -> None:
         for name in _cut_chunks(_status(files), _status(prepared), every=every):
             files.remove(f"status/{name}")
         for key in in_order(prepared.list()):
-            files.put(key, [prepared.read(key) or b""])
+            files.put(key, prepared.read(key) or b"")
     forget(files)
 
 

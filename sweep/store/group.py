@@ -17,7 +17,7 @@ from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, o
 from sweep.request import STRETCH, LongValues, Sweep
 from sweep.spec import every_parameter
 from sweep.store.creation import REDUCED
-from sweep.store.encoding import Piece, encoded_for
+from sweep.store.encoding import encoded_for
 from sweep.store.faults import (
     damaged_coordinate,
     gone,
@@ -135,7 +135,7 @@ def damaged_metadata(files: Files, names: Iterable[str]) -> Mapping[str, bytes]:
     }
 
 
-def damaged_values(files: Files, values: Mapping[str, NDArray[Any]]) -> Mapping[str, list[Piece]]:
+def damaged_values(files: Files, values: Mapping[str, NDArray[Any]]) -> Mapping[str, bytes]:
     """The files of these parameters with one value that are missing or damaged, and their content.
 
     Their metadata must be whole. MachineError if the store is gone, in whole or in part.
@@ -144,12 +144,12 @@ def damaged_values(files: Files, values: Mapping[str, NDArray[Any]]) -> Mapping[
         group = open_group(files)
     except FileNotFoundError as error:  # also zarr's, for a folder without a group
         raise gone(files) from error
-    damaged: dict[str, list[Piece]] = {}
+    damaged: dict[str, bytes] = {}
     for name, value in values.items():
         array = array_of(group, name)
-        pieces = [*encoded_for(array, value)]
-        if not _holds(files, key := f"{name}/c", array, value, b"".join(pieces)):
-            damaged[key] = pieces
+        content = b"".join(encoded_for(array, value))
+        if not _holds(files, key := f"{name}/c", array, value, content):
+            damaged[key] = content
     return damaged
 
 

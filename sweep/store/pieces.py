@@ -67,7 +67,7 @@ class InFiles:
         return self._files.read(f"{self._folder}/{name}")
 
     def put(self, name: str, content: bytes) -> None:
-        self._files.put(f"{self._folder}/{name}", [content])
+        self._files.put(f"{self._folder}/{name}", content)
 
     def remove(self, name: str) -> None:
         self._files.remove(f"{self._folder}/{name}")

@@ -78,7 +78,7 @@ def _append(files: Files, lines: bytes) -> None:
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     if is_url(folder := str(files)):
-        files.put(f"{name}-{uuid.uuid4().hex}.jsonl", [lines])
+        files.put(f"{name}-{uuid.uuid4().hex}.jsonl", lines)
         return
     with writing(folder):
         Path(folder).mkdir(exist_ok=True)

@@ -26,7 +26,6 @@ from sweep.errors import CompileError, MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.store import MemoryResults, Store
-from sweep.store.durable import MIN_RESERVED_BYTES
 from tests.command import environment
 from tests.engine.faulty import Faulty
 from tests.engine.test_engine import ROW, SWEEP, bits_of
@@ -178,7 +177,7 @@ print(json.dumps([said, files, digests(disk / "map.zarr")]))
 """
 
 
-# Eight chunks of about 1 MB each; space for such files is reserved before they are written.
+# Eight chunks of about 1 MB each.
 OF_LARGE_FILES = {
     **REQUEST,
     "outputs": ["wear_power"],
@@ -199,7 +198,7 @@ def digests(store: Path) -> dict[str, str]:
     ("request_", "pages", "chunks", "least"),
     [
         pytest.param(REQUEST, 100, 60, 1, marks=pytest.mark.broad),
-        (OF_LARGE_FILES, 900, 8, 10 * MIN_RESERVED_BYTES),
+        (OF_LARGE_FILES, 900, 8, 2**19),
     ],
 )
 def test_a_really_full_then_really_read_only_disk(
