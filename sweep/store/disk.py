@@ -34,6 +34,7 @@ from sweep.store import durable, encoding, extension, faults, layout, lock
 from sweep.store.chunk_files import ChunkFiles, key
 from sweep.store.creation import build
 from sweep.store.differences import differences
+from sweep.store.files import Files, files_of
 from sweep.store.group import (
     array_of,
     damaged_metadata,
@@ -43,7 +44,7 @@ from sweep.store.group import (
     sweep_of,
 )
 from sweep.store.pieces import NODES, PIECES, InFiles
-from sweep.store.place import GROUP, Files, files_of, is_url, local
+from sweep.store.place import GROUP, is_url, local
 from sweep.store.reading import open_results, refuse_unreadable
 from sweep.store.receipts import Receipts
 from sweep.work import Chunk

@@ -22,7 +22,8 @@ from sweep.store.chunk_files import key, separator_of
 from sweep.store.creation import build
 from sweep.store.differences import differences, reduced_axes, unlike_values
 from sweep.store.faults import gone
-from sweep.store.place import GROUP, STATUS, Files, attributes_of, beside, in_order
+from sweep.store.files import Files, attributes_of, beside
+from sweep.store.place import GROUP, STATUS, in_order
 from sweep.work import Values
 
 

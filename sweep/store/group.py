@@ -26,7 +26,8 @@ from sweep.store.faults import (
     refuse_device,
     refuse_foreign_group,
 )
-from sweep.store.place import GROUP, Files, is_url
+from sweep.store.files import Files
+from sweep.store.place import GROUP, is_url
 from sweep.work import Values
 
 if TYPE_CHECKING:

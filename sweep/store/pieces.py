@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.statistics.partial import Partial
-from sweep.store.place import Files
+from sweep.store.files import Files
 
 PIECES, NODES = "status/pieces", "status/nodes"  # in the array's folder; zarr lists neither
 

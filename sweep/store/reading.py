@@ -21,6 +21,7 @@ from sweep.store.chunk_files import ChunkFiles
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
 from sweep.store.faults import damaged_coordinate, intact
+from sweep.store.files import Files, PassFolder, files_of
 from sweep.store.group import (
     array_of,
     as_zarr,
@@ -30,7 +31,7 @@ from sweep.store.group import (
     refuse_damaged_metadata,
 )
 from sweep.store.layout import MISSING_LEVEL, ordered
-from sweep.store.place import Files, PassFolder, files_of, is_url
+from sweep.store.place import is_url
 
 
 def open_results(path: str | Path) -> xr.Dataset:

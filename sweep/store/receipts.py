@@ -21,17 +21,16 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
-import psutil
-
 from sweep.spec import Status
 from sweep.store.faults import refuse_no_file, writing
-from sweep.store.place import Files, beside, is_url
+from sweep.store.files import Files, beside
+from sweep.store.lock import is_alive
+from sweep.store.place import is_url
 
 MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
 WINDOW_IN_CHUNKS = 3.0  # or this many times the slowest of the recent chunks, if that is longer
 RECENT_RECEIPTS = 100
 URL_SECONDS = 10.0  # how long receipts are collected there, as each flush is a request
-CLOCK_SLACK = 5.0  # s by which a process may seem younger than what it wrote: clocks are adjusted
 
 Receipt = Mapping[str, Any]
 
@@ -147,16 +146,6 @@ def is_writing(holders: Sequence[Receipt] | None) -> Callable[[Receipt], bool]:
     computes for a process that does, except at a URL, which nobody can hold (None).
     """
     return (lambda _: False) if holders == [] else is_alive
-
-
-def is_alive(receipt: Receipt) -> bool:
-    """Whether the process that wrote a receipt may still run: not if it was here and has ended."""
-    if receipt.get("host") != socket.gethostname() or "pid" not in receipt:
-        return True
-    try:
-        return psutil.Process(int(receipt["pid"])).create_time() <= _time(receipt) + CLOCK_SLACK
-    except (psutil.Error, ValueError):
-        return False
 
 
 def flow(

@@ -22,7 +22,8 @@ from sweep.config import load
 from sweep.engine.ledger import failed_arrays
 from sweep.spec import Status
 from sweep.store import Store
-from sweep.store.receipts import flow, is_alive
+from sweep.store.lock import is_alive
+from sweep.store.receipts import flow
 from tests.cli.test_command_faults import CONFIG
 from tests.command import Run, environment, json_lines, with_backend
 from tests.engine.slow import Slow

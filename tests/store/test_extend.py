@@ -19,7 +19,7 @@ from sweep.models.friction_oscillator import EXACT
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
 from sweep.store import Store, creation, disk, extension, open_results
-from sweep.store.place import files_of
+from sweep.store.files import files_of
 from tests.command import Run
 from tests.store.injected import fail_writing, stop_at
 from tests.store.test_storage_faults import CONFIG
