@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,21 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.mark.broad
+def test_a_small_sweep_in_memory_takes_50_ms() -> None:
+    """Of processor time, from the second call on: so that a busy machine keeps it, too."""
+    axes = [
+        "friction={ geomspace = [0.01, 1.0, 8] }",
+        "base_acceleration={ linspace = [0.5, 15.0, 8] }",
+    ]
+    seconds: list[float] = []
+    for _ in range(30):
+        began = time.process_time()
+        assert sweep.run("wear_power", axes, store=None)["status"].size == 64
+        seconds.append(time.process_time() - began)
+    assert min(seconds) <= 0.05
 
 
 def test_a_file_becomes_a_dataset_with_its_points() -> None:
