@@ -119,7 +119,7 @@ def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
     stored = Store.open(source)
     sweep, command = stored.sweep.of_points, _command(source, stored.sweep.of_points)
     reduction = stored.sweep.reduction
-    return Subject(name, command, sweep, dataset, shown, reduction, stored.other_code())
+    return Subject(name, command, sweep, dataset, shown, reduction, stored.made_by.other_code())
 
 
 def _command(source: str | Path, sweep: Sweep | None) -> str:

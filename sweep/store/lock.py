@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from sweep.errors import StoreError
 from sweep.store.faults import refuse_no_file, writing
+from sweep.store.place import is_url
 
 CLOCK_SLACK = 5.0  # s by which a process may seem younger than what it wrote: clocks are adjusted
 MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one another
@@ -142,9 +143,11 @@ def signed(holder: Path) -> dict[str, Any]:
         return {}
 
 
-def holders(store: Path) -> list[dict[str, Any]]:
-    """The living processes that hold the store or a shard: host, pid and time."""
-    signatures = map(signed, sorted(folder(store).glob("*.json")))
+def holders(location: str) -> list[dict[str, Any]] | None:
+    """The living processes that hold a store or a shard: host, pid, time; None for a URL."""
+    if is_url(location):
+        return None
+    signatures = map(signed, sorted(folder(Path(location)).glob("*.json")))
     return [signature for signature in signatures if signature and is_alive(signature)]
 
 

@@ -28,7 +28,7 @@ from sweep.store.group import (
     open_group,
     read_dimensions,
     recipe_of,
-    refuse_damaged_metadata,
+    refuse_damaged_constants,
 )
 from sweep.store.layout import MISSING_LEVEL, ordered
 from sweep.store.place import is_url
@@ -43,7 +43,7 @@ def open_results(path: str | Path) -> xr.Dataset:
             return derived
         group = open_group(files)
         recipe = recipe_of(group)
-        refuse_damaged_metadata(files, group)
+        refuse_damaged_constants(files, group)
         read_dimensions(group, recipe)
         # The types of xarray.open_dataset are incomplete.
         dataset: xr.Dataset = xr.open_dataset(  # pyright: ignore[reportUnknownMemberType]
