@@ -76,7 +76,8 @@ def rebuild_constants(store: Store) -> list[str]:
 
 def _damaged_constants(store: Store) -> list[tuple[layout.Variable, NDArray[Any]]]:
     """The parameters with one value that a store lacks, and their values, from its recipe."""
-    single = [(v, np.asarray(a)) for v, a in layout.coordinates(store.sweep) if not v.dimensions]
+    coordinates = layout.coordinates(store.sweep)
+    single = [(v, np.asarray(a, v.dtype)) for v, a in coordinates if not v.dimensions]
     with faults.writing(store.files):
         return [each for each in single if not _holds(store, *each)]
 

@@ -196,6 +196,10 @@ def _tear(file: Path) -> None:
     file.write_text("{")
 
 
+def _misspell(file: Path) -> None:
+    file.write_text(file.read_text().replace('"chunk_shape"', '"chunk_shaPe"'))
+
+
 def _empty(file: Path) -> None:
     file.write_bytes(b"")
 
@@ -213,7 +217,7 @@ def _remove_folder(file: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "harms"),
     [
-        ("mass/zarr.json", (Path.unlink, _tear)),
+        ("mass/zarr.json", (Path.unlink, _tear, _misspell)),
         ("damping/zarr.json", (Path.unlink, _tear)),  # at its default
         ("mass/c", (Path.unlink, _empty, flip_a_bit, _replace_by_a_pipe)),
         ("mass/c", (_remove_folder,)),
