@@ -30,7 +30,9 @@ from sweep.refine.passes import first_pass, in_memory, run_in_memory, run_in_sto
 from sweep.request import Request, Wear
 from sweep.store import MemoryResults, Store, refuse_no_path, write_derived
 from sweep.store.derived_stores import is_current, source_at
-from sweep.store.place import anything_at, local_name
+from sweep.store.files import anything_at
+from sweep.store.place import local_name
+from sweep.store.upkeep import is_complete
 from sweep.wording import shown
 
 if TYPE_CHECKING:
@@ -134,7 +136,7 @@ def compute(
     else:
         store = open_store(request, path)
         summary = run_in_store(store, request, report, stop, notify, open_backend)
-    if request.wear is not None and not summary.stopped and store.is_complete():
+    if request.wear is not None and not summary.stopped and is_complete(store):
         source = source_at(path)
         worn, place = _worn(store.dataset(), request.wear), store_of_wear(path)
         # Not if the results are old and their wear is there.
@@ -260,7 +262,7 @@ def _holds(path: Path, request: Request) -> bool:
         first = request if request.refinement is None else first_pass(request, path)[0]
     except SweepError:
         return False
-    return not stored.differences(first.sweep, accept_revision=True)
+    return not stored.made_by.differences(first.sweep, accept_revision=True)
 
 
 def _asks_for(source: Source, request: Request) -> bool:

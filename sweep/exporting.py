@@ -92,7 +92,7 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            durable.write(str(folder / name), [text.encode()], durable=False)
+            durable.write(str(folder / name), text.encode(), durable=False)
     except OSError as error:
         raise unwritable(folder, error, "another folder") from error
     return [folder / name for name in texts]

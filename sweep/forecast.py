@@ -46,6 +46,7 @@ from sweep.spec import Status, array_types, status_counts
 from sweep.statistics.brackets import MAX_COUNTED_VALUES
 from sweep.store import anything_at, in_stretches, is_url, layout, passes, remaining, stretches
 from sweep.store.in_stretches import in_pass
+from sweep.store.upkeep import failed
 from sweep.work import Chunk, Points
 
 PROBE_SECONDS = 1.0
@@ -129,7 +130,7 @@ def forecast_of(request: Request, path: str | Path) -> Forecast:
         store = open_store(request, path)
         sweep, shape = store.sweep, in_stretches(store).chunk_shape
         remainder = remaining(store)
-        fresh_cells = [*store.torn(), *(store.failed() if options.retry_failed else [])]
+        fresh_cells = [*store.chunk_files.torn(), *(failed(store) if options.retry_failed else [])]
         fresh = [chunk for cell in fresh_cells for chunk in stretches(cell, sweep.grid, shape)]
         first, later = [*remainder.pending, *fresh], [*remainder.later]
     else:

@@ -22,7 +22,17 @@ from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, remaining
 from sweep.store.counts import as_stored
-from sweep.store.receipts import Flow, Receipt, by_kernel, errors, flow, is_writing, latest_rate
+from sweep.store.lock import holders
+from sweep.store.receipts import (
+    Flow,
+    Receipt,
+    by_kernel,
+    errors,
+    flow,
+    is_writing,
+    latest_rate,
+    of_done_chunks,
+)
 from sweep.work import Values
 
 if TYPE_CHECKING:
@@ -244,12 +254,12 @@ def state(store: Store, *, damaged: bool = False) -> StoreState:
     """
     remainder = remaining(store)
     left, total = remainder.points_left, remainder.points_total
-    receipts = store.receipts()
-    alive = is_writing(holders := store.holders())
+    receipts = store.receipts.read()
+    alive = is_writing(held := holders(store.location))
     rate = latest_rate(receipts, time.time(), alive, finished=not left)
     counts, causes = _counts(store, damaged=damaged)
     notes = [receipt for receipt in receipts if "kernel_digest" in receipt]
-    done = store.done_receipts(receipts) if notes or counts.get(Status.failed) else []
+    done = of_done_chunks(receipts, store.done()) if notes or counts.get(Status.failed) else []
     notes = [receipt for receipt in notes if "chunk" not in receipt]
     return StoreState(
         points_done=total - left,
@@ -260,11 +270,11 @@ def state(store: Store, *, damaged: bool = False) -> StoreState:
         points_per_second=rate,
         seconds_left=left / rate if rate else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
-        running=running(holders, flow(receipts, time.time(), alive=alive)) if left else (),
+        running=running(held, flow(receipts, time.time(), alive=alive)) if left else (),
         errors=errors(done) if counts.get(Status.failed) else {},
         causes=causes,
         points_again=remainder.points_again,
-        kernels=by_kernel([*notes, *done], str(store.kernel_digest or "an unknown kernel")),
+        kernels=by_kernel([*notes, *done], str(store.made_by.kernel_digest or "an unknown kernel")),
     )
 
 

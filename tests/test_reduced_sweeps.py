@@ -37,6 +37,7 @@ from sweep.spec import Status
 from sweep.statistics.partial import Kept
 from sweep.store import MemoryResults, Store, in_stretches
 from sweep.store.pieces import to_bytes
+from sweep.store.upkeep import reopen
 from sweep.summary import state
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
@@ -374,7 +375,7 @@ def test_a_sample_grows_and_its_nodes_are_kept(
     assert summary.points == left
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
     assert not grown.pieces.names()
-    grown.reopen(grown.done())
+    reopen(grown, grown.done())
     assert run(grown).points == cells * (new.grid[-1] % grown.stretch)  # without the new nodes
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
 

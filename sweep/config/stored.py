@@ -35,10 +35,11 @@ def tables_of_store(source: str | Path) -> dict[str, object]:
     store knows by its digest alone.
     """
     from sweep.store import Store
+    from sweep.store.upkeep import wear_table
 
     store = Store.open(source)
-    wear = {"wear": store.wear} if store.wear else {}
-    return {**tables_of(store.sweep, str(source)), **wear}
+    wear = wear_table(store)
+    return {**tables_of(store.sweep, str(source)), **({"wear": wear} if wear else {})}
 
 
 def tables_of(sweep: Sweep, source: str) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -20,7 +21,9 @@ from sweep.request import Request
 from sweep.source import kernel_digest
 from sweep.spec import Status
 from sweep.store import Remaining, Store, anything_at, in_stretches, is_in_memory
+from sweep.store.extension import refuse_grown
 from sweep.store.layout import WEAR
+from sweep.store.upkeep import clean, failed, is_complete, keep_wear, rebuild_constants, reopen
 from sweep.work import Points
 
 
@@ -65,27 +68,22 @@ def run_in_store(
     options = request.options
     shard = options.shard
     try:
-        with store.lock(shard):
-            store.refuse_what_has_grown()
+        with store.lock(shard, partial(clean, store)):
+            refuse_grown(store.files, store.sweep.shape, store.attributes)
             if request.wear_table:
-                store.keep_wear(request.wear_table)
+                keep_wear(store, request.wear_table)
             if shard is None:  # no other run can be at work
-                store.clean()
-            for file in store.rebuild_parameters():
-                (notify or warnings.warn)(f"rebuilt {file!r} from the {_origin(file)} of the store")
-            store.reopen(own_chunks(store, store.torn(), shard))
+                clean(store)
+            for place in rebuild_constants(store):
+                (notify or warnings.warn)(f"rebuilt {place!r} from the recipe of the store")
+            reopen(store, own_chunks(store, store.chunk_files.torn(), shard))
             if options.retry_failed:
-                store.reopen(own_chunks(store, store.failed(), shard))
+                reopen(store, own_chunks(store, failed(store), shard))
             return run(store, options, report, stop, notify, open_backend, crew)
     except MachineError:  # a complete store need not be writable
-        if not store.is_complete() or (options.retry_failed and store.failed()):
+        if not is_complete(store) or (options.retry_failed and failed(store)):
             raise
         return run(store, options, report, stop)
-
-
-def _origin(file: str) -> str:
-    """What a file of a parameter is rebuilt from: its value stands in the recipe."""
-    return "metadata" if file.endswith("zarr.json") else "recipe"
 
 
 def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:

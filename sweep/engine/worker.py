@@ -287,7 +287,7 @@ def _open(job: Job, store: str) -> Worker:
     opened = Store.open(store, durable=job.options.durable)
     refuse_other_kernel(job.code, opened.sweep)
     if job.options.accept_revision:
-        opened.accept_kernel()
+        opened.receipts.accepted = opened.made_by.accepted(opened.sweep)
     backend = job.open_backend(job.options.backend)
     gpu = os.environ[VARIABLE] if job.options.gpus is not None else ""
     return Worker(in_stretches(opened), backend, state_of(job.run), gpu)

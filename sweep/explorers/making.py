@@ -161,7 +161,7 @@ def _subject(source: xr.Dataset | str | Path, outputs: Sequence[str]) -> Subject
     stored = Store.open(source)
     sweep, command = stored.sweep.of_points, _command(source, stored.sweep.of_points)
     reduction = stored.sweep.reduction
-    return Subject(name, command, sweep, dataset, shown, reduction, stored.other_code())
+    return Subject(name, command, sweep, dataset, shown, reduction, stored.made_by.other_code())
 
 
 def _results(dataset: xr.Dataset, outputs: Sequence[str]) -> Subject:

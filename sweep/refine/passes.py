@@ -20,6 +20,7 @@ from sweep.refine.refiner import Arrays, Refiner, as_stored, is_outdated
 from sweep.request import Request, Sweep
 from sweep.spec import Status
 from sweep.store import MemoryResults, PassFolder, Store, anything_at
+from sweep.store.upkeep import clean, failed
 
 
 def run_in_stores(
@@ -50,7 +51,7 @@ def run_in_stores(
                 return kept, account.summary()
     summary = run_in_store(finished, request, report, stop, notify, open_backend)
     # Passes may be left behind if their removal was killed, or if another run was quicker.
-    if folder.exists() and not finished.failed():
+    if folder.exists() and not failed(finished):
         with folder.lock():
             folder.remove()
     return finished, summary
@@ -107,7 +108,7 @@ def _finished(request: Request, path: str, folder: PassFolder) -> Store | None:
     if not anything_at(path):
         return None
     store = open_store(first_pass(request, path)[0], path)
-    again = request.options.retry_failed and store.failed()
+    again = request.options.retry_failed and failed(store)
     return None if again or (store.pending() and folder.exists()) else store
 
 
@@ -134,7 +135,7 @@ def _pass(request: Request, number: int, folder: PassFolder) -> Store:
         folder.remove(start=number)
     kept = open_store(request, path)
     if not request.options.accept_revision:  # even a pass that is done: others follow from it
-        kept.refuse_other_kernel()
+        kept.made_by.refuse_other_code()
     return kept
 
 
@@ -142,7 +143,7 @@ def _assembled(refiner: Refiner, request: Request, path: str, folder: PassFolder
     """The store with the points of all passes; passes are removed unless a point has failed."""
     folder.remove_store()
     sweep, arrays = refiner.result()
-    made_by = Store.open(folder[0]).kernel_digest
+    made_by = Store.open(folder[0]).made_by.kernel_digest
     kept = Store.create(
         path,
         sweep,
@@ -152,8 +153,9 @@ def _assembled(refiner: Refiner, request: Request, path: str, folder: PassFolder
         durable=request.options.durable,
     )
     _fill(kept, arrays)
-    kept.note_accepted_kernel()
-    kept.clean()
+    if kept.receipts.accepted:  # the values of another kernel
+        kept.append_receipt({})
+    clean(kept)
     if not (arrays["status"] == Status.failed).any():
         folder.remove()
     return kept

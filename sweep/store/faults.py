@@ -232,7 +232,7 @@ def intact(name: str, *, is_coordinate: bool = False, is_single: bool = False) -
     """
     try:
         yield
-    except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
+    except (KeyError, TypeError, ValueError, RuntimeError, OSError) as error:  # zarr's, on damage
         if is_coordinate:
             what = f"cannot be read ({_damage(error)})"
             store_error = damaged_coordinate(name, what, is_single=is_single)

@@ -89,15 +89,6 @@ def coordinates(sweep: Sweep) -> list[tuple[Variable, LongValues | NDArray[Any]]
     return [*along, *single, *derived, *levels, *map(_labels, labels.values())]
 
 
-def single_values(sweep: Sweep) -> dict[str, NDArray[Any]]:
-    """The parameters with one value, of shape (), which follow from the recipe."""
-    return {
-        variable.name: np.asarray(value)
-        for variable, value in coordinates(sweep)
-        if not variable.dimensions
-    }
-
-
 def attributes(sweep: Sweep, provenance: Mapping[str, object]) -> dict[str, Any]:
     """The attributes of the Dataset: title, origin and recipe, as texts and numbers.
 

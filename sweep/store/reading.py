@@ -21,16 +21,17 @@ from sweep.store.chunk_files import ChunkFiles
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
 from sweep.store.faults import damaged_coordinate, intact
+from sweep.store.files import Files, PassFolder, files_of
 from sweep.store.group import (
     array_of,
     as_zarr,
     open_group,
     read_dimensions,
     recipe_of,
-    refuse_damaged_metadata,
+    refuse_damaged_constants,
 )
 from sweep.store.layout import MISSING_LEVEL, ordered
-from sweep.store.place import Files, PassFolder, files_of, is_url
+from sweep.store.place import is_url
 
 
 def open_results(path: str | Path) -> xr.Dataset:
@@ -42,7 +43,7 @@ def open_results(path: str | Path) -> xr.Dataset:
             return derived
         group = open_group(files)
         recipe = recipe_of(group)
-        refuse_damaged_metadata(files, group)
+        refuse_damaged_constants(files, group)
         read_dimensions(group, recipe)
         # The types of xarray.open_dataset are incomplete.
         dataset: xr.Dataset = xr.open_dataset(  # pyright: ignore[reportUnknownMemberType]

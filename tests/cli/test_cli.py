@@ -499,7 +499,7 @@ def test_status_lists_damaged_chunks_and_how_to_repair_them(run: Run, tmp_path: 
     assert f"  {named['file']}: 28 points, friction[4:8], base_acceleration[0:7]\n" in out
     assert Path(named["file"]) == store.path / "wear_power/c/1/0"
     assert "next: sweep run a.zarr (computes these chunks again" in out
-    assert [chunk.index for chunk in store.torn()] == [(1, 0)]
+    assert [chunk.index for chunk in store.chunk_files.torn()] == [(1, 0)]
 
 
 def test_show_prints_what_the_dataset_holds(run: Run, finished: Store) -> None:

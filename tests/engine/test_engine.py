@@ -155,7 +155,7 @@ def test_same_bits_for_any_chunking_worker_count_and_place(
         summary = run(store, RunOptions(workers=3 - workers))
         kept = store.dataset().load()
         assert (summary.points, summary.stopped) == (sweep.n_points, "")
-        assert sum(receipt["points"] for receipt in store.receipts()) == sweep.n_points
+        assert sum(receipt["points"] for receipt in store.receipts.read()) == sweep.n_points
     assert bits_of(kept) == expected
     xr.testing.assert_identical(kept, memory.dataset())
 
@@ -546,7 +546,7 @@ def test_receipts_have_the_extremes_of_points_that_are_ok(
     extremes = {
         name: [values.min().item(), values.max().item()] for name, values in valid.data_vars.items()
     }
-    written = [receipt["extremes"] for receipt in store.receipts()]
+    written = [receipt["extremes"] for receipt in store.receipts.read()]
     assert written == [extremes, {}][: len(receipts)]
 
 

@@ -28,6 +28,7 @@ from sweep.refine.passes import Account
 from sweep.request import Sweep
 from sweep.spec import Status
 from sweep.store import PassFolder, Store
+from sweep.store.upkeep import failed
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import Run, environment
@@ -279,16 +280,16 @@ def test_failed_points_are_a_class_and_are_tried_again(
     path = tmp_path / "a.zarr"
     store, _ = api.compute(load(SLOW), path, open_backend=lambda name: Failing(open_backend(name)))
     part = store.dataset()
-    failed = part["status"].values == Status.failed
-    assert failed.any()
-    assert not failed.all()
+    lost = part["status"].values == Status.failed
+    assert lost.any()
+    assert not lost.all()
     assert "a.zarr.passes" in names(tmp_path)
     requested = api.with_options(load(SLOW), retry_failed=True)
     plain, _ = api.compute(load(SLOW), path)
-    assert plain.failed()  # without retry_failed, failed points stay
+    assert failed(plain)  # without retry_failed, failed points stay
     kept, summary = api.compute(requested, path)
     assert summary.stopped == ""
-    assert not kept.failed()
+    assert not failed(kept)
     assert tree(path) == whole
     assert names(tmp_path) == {"a.zarr", "a.zarr.lock", "a.zarr.log"}
 

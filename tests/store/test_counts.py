@@ -15,7 +15,7 @@ import zarr
 import sweep
 from sweep.analysis.refined import on_grid
 from sweep.config import load
-from sweep.explore.page_contents import _stored_output
+from sweep.explorers.page_contents import _stored_output
 from sweep.request import Axis
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import MemoryResults, Store, open_results
