@@ -20,6 +20,7 @@ from sweep.request import Axis
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import MemoryResults, Store, open_results
 from sweep.store.reading import settled
+from sweep.store.upkeep import reopen
 from sweep.summary import contents, state
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 from tests.test_plan import sweep_over
