@@ -10,6 +10,8 @@
 map.png
 >>> print(sweep.export("results/wear_power.zarr", "wear_power.nc"))  # or .csv, .parquet
 wear_power.nc
+>>> print(sweep.explore("wear_power", "map.html"))  # or a store, or a Dataset
+map.html
 >>> contacts = sweep.run("hanisch_fig3", store=None)
 >>> curve = sweep.fit(contacts, "xi", at={"delta": 1e-6})  # a master curve
 >>> errors = sweep.compare(sweep.run("sdnd104", store=None), "exact")  # against another method
@@ -22,14 +24,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sweep.analysis.comparison import compare as compare
+    from sweep.analysis.master_curve import Choices as Choices
+    from sweep.analysis.master_curve import ContactEnergies as ContactEnergies
+    from sweep.analysis.master_curve import Degrees as Degrees
     from sweep.analysis.master_curve import MasterCurve as MasterCurve
     from sweep.analysis.master_curve import fit as fit
     from sweep.analysis.plots import plot as plot
+    from sweep.analysis.view import ViewKeywords as ViewKeywords
+    from sweep.analysis.wear_over_years import Quantity as Quantity
     from sweep.analysis.wear_over_years import WearKeywords as WearKeywords
     from sweep.analysis.wear_over_years import wear as wear
+    from sweep.api import Source as Source
     from sweep.api import run as run
     from sweep.config import load as load
+    from sweep.config.overrides import Changes as Changes
     from sweep.engine.ledger import Progress as Progress
+    from sweep.engine.loop import Report as Report
     from sweep.errors import CompileError as CompileError
     from sweep.errors import ConfigError as ConfigError
     from sweep.errors import Fault as Fault
@@ -37,6 +47,7 @@ if TYPE_CHECKING:
     from sweep.errors import StoreError as StoreError
     from sweep.errors import SweepError as SweepError
     from sweep.errors import SweepWarning as SweepWarning
+    from sweep.explorers import explore as explore
     from sweep.exporting import export as export
     from sweep.options import RunKeywords as RunKeywords
     from sweep.request import Request as Request
@@ -55,11 +66,20 @@ PUBLIC = {
     "load": "sweep.config",
     "open_results": "sweep.store",
     "trace": "sweep.tracing",
+    "explore": "sweep.explorers",
     "Request": "sweep.request",
     "RunKeywords": "sweep.options",
     "Progress": "sweep.engine.ledger",
     "WearKeywords": "sweep.analysis.wear_over_years",
     "MasterCurve": "sweep.analysis.master_curve",
+    "Choices": "sweep.analysis.master_curve",
+    "Degrees": "sweep.analysis.master_curve",
+    "ContactEnergies": "sweep.analysis.master_curve",
+    "ViewKeywords": "sweep.analysis.view",
+    "Source": "sweep.api",
+    "Changes": "sweep.config.overrides",
+    "Report": "sweep.engine.loop",
+    "Quantity": "sweep.analysis.wear_over_years",
     "SweepError": "sweep.errors",
     "ConfigError": "sweep.errors",
     "Fault": "sweep.errors",
@@ -70,20 +90,29 @@ PUBLIC = {
 }
 
 __all__ = [
+    "Changes",
+    "Choices",
     "CompileError",
     "ConfigError",
+    "ContactEnergies",
+    "Degrees",
     "Fault",
     "MachineError",
     "MasterCurve",
     "Progress",
+    "Quantity",
+    "Report",
     "Request",
     "RunKeywords",
+    "Source",
     "StoreError",
     "SweepError",
     "SweepWarning",
+    "ViewKeywords",
     "WearKeywords",
     "__version__",
     "compare",
+    "explore",
     "export",
     "fit",
     "load",
@@ -95,10 +124,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in PUBLIC:
-        raise AttributeError(f"module 'sweep' has no attribute {name!r}")
-    return getattr(import_module(PUBLIC[name]), name)
+if not TYPE_CHECKING:  # which has each name from above, and would take any other for Any
+
+    def __getattr__(name: str) -> Any:
+        if name not in PUBLIC:
+            raise AttributeError(f"module 'sweep' has no attribute {name!r}")
+        return getattr(import_module(PUBLIC[name]), name)
 
 
 def __dir__() -> list[str]:

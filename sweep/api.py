@@ -23,6 +23,7 @@ from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.forecast import Forecast, forecast_of
+from sweep.keywords import spelled_out
 from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
@@ -31,7 +32,9 @@ from sweep.refine.refined import growing, max_points, with_points
 from sweep.request import Request, Wear
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
 from sweep.store.derived_stores import is_current, source_at
+from sweep.store.files import anything_at
 from sweep.store.place import local_name
+from sweep.store.upkeep import is_complete
 from sweep.wording import shown
 
 if TYPE_CHECKING:
@@ -40,9 +43,15 @@ if TYPE_CHECKING:
 RESULTS_FOLDER = Path("results")
 MAX_SUFFIX = 60  # characters of overrides in the name of a store
 
+MADE_FROM_STORES = {  # by suffix: the command that makes such files
+    **dict.fromkeys((".nc", ".csv", ".parquet"), "export"),
+    **dict.fromkeys((".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp"), "plot"),
+    **dict.fromkeys((".html", ".htm"), "explore"),
+}
 Source = str | Path | Mapping[str, object]
 
 
+@spelled_out(RunKeywords)
 def run(
     source: Source,
     overrides: Changes = (),
@@ -77,7 +86,9 @@ def run(
     """
     _check_callbacks(report, stop)
     finish_extension(source)
-    request = with_options(load(source, overrides), **options)
+    request = load(source, overrides)
+    _refuse_parameters(options, request)
+    request = with_options(request, **options)
     with _reporting(report, progress=progress) as reported:
         if store is None:
             return _with_wear(_in_memory(request, reported, stop).dataset(), request)
@@ -120,12 +131,13 @@ def compute(
     With [wear], the wear of finished results is kept in `store_of_wear`. SweepError as in `run`.
     """
     refuse_no_path(path)
+    refuse_suffix(path)
     Store.finish_extension(path)
     store = open_store(with_points(request, path), path)
     more = growing(request, store)
     summary = run_in_store(store, request, report, stop, notify, open_backend, more)
     store = store if more is None else more.results
-    if request.wear is not None and not summary.stopped and store.is_complete():
+    if request.wear is not None and not summary.stopped and is_complete(store):
         source = source_at(path)
         worn, place = _worn(store.dataset(), request.wear), store_of_wear(path)
         # Not if the results are old and their wear is there.
@@ -149,6 +161,17 @@ def needs(request: Request, path: str | Path) -> Forecast:
     """What running the request in the store at `path` takes; nothing is written."""
     forecast = forecast_of(with_points(request, path), path)
     return replace(forecast, points_at_most=max_points(request, path))
+
+
+def refuse_suffix(path: str | Path) -> None:
+    """SweepError if a new store would have the suffix of a file that is made from stores."""
+    suffix = Path(str(path).rstrip("/")).suffix.lower()
+    if suffix in MADE_FROM_STORES and not anything_at(path):
+        store = f"{str(path).rstrip('/')[: -len(suffix)]}.zarr"
+        raise SweepError(
+            f"results are kept in a zarr store, and {str(path)!r} is not the name of one: give "
+            f"{store!r}, and make the {suffix} from it by `sweep {MADE_FROM_STORES[suffix]}`"
+        )
 
 
 def _with_wear(dataset: xr.Dataset, request: Request) -> xr.Dataset:
@@ -175,6 +198,17 @@ def _check_callbacks(report: object, stop: object) -> None:
             f"report={shown(report)} cannot be called with one argument; "
             "give a function that can, or leave it out"
         )
+
+
+def _refuse_parameters(options: Mapping[str, object], request: Request) -> None:
+    """SweepError if a keyword is a parameter of the sweep, which is not an option of a run."""
+    parameters = {each.name for each in request.sweep.points.inputs}
+    for name, value in options.items():
+        if name in parameters and name not in OPTIONS:
+            raise SweepError(
+                f"{name} is a parameter, and no option of a run: give {{{name!r}: {shown(value)}}} "
+                "as the overrides"
+            )
 
 
 def _takes(called: object, *arguments: object) -> bool:
@@ -246,7 +280,7 @@ def _holds(path: Path, request: Request) -> bool:
         requested = with_points(request, path).sweep
     except SweepError:
         return False
-    return not stored.differences(requested, accept_revision=True)
+    return not stored.made_by.differences(requested, accept_revision=True)
 
 
 def _asks_for(source: Source, request: Request) -> bool:

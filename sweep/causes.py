@@ -36,9 +36,10 @@ def causes(model: Model, method: Method, parameters: Mapping[str, Values]) -> di
         return {}
     masks = _of_tables(model, method, parameters)
     if model.text:
-        from sweep.equations.motion_end import causes_in_window, system_of
+        from sweep.equations.motion_end import causes_in_window
+        from sweep.equations.system_file import system_of_text
 
-        masks |= causes_in_window(system_of(model.text), parameters)
+        masks |= causes_in_window(system_of_text(model.text), parameters)
     causes_in_theory: Callable[[Mapping[str, Values]], Causes]
     causes_in_theory = getattr(theory_of(model.name), "causes_outside_validity", lambda _: {})
     masks |= causes_in_theory(parameters)

@@ -37,7 +37,7 @@ def warn(message: str) -> None:
 class Fault:
     """One thing wrong with a request: where it is, what it is, and what to do about it."""
 
-    where: str  # "[parameters] mass", "--set friction", "line 7, column 3"
+    where: str  # "[parameters] mass", "override friction", "line 7, column 3"
     what: str
     cure: str = ""
 

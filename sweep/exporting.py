@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_of
+from sweep.spec import MISSING_COUNT
 from sweep.store import durable, open_results
+from sweep.store.counts import as_stored, encoding_of, is_count
 from sweep.store.derived_stores import write_zarr
 from sweep.store.faults import making, unwritable
 from sweep.store.reading import settled
@@ -39,26 +41,29 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 2**14  # formatted together; each value takes some hundred bytes of memory
 
 
-def export(
+def export(results: xr.Dataset | str | Path, path: str | Path, *, comments: bool = False) -> Path:
+    """Write results, a Dataset or the path of a store, to a file: .nc, .csv or .parquet.
+
+    Returns the file's path. An existing file is replaced once the new one is complete. The units,
+    constants and provenance of a CSV file are in the file NAME.csv.txt beside it or, with
+    `comments`, in lines with # at its head. Raises SweepError for an unknown suffix, a path that
+    cannot be written or a Dataset without results, and MachineError if the disk is full.
+    """
+    return export_as(FORMATS, results, path, comments=comments)
+
+
+def export_as(
+    formats: Mapping[str, Writer],
     results: xr.Dataset | str | Path,
     path: str | Path,
-    formats: Mapping[str, Writer] | None = None,
     *,
     comments: bool = False,
 ) -> Path:
-    """Write results, a Dataset or the path of a store, to a file in the format of its suffix.
-
-    Returns the file's path. An existing file is replaced once the new one is complete. `formats`
-    maps suffixes to writers: FORMATS (the default) or TRACE_FORMATS. The units, constants and
-    provenance of a CSV file are in the file NAME.csv.txt beside it or, with `comments`, in lines
-    with # at its head. Raises SweepError for an unknown suffix, a path that cannot be written or a
-    Dataset without results, and MachineError if the disk is full.
-    """
+    """As `export`, with other writers by suffix: FORMATS or TRACE_FORMATS."""
     dataset = settled(open_results(results)) if isinstance(results, str | Path) else results
     refuse_no_results(dataset)
     dataset = coded(dataset)
     path = Path(path)
-    formats = FORMATS if formats is None else formats
     write = formats.get(path.suffix.lower())
     if write is None:
         raise SweepError(f"{str(path)!r} has an unknown suffix: use {' or '.join(formats)}")
@@ -87,7 +92,7 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            durable.write(str(folder / name), [text.encode()], durable=False)
+            durable.write(str(folder / name), text.encode(), durable=False)
     except OSError as error:
         raise unwritable(folder, error, "another folder") from error
     return [folder / name for name in texts]
@@ -119,14 +124,18 @@ def _write_netcdf(dataset: xr.Dataset, path: Path) -> None:
     for name, variable in bare.data_vars.items():
         if variable.chunks:
             encoding[str(name)] = {"chunksizes": tuple(sizes[0] for sizes in variable.chunks)}
+        if is_count(dataset[name]):
+            of_counts = encoding_of(dataset[name].encoding["dtype"])
+            encoding[str(name)] = {**encoding.get(str(name), {}), **of_counts}
     bare.to_netcdf(path, engine="h5netcdf", encoding=encoding)
 
 
 def write_csv(dataset: xr.Dataset, path: Path, comments: str = "") -> None:
     """Write comments, a header, and one row per point in C order.
 
-    A flag and the status have two columns each: the stored code and its name. An output with
-    several values at each point has a column for each: NAME_0, NAME_1, ...
+    A flag and the status have two columns each: the stored code and its name. Counts are whole
+    numbers, empty where one is missing. An output with several values at each point has a column
+    for each: NAME_0, NAME_1, ...
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(comments)
@@ -237,11 +246,18 @@ def _columns(block: xr.Dataset) -> dict[str, NDArray[Any]]:
     columns: dict[str, NDArray[Any]] = {}
     for name in (*names, *map(str, block.data_vars)):
         variable = block[name]
-        columns[name] = variable.broadcast_like(like).transpose(*like.dims).values.ravel()
+        columns[name] = _column(variable, like)
         if meanings := flag_names(variable):
             names_of_codes = np.array([meanings.get(code, "") for code in range(256)])
             columns[f"{name}_name"] = names_of_codes[columns[name]]
     return columns
+
+
+def _column(variable: xr.DataArray, like: xr.DataArray) -> NDArray[Any]:
+    """The values at the points of `like`; counts as integers, masked where one is missing."""
+    stored = variable.copy(data=as_stored(variable))
+    values = stored.broadcast_like(like).transpose(*like.dims).values.ravel()
+    return np.ma.masked_equal(values, MISSING_COUNT) if is_count(variable) else values
 
 
 def _write_rows(file: TextIO, columns: Mapping[str, NDArray[Any]]) -> None:
@@ -249,5 +265,12 @@ def _write_rows(file: TextIO, columns: Mapping[str, NDArray[Any]]) -> None:
     length = len(next(iter(columns.values())))
     for start in range(0, length, ROWS_AT_ONCE):
         part = [values[start : start + ROWS_AT_ONCE] for values in columns.values()]
-        texts = (values.astype(str).tolist() for values in part)
+        texts = (_texts(values).tolist() for values in part)
         file.write("".join(",".join(row) + "\n" for row in zip(*texts, strict=True)))
+
+
+def _texts(values: NDArray[Any]) -> NDArray[np.str_]:
+    """The values as texts; empty where one is masked."""
+    texts = np.ma.getdata(values).astype(str)
+    texts[np.ma.getmaskarray(values)] = ""
+    return texts

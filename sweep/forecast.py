@@ -27,14 +27,22 @@ from sweep.engine.crews import (
 )
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import of_shard
+from sweep.engine.loop import FEW_CHUNKS_SECONDS
 from sweep.engine.worker import Deadline, RunState, points_of_a_call
 from sweep.options import SLURM, RunOptions
-from sweep.plan.chunking import chunk_at, chunk_counts, chunks, work_shape
+from sweep.plan.chunking import (
+    chunk_at,
+    chunk_counts,
+    chunks,
+    points_of_more_chunks,
+    work_shape,
+)
 from sweep.plan.point_columns import points, variant_sets
 from sweep.request import STRETCH, AnySweep, Axis, Reduced, Request, Sweep, is_array
 from sweep.shipped import configs_folder
 from sweep.spec import Status, array_types, status_counts
 from sweep.store import anything_at, is_url, layout, target_of
+from sweep.store.upkeep import failed
 from sweep.work import Chunk, Points
 
 PROBE_SECONDS = 1.0
@@ -87,6 +95,7 @@ class Forecast:
     processors: int = 1  # on which the workers run: of this machine, or of all SLURM jobs
     elsewhere: bool = False  # the workers are on other machines, assumed to be as fast as this one
     probed: Probed = field(default_factory=lambda: Probed())
+    chunk_points_to_use_all: int | None = None  # if there are too few chunks for the workers
 
     @property
     def fits(self) -> bool:
@@ -108,7 +117,7 @@ def forecast_of(request: Request, path: str | Path) -> Forecast:
         store = open_store(request, path)
         target = target_of(store)
         sweep, shape, pending = store.sweep, target.chunk_shape, target.pending()
-        again = [*store.torn(), *(store.failed() if options.retry_failed else [])]
+        again = [*store.chunk_files.torn(), *(failed(store) if options.retry_failed else [])]
         known = {chunk.index for chunk in pending}
         n_cell = len(sweep.grid.shape)  # dimensions of a store's chunks; blocks have one more
         reopened = {cell.index for cell in again} - {index[:n_cell] for index in known}
@@ -162,6 +171,12 @@ def forecast(
         rate = probe(sweep.points, backend, threads, probed)
         rate = None if rate is None else rate * alike
     chunk_points = chunk_at((0,) * len(chunk_shape), sweep.computed_shape, chunk_shape).n_points
+    points_to_use_all = None
+    seconds = points_left / rate if rate else (None if points_left else 0.0)
+    if backend.name != "gpu" and (seconds is None or seconds >= FEW_CHUNKS_SECONDS):
+        n_shards = 1 if options.shard is None else options.shard[1]
+        n_chunks = -(-math.prod(chunk_counts(sweep.computed_shape, chunk_shape)) // n_shards)
+        points_to_use_all = points_of_more_chunks(sweep.n_points // n_shards, n_chunks, max_workers)
     points_held = chunk_points
     if backend.name == "gpu":
         points_held = max(chunk_points, min(points_of_a_call(sweep), points_left))
@@ -185,11 +200,12 @@ def forecast(
         workers=workers,
         backend=backend.description,
         points_per_second=rate,
-        seconds=points_left / rate if rate else (None if points_left else 0.0),
+        seconds=seconds,
         shard=options.shard,
         processors=processors,
         elsewhere=elsewhere,
         probed=probed,
+        chunk_points_to_use_all=points_to_use_all,
     )
 
 

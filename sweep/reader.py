@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ParamSpec, Self, TypeVar, cast
@@ -46,6 +46,11 @@ class Faults:
         self.found.append(Fault(where, what, cure))
         if len(self.found) == self.most:
             raise TooManyFaultsError
+
+    def add_all(self, faults: Iterable[Fault]) -> None:
+        """Add faults one by one, as they are found."""
+        for fault in faults:
+            self.add(fault.where, fault.what, fault.cure)
 
     def in_order(self) -> tuple[Fault, ...]:
         """The faults in the order of the file; those of options come first."""
@@ -117,7 +122,9 @@ class Table:
         for index, key in enumerate(islice(self.mapping, MAX_KEYS_PLACED)):
             self.faults.positions.setdefault(self.place_of(key), (*position, index))
         if not self.is_table:
-            self.fault("", f"{written(cast(object, raw))} is not a table")
+            where = self.place_of("")
+            cure = f"write [{where}] above its entries" if "." in where else ""
+            self.fault("", f"{written(cast(object, raw))} is not a table", cure)
 
     def child(self, raw: object, name: str, position: Position) -> Self:
         """A table in this one; `name` is what places call it."""
@@ -287,6 +294,8 @@ class Table:
             for name in names:
                 raw, position = table.mapping[name], table.position_of(name)
                 tables[name] = table.child(raw, table.place_of(name), position)
+                if not tables[name].is_table:  # what it leaves out is not known
+                    self.faults.meant.add(name)
                 if error := check(name):
                     tables[name].fault("", error.what, error.cure)
         if empty and table.is_table and not table.mapping:

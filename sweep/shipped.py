@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 
@@ -30,6 +31,7 @@ def modules_folder() -> Path:
     return Path(__file__).resolve().parent / "modules"
 
 
+@cache
 def _folder(name: str) -> Path:
     """Next to the package in a checkout, which has a pyproject.toml; in the package in a wheel."""
     package = Path(__file__).resolve().parent

@@ -136,7 +136,7 @@ def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:
     system = system_of_text(kernel.model.text)
     output_names = [output.name for output in kernel.outputs]
     text = header_of(system, output_names, kernel.method.name, traced=target == "trace")
-    return _included(text.splitlines(keepends=True), f"{system.name} (generated)", seen)
+    return _included(text, f"{system.name} (generated)", seen)
 
 
 def kernel_digest(sweep: Sweep) -> str:
@@ -201,25 +201,35 @@ def _flatten(
     if f"{label}/{name}" in seen:
         return
     seen.add(f"{label}/{name}")
-    lines = (folders[label] / name).read_text(encoding="utf-8").splitlines(keepends=True)
+    text = (folders[label] / name).read_text(encoding="utf-8")
     own = _shipped() if label == "kernels" else folders
-    yield from _included(lines, f"{label}/{name}", seen, own)
+    yield from _included(text, f"{label}/{name}", seen, own)
 
 
 def _included(
-    lines: list[str], name: str, seen: set[str], folders: Mapping[str, Traversable] | None = None
+    text: str, name: str, seen: set[str], folders: Mapping[str, Traversable] | None = None
 ) -> Iterable[str]:
-    """The lines of a file, with those of its includes in their place."""
+    """The text of a file, with those of its includes in their place."""
     yield f'#line 1 "{name}"\n'
-    for number, line in enumerate(lines, start=1):
-        include = INCLUDE.match(line)
+    for part, include, number in _cut_at_includes(text):
+        yield part
         if include:
-            yield from _flatten(include[1], seen, folders)
+            yield from _flatten(include, seen, folders)
             yield f'#line {number + 1} "{name}"\n'
-        elif line.strip() != "#pragma once":
-            yield line
+
+
+@lru_cache(maxsize=256)
+def _cut_at_includes(text: str) -> list[tuple[str, str, int]]:
+    """The text before each #include, the name of the header, if any, and the number of its line."""
+    parts: list[tuple[str, str, int]] = []
+    lines: list[str] = []
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        if include := INCLUDE.match(line):
+            parts.append(("".join(lines), include[1], number))
+            lines.clear()
         else:
-            yield "\n"
+            lines.append("\n" if line.strip() == "#pragma once" else line)
+    return [*parts, ("".join(lines), "", 0)]
 
 
 def _generated(kernel: Kernel) -> str:
@@ -317,7 +327,8 @@ def _observables(model: Model, *, items: bool = False) -> list[str]:
 
 def _spelled(model: Model, parameters: Iterable[Parameter]) -> list[str]:
     """The parameters' names in C++."""
-    return [model.prefix * (each in model.parameters) + each.name for each in parameters]
+    own = {each.name: each for each in model.parameters}
+    return [model.prefix * (own.get(each.name) == each) + each.name for each in parameters]
 
 
 def _fields(model: Model) -> list[str]:

@@ -250,7 +250,9 @@ class Method:
     # Most registers of a thread on a GPU, so that more threads run at once, in kernels with every
     # variant that has a value: others need more in their time loop. None: the compiler chooses.
     registers: int | None = None
-    least_chunk: int = 2**16  # minimum number of points per chunk; smaller if a point takes long
+    # Minimum number of points per chunk; smaller if a point may take long, and then a multiple of
+    # the points that a processor computes at a time.
+    least_chunk: int = 2**16
     # Where neighbours differ, points of one kind are computed together, in ascending order of cost.
     # Kinds are conditions (A > B or A == B); costs are expressions as in [derived], without closed
     # forms, and the first one that varies is used.

@@ -21,7 +21,18 @@ from sweep.spec import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, remaining
-from sweep.store.receipts import Flow, Receipt, by_kernel, errors, flow, is_writing, latest_rate
+from sweep.store.counts import as_stored
+from sweep.store.lock import holders
+from sweep.store.receipts import (
+    Flow,
+    Receipt,
+    by_kernel,
+    errors,
+    flow,
+    is_writing,
+    latest_rate,
+    of_done_chunks,
+)
 from sweep.work import Values
 
 if TYPE_CHECKING:
@@ -198,7 +209,8 @@ def _by_status(block: xr.Dataset) -> dict[Status, int]:
     if POINTS_BY_STATUS not in block:
         return counts
     pending = {each: n for each, n in counts.items() if each is Status.pending}
-    return reduced_counts(block[POINTS_BY_STATUS].values[status != Status.pending]) | pending
+    numbers = as_stored(block[POINTS_BY_STATUS])[status != Status.pending]
+    return reduced_counts(numbers) | pending
 
 
 def weighting(dataset: xr.Dataset) -> tuple[str | None, Values | None]:
@@ -242,12 +254,12 @@ def state(store: Store, *, damaged: bool = False) -> StoreState:
     """
     remainder = remaining(store)
     left, total = remainder.points_left, remainder.points_total
-    receipts = store.receipts()
-    alive = is_writing(holders := store.holders())
+    receipts = store.receipts.read()
+    alive = is_writing(held := holders(store.location))
     rate = latest_rate(receipts, time.time(), alive, finished=not left)
     counts, causes = _counts(store, damaged=damaged)
     notes = [receipt for receipt in receipts if "kernel_digest" in receipt]
-    done = store.done_receipts(receipts) if notes or counts.get(Status.failed) else []
+    done = of_done_chunks(receipts, store.done()) if notes or counts.get(Status.failed) else []
     notes = [receipt for receipt in notes if "chunk" not in receipt]
     return StoreState(
         points_done=total - left,
@@ -258,12 +270,12 @@ def state(store: Store, *, damaged: bool = False) -> StoreState:
         points_per_second=rate,
         seconds_left=left / rate if rate else None,
         last_written=str(receipts[-1]["time"]) if receipts else None,
-        running=running(holders, flow(receipts, time.time(), alive=alive))
+        running=running(held, flow(receipts, time.time(), alive=alive))
         if left or store.may_grow
         else (),
         errors=errors(done) if counts.get(Status.failed) else {},
         causes=causes,
-        kernels=by_kernel([*notes, *done], str(store.kernel_digest or "an unknown kernel")),
+        kernels=by_kernel([*notes, *done], str(store.made_by.kernel_digest or "an unknown kernel")),
         may_grow=store.may_grow,
     )
 

@@ -18,7 +18,7 @@ from sweep.config import load
 from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
-from sweep.exporting import TRACE_FORMATS, export
+from sweep.exporting import TRACE_FORMATS, export_as
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.request import STRETCH, Axis, Sweep
@@ -71,13 +71,11 @@ def trace(
     """
     if not isinstance(cast(object, at or {}), Mapping):
         raise SweepError(f"at={shown(at)} is not a mapping. Give values by name, as a dict")
-    # JSON and TOML write text alike.
     values = {
-        name: json.dumps(value) if isinstance(value, str) else repr(np.asarray(value).tolist())
+        name: value if isinstance(value, str) else np.asarray(value).tolist()
         for name, value in (at or {}).items()
     }
-    texts = [f"{name}={value}" for name, value in values.items()]
-    sweep = load(source, overrides, at=texts).sweep.points
+    sweep = load(source, overrides, at=values).sweep.points
     return trace_point(sweep, times=times, samples=samples, start=start, end=end, cycles=cycles)
 
 
@@ -166,7 +164,7 @@ def save(dataset: xr.Dataset, path: str | Path, cycles: float | None = SHOWN_CYC
         from sweep.analysis.traces import plot_trace
 
         return plot_trace(dataset, path, cycles)
-    return export(dataset, path, TRACE_FORMATS)
+    return export_as(TRACE_FORMATS, dataset, path)
 
 
 def refuse_end(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,13 @@ from sweep.models import models
 
 ROOT = Path(__file__).resolve().parents[1]
 OF_PYTEST_AND_PYTHON = {"__init__", "__main__", "conftest"}
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    definition = re.compile(r"^class ([A-Z]\w*)", re.MULTILINE)
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "sweep").rglob("*.py")]
+    counts = Counter(name for text in texts for name in definition.findall(text))
+    assert [name for name, count in counts.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("folder", ["sweep", "tests"])

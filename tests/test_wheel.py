@@ -201,7 +201,7 @@ PAGES_WITHOUT_ZIG = """
 import importlib.util, sys
 known = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *more: None if name == "ziglang" else known(name, *more)
-from sweep.explore import explore
+from sweep.explorers import explore
 for name in ("wear_power", "master_surface", "sdnd122"):
     print(explore(name, f"{name}.html"))
 """

@@ -15,6 +15,4 @@ sweep.plot(ds, "wear_power", "wear_surface.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("wear_surface.zarr", "wear_surface.html")
+sweep.explore("wear_surface.zarr", "wear_surface.html")

@@ -20,6 +20,4 @@ sweep.plot(ds, "wear_power", "step_size_errors.png", against="exact")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("step_size_errors.zarr", "step_size_errors.html")
+sweep.explore("step_size_errors.zarr", "step_size_errors.html")

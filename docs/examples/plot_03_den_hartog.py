@@ -20,6 +20,4 @@ sweep.plot(ds, "peak_slip_speed", "den_hartog.png", x="angular_frequency", lines
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("den_hartog.zarr", "den_hartog.html")
+sweep.explore("den_hartog.zarr", "den_hartog.html")

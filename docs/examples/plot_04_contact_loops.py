@@ -27,6 +27,4 @@ plot_trace(motion, "contact_loops.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("contact_loops.zarr", "contact_loops.html")
+sweep.explore("contact_loops.zarr", "contact_loops.html")

@@ -27,6 +27,4 @@ figure.savefig("master_curves.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("master_curves.zarr", "master_curves.html")
+sweep.explore("master_curves.zarr", "master_curves.html")

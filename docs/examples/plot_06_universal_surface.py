@@ -37,6 +37,4 @@ figure.savefig("universal_surface.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("universal_surface.zarr", "universal_surface.html")
+sweep.explore("universal_surface.zarr", "universal_surface.html")

@@ -20,6 +20,4 @@ plot_backbone(ds, "backbone.png", per="wall_stiffness")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("backbone.zarr", "backbone.html")
+sweep.explore("backbone.zarr", "backbone.html")

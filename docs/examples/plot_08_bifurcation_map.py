@@ -19,6 +19,4 @@ sweep.plot(ds, "maxima", "bifurcation_map.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("bifurcation_map.zarr", "bifurcation_map.html")
+sweep.explore("bifurcation_map.zarr", "bifurcation_map.html")

@@ -19,6 +19,4 @@ sweep.plot(ds, "stuck", "belt.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("belt.zarr", "belt.html")
+sweep.explore("belt.zarr", "belt.html")

@@ -16,6 +16,4 @@ sweep.plot(ds, "wear_power_mean", "uncertainty.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("uncertainty.zarr", "uncertainty.html")
+sweep.explore("uncertainty.zarr", "uncertainty.html")

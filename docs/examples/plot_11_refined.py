@@ -15,6 +15,4 @@ sweep.plot(ds, "regime", "refined.png")
 # %%
 # The explorer of this sweep:
 
-from sweep.explore import explore
-
-explore("refined.zarr", "refined.html")
+sweep.explore("refined.zarr", "refined.html")

@@ -31,6 +31,4 @@ sweep.plot(ds, "time_to_limit", "time_to_limit.png")
 # %%
 # The explorer of this wear:
 
-from sweep.explore import explore
-
-explore("tube_wear.zarr", "wear_in_years.html")
+sweep.explore("tube_wear.zarr", "wear_in_years.html")

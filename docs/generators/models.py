@@ -197,7 +197,6 @@ def _consequences(event: Event, symbols: dict[str, str]) -> str:
 
 KINDS = {
     "share": "share of the time with", "final": "final value of",
-    "event_mean": "mean of", "event_maximum": "maximum of", "event_sum": "sum of",
     "values": "values of", "rms": "root mean square of",
 }  # fmt: skip
 

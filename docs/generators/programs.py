@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pkgutil
 import re
 
@@ -15,9 +16,9 @@ from sweep.errors import SweepError
 def command_page() -> str:
     """Every command with its arguments and options, as its --help has them."""
     parts = [
-        "# Commands\n\nEach command prints this text with `--help`. Commands that report have "
-        '`--json`, in which null means no value and infinite numbers are "Infinity". How commands '
-        "end: [exit statuses](exit_statuses.md)."
+        "# Commands\n\nEach command prints this text with `--help`. What `-o` and `--json` mean: "
+        "[find a command](../how_to/use_commands.md). How commands end: "
+        "[exit statuses](exit_statuses.md)."
     ]
     for name in COMMANDS:
         directive = _directive(
@@ -58,10 +59,14 @@ def python_page() -> str:
     """The functions and types of `sweep`, and the closed forms of `sweep.theory`."""
     parts = ["# Python\n\n`import sweep` imports nothing else until a function is used."]
     public = {name: getattr(sweep, name) for name in sweep.__all__ if name != "__version__"}
-    types = {name for name, each in public.items() if isinstance(each, type)}
+    functions = [name for name, each in public.items() if inspect.isfunction(each)]
+    types = [name for name, each in public.items() if isinstance(each, type)]
     parts.append("## Functions")
-    parts += [_directive("autofunction", f"sweep.{name}") for name in public if name not in types]
+    parts += [_directive("autofunction", f"sweep.{name}") for name in functions]
     parts.append("## Types")
+    others = [name for name in public if name not in (*functions, *types)]
+    rows = [(code(f"sweep.{name}"), code(str(public[name]))) for name in others]
+    parts.append(table(("name in signatures", "stands for"), rows))
     for name in sorted(types):
         kind = "autoexception" if issubclass(public[name], Exception) else "autoclass"
         parts.append(_directive(kind, f"sweep.{name}"))

@@ -14,7 +14,7 @@ import xarray as xr
 from sweep.analysis.labels import point_text
 from sweep.analysis.relative_errors import error_name, errors
 from sweep.analysis.slices import Slice, is_flag
-from sweep.config.quantities import number
+from sweep.config.quantities import number, value_of
 from sweep.config.sweep_file import plain
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
@@ -172,7 +172,8 @@ def _parameter_values(
         if name not in known:
             raise SweepError(f"method {method!r} takes no {name!r}; {nearest(str(name), known)}")
         try:
-            parameter_values[name] = number(plain(value), known[name])
+            plain_value = value_of(value) if isinstance(value, str) else plain(value)
+            parameter_values[name] = number(plain_value, known[name])
         except FaultError as error:
             raise SweepError(f"{name}: {error}") from None
     return parameter_values

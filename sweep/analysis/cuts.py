@@ -30,6 +30,7 @@ from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import Status, index_name
+from sweep.store.counts import is_count
 from sweep.summary import contents
 from sweep.wording import listed
 
@@ -229,7 +230,7 @@ def _output_names(dataset: xr.Dataset, output: str | None) -> list[str]:
     if output is not None:
         check_names("output", [output], [*names, "status"])
         return [output]
-    real = [name for name in names if dataset[name].dtype.kind == "f"]
+    real = [n for n in names if dataset[n].dtype.kind == "f" and not is_count(dataset[n])]
     if not names:
         raise SweepError("nothing to draw: the sweep has no output but its status; name that")
     return real or names[:1]

@@ -156,6 +156,7 @@ def _by_text(axis: xr.DataArray, text: str) -> float:
     if not labels:
         unit = str(axis.attrs.get("units", "1"))
         return in_unit(f"at {axis.name}", text, unit, infinite=True)
+    text = text if text in labels else text.strip("\"'")  # quoted as text is in a file
     if text not in labels:
         raise SweepError(f"{axis.name} has no {text!r}: {wording.nearest(text, labels)}")
     return float(labels.index(text))

@@ -18,6 +18,7 @@ from sweep.errors import SweepError
 from sweep.plan.recipes import plain
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
 from sweep.request import LEVEL
+from sweep.store.counts import as_stored, decoded, is_count
 from sweep.work import Values
 
 MAX_GRID_POINTS = 10**8  # of a grid, all of which is in memory
@@ -132,13 +133,13 @@ def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
     if math.prod(shape) > MAX_GRID_POINTS:
         raise SweepError(f"the grid would have {math.prod(shape):,} points; ask for fewer levels")
     order = np.argsort(cells.points)
-    variables = {
-        str(name): xr.Variable(
-            tuple(axes), _spread(variable.values[order], cells, order, levels), variable.attrs
-        )
-        for name, variable in dataset.data_vars.items()
-        if variable.ndim == 1
-    }
+    variables: dict[str, xr.Variable] = {}
+    for name, variable in dataset.data_vars.items():
+        if variable.ndim == 1:
+            values = _spread(as_stored(variable)[order], cells, order, levels)
+            values = decoded(values) if is_count(variable) else values
+            encoding = variable.encoding if is_count(variable) else {}
+            variables[str(name)] = xr.Variable(tuple(axes), values, variable.attrs, encoding)
     coordinates = {name: (name, axes[name], dataset[name].attrs) for name in axes}
     single = {str(name): dataset[name] for name in dataset.coords if not dataset[name].ndim}
     return xr.Dataset(variables, {**coordinates, **single}, dataset.attrs)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from decimal import Decimal
 from typing import Any, TypedDict, cast
 
+import numpy as np
+
+from sweep import units
 from sweep.errors import FaultError, SweepError
 from sweep.spec import Parameter
-from sweep.units import parse, registry
 from sweep.wording import nearest, shown
 
 Limits = tuple[float | str, float | str]
@@ -119,16 +120,9 @@ def view_of(keywords: ViewKeywords) -> View:
 def factor(unit: str, shown_in: str, name: str) -> float:
     """How many of one unit another one is; SweepError if they measure different things."""
     try:
-        source, target = (parse("" if text == "1" else text) for text in (unit, shown_in))
-        return float(registry().Quantity(Decimal(1), source).to(target).magnitude)
+        return units.factor(unit, shown_in)
     except FaultError as error:
         raise SweepError(f"unit of {name}: {error}") from None
-    except Exception as error:  # pint's errors have several bases
-        own = "has no unit" if unit == "1" else f"is in {unit}"
-        raise SweepError(
-            f"unit of {name}: it {own} and cannot be shown in {shown_in!r}: leave it out, or "
-            "give another unit"
-        ) from error
 
 
 def in_unit(what: str, value: object, unit: str, *, infinite: bool = False) -> float:
@@ -136,12 +130,11 @@ def in_unit(what: str, value: object, unit: str, *, infinite: bool = False) -> f
 
     SweepError, which begins with what it is.
     """
-    from sweep.config.quantities import as_written, number
-    from sweep.config.sweep_file import plain
+    from sweep.config.quantities import number, value_of
 
     parameter = Parameter(name=what, symbol="", unit=unit, meaning="", infinite=infinite)
-    value = plain(value)
     try:
-        return number(as_written(value) if isinstance(value, str) else value, parameter)
+        plain = value_of(value) if isinstance(value, str) else np.asarray(value).tolist()
+        return number(plain, parameter)
     except FaultError as error:
         raise SweepError(f"{what}: {error}") from None

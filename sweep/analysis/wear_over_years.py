@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sweep.config import load_wear
 from sweep.config.wear_table import CARRIED, SHARES, power_fault
 from sweep.errors import SweepError
+from sweep.keywords import spelled_out
 from sweep.request import Wear
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import open_results
@@ -45,25 +46,26 @@ Quantity: TypeAlias = float | str  # in SI units, or text with a unit
 
 
 class WearKeywords(TypedDict, total=False):
-    """The keys of [wear]."""
+    """The keys of [wear]; None is the same as not given."""
 
-    law: str
-    coefficient: Quantity | Mapping[str, Sequence[float]]
-    exponent: float
-    decay: Quantity
-    slope: Quantity
-    years: float | str | Sequence[float]
-    power: str
-    quantiles: float | str | Sequence[float]
-    geometry: str
-    radius: Quantity
-    length: Quantity
-    angle: Quantity
-    hole_radius: Quantity
-    small: bool
-    limit: Quantity
+    law: str | None
+    coefficient: Quantity | Mapping[str, Sequence[float]] | None
+    exponent: float | None
+    decay: Quantity | None
+    slope: Quantity | None
+    years: float | str | Sequence[float] | None
+    power: str | None
+    quantiles: float | str | Sequence[float] | None
+    geometry: str | None
+    radius: Quantity | None
+    length: Quantity | None
+    angle: Quantity | None
+    hole_radius: Quantity | None
+    small: bool | None
+    limit: Quantity | None
 
 
+@spelled_out(WearKeywords)
 def wear(results: xr.Dataset | str | Path, **table: Unpack[WearKeywords]) -> xr.Dataset:
     """Worn volume and depth over years, from the wear powers of a sweep.
 
@@ -75,7 +77,7 @@ def wear(results: xr.Dataset | str | Path, **table: Unpack[WearKeywords]) -> xr.
     output, by default "wear_power". The Dataset is described at `wear_over_time`. Raises
     ConfigError with every fault.
     """
-    settings = load_wear({**table}, "wear")
+    settings = load_wear({key: v for key, v in table.items() if v is not None}, "wear")
     dataset = results if isinstance(results, xr.Dataset) else open_results(results)
     return wear_over_time(dataset, settings)
 

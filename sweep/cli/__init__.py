@@ -5,15 +5,14 @@ from __future__ import annotations
 import errno
 import io
 import os
-import re
 import sys
 import traceback
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sweep.cli.app import app
-from sweep.cli.printing import print_object
+from sweep.cli.app import app, usage_message
+from sweep.cli.printing import print_object, print_warning
 from sweep.errors import ConfigError, MachineError, SweepError, SweepWarning, machine_error
 from sweep.wording import escaped
 
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
     kind = "" if issubclass(category, SweepWarning) else f"{category.__name__}: "
-    print(f"warning: {kind}{escaped(str(message))}", file=sys.stderr)
+    print_warning(f"{kind}{message}")
 
 
 def _main(arguments: Sequence[str]) -> int:
@@ -85,13 +84,16 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _print_usage_error(arguments: Sequence[str], error: Any) -> int:
-    """Print what is wrong with a command line, after its usage; return the exit status."""
-    text = io.StringIO()
-    error.show(file=text)
-    print(
-        re.sub(r"^Error: ", "error: ", text.getvalue(), flags=re.MULTILINE), end="", file=sys.stderr
-    )
-    _print_error_json(arguments, error.exit_code, error.format_message())
+    """Print what is wrong with a command line, then its usage; return the exit status."""
+    message, context = usage_message(error), getattr(error, "ctx", None)
+    if message.startswith("Usage:"):  # the help, which `sweep` alone prints
+        print(message, file=sys.stderr)
+    else:
+        print(f"error: {escaped(message)}", file=sys.stderr)
+        if context is not None:
+            usage = context.get_usage().replace("Usage:", "usage:", 1)
+            print(f"{usage}; see `{context.command_path} --help`", file=sys.stderr)
+    _print_error_json(arguments, error.exit_code, message)
     return error.exit_code
 
 

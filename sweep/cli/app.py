@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any, TypeVar
@@ -10,6 +11,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sweep import __version__
+from sweep.errors import SweepError
+from sweep.wording import nearest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -93,6 +96,13 @@ class Commands(TyperGroup):
             import_module(COMMANDS[cmd_name][0])
         return _imported.get(cmd_name)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called; SweepError with the nearest one if there is none."""
+        if not (args[0].startswith("-") or ctx.resilient_parsing or args[0] in COMMANDS):
+            cure = nearest(args[0], [*COMMANDS, "--help"])
+            raise SweepError(f"there is no command {args[0]!r}; {cure}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """List the commands without importing one."""
         with formatter.section("Commands"):
@@ -100,13 +110,15 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command whose usage line shows what is typed: FILE, and [NAME] if it may be left out."""
+    """A command whose usage line shows what is typed: FILE, -o FILE, [NAME] if optional."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002
         typed = [each for each in self.params if each.param_type_name == "argument"]
         names = [str(each.metavar) for each in typed]
         shown = zip(names, typed, strict=True)
-        return ["[OPTIONS]", *(name if each.required else f"[{name}]" for name, each in shown)]
+        arguments = [name if each.required else f"[{name}]" for name, each in shown]
+        needed = [each for each in self.params if each.required and each not in typed]
+        return ["[OPTIONS]", *arguments, *(f"{each.opts[-1]} {each.metavar}" for each in needed)]
 
 
 def command(*examples: str, name: str | None = None) -> Callable[[Function], Function]:
@@ -117,10 +129,40 @@ def command(*examples: str, name: str | None = None) -> Callable[[Function], Fun
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
         own_name = name or function.__name__
         alone.command(own_name, cls=Command, epilog=f"\b\nExamples:\n{lines}")(function)
-        _imported[own_name] = typer.main.get_command(alone)
+        made: Any = typer.main.get_command(alone)
+        for each in made.params:
+            if each.param_type_name == "argument":
+                each.display_type_rich = _no_type
+        _imported[own_name] = made
         return function
 
     return declared
+
+
+def _no_type(ctx: object) -> None:
+    """Nothing in place of `<str>`, which help has behind the name of an argument."""
+
+
+def usage_message(error: Any) -> str:
+    """What is wrong with a command line and what to type, in the words of other messages."""
+    message = str(error.format_message())
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    params = [] if command is None else [*command.params]
+    options = [name for each in params for name in each.opts if name.startswith("-")]
+    options = [*dict.fromkeys([*options, "--help"])]
+    if message.startswith("Usage:"):
+        return message
+    if message.startswith("No such option"):
+        return f"there is no option {error.option_name!r}; {nearest(error.option_name, options)}"
+    if extra := re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)\.?", message):
+        cure = "leave it out, or quote text with blanks"
+        if "=" in extra[1] and (option := next((o for o in ("--at", "--set") if o in options), "")):
+            cure = f"write {option} {extra[1]}"
+        return f"{extra[1]!r} is one argument too many: {cure}"
+    for kind, cure in {"integer": "give a whole number", "number": "give a number"}.items():
+        message = re.sub(rf"Input should be a valid {kind}.*", cure, message)
+    message = message.replace("Value error, ", "").removesuffix(".")
+    return message[:1].lower() + message[1:]
 
 
 app = typer.Typer(

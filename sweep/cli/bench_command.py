@@ -27,7 +27,7 @@ def bench(
     ] = None,
     overrides: Annotated[
         list[str] | None,
-        option("NAME=VALUE", "Change one entry of every file; may be repeated.", "--set"),
+        option("NAME=VALUE", "Override one entry of every file; may be repeated.", "--set"),
     ] = None,
     threads: Annotated[
         int, typer.Option("--workers", min=1, metavar="N", help="Number of threads.")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sweep.cli.app import command
-from sweep.cli.parameters import argument, flag, option, output_option
+from sweep.cli.parameters import Json, argument, flag, option, output_option
 
 
 @command(
@@ -19,7 +18,11 @@ from sweep.cli.parameters import argument, flag, option, output_option
 def explore(
     source: Annotated[str, argument("STORE|FILE", "A store, or a sweep file that is not run.")],
     path: Annotated[
-        Path | None, output_option("FILE", "Default: NAME.html, beside a store in a folder.")
+        str | None,
+        output_option(
+            "FILE",
+            "The page, in .html. Default: NAME.html, beside a store on a disk and otherwise here.",
+        ),
     ] = None,
     open_page: Annotated[bool, flag("--open", "Open the page in the browser.")] = False,
     outputs: Annotated[
@@ -28,6 +31,7 @@ def explore(
     size: Annotated[
         int, typer.Option(min=1, metavar="KB", help="Largest size of the page, in kB.")
     ] = 250,
+    as_json: Json = False,
 ) -> None:
     """Write a page in which the map of a sweep can be explored.
 
@@ -39,4 +43,4 @@ def explore(
     from sweep.cli.actions.explore_action import write_page
 
     names = [name.strip() for name in (outputs or "").split(",") if name.strip()]
-    write_page(source, path, names, size, open_page=open_page)
+    write_page(source, path, names, size, open_page=open_page, as_json=as_json)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from sweep.cli.app import command
-from sweep.cli.parameters import StorePath, flag, output_option
+from sweep.cli.parameters import Json, StorePath, flag, output_option
+from sweep.cli.printing import print_json
 
 
 @command("sweep export results/wear_power.zarr -o wear_power.csv")
 def export(
     store: StorePath,
-    path: Annotated[Path, output_option("FILE", "Path ending in .nc, .csv or .parquet.")],
+    path: Annotated[
+        str,
+        output_option("FILE", "The file; its suffix sets the format: .nc, .csv or .parquet."),
+    ],
     comments: Annotated[
         bool, flag("--comments", "Put units and provenance at the head of a CSV file, after #.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Write the results as netCDF, CSV or Parquet.
 
@@ -24,4 +28,8 @@ def export(
     """
     from sweep.exporting import export as write
 
-    print(write(store, path, comments=comments))
+    written = str(write(store, path, comments=comments))
+    if as_json:
+        print_json({"file": written})
+    else:
+        print(written)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
 from sweep.cli.app import command
@@ -73,7 +72,12 @@ def fit(
         int, option("N", "Number of lines before the header of a CSV file. Default: 0.")
     ] = 0,
     folder: Annotated[
-        Path | None, output_option("FOLDER", "Default: NAME_fit beside the source.")
+        str | None,
+        output_option(
+            "FOLDER",
+            "Folder of the coefficients, functions and pictures. Default: NAME_fit beside the "
+            "source.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -26,13 +25,6 @@ def filled(parameter: typer.CallbackParam, value: str | None) -> str | None:
     return value
 
 
-def _output_path(text: str | Path) -> Path:
-    """The value of --output; SweepError if it is empty, which `Path` would turn into the folder."""
-    if text == "":
-        raise SweepError("--output is empty; is a shell variable unset?")
-    return Path(text)
-
-
 def argument(metavar: str, meaning: str) -> Any:
     """An argument that must not be empty if it is given."""
     return typer.Argument(metavar=metavar, help=meaning, callback=filled)
@@ -48,14 +40,20 @@ def flag(name: str, meaning: str) -> Any:
     return typer.Option(name, help=meaning)
 
 
-def output_option(metavar: str, meaning: str) -> Any:
-    """The option --output."""
-    return typer.Option("--output", "-o", parser=_output_path, metavar=metavar, help=meaning)
+def output_option(kind: Literal["STORE", "FILE", "FOLDER"], meaning: str) -> Any:
+    """The option -o, for the one place where the result of a command goes.
+
+    `meaning` ends with "Default: ...", unless the option is required.
+    """
+    names = ("--output", "--store", "-o") if kind == "STORE" else ("--output", "-o")
+    return typer.Option(*names, parser=_output_text, metavar=kind, help=meaning)
 
 
-def store_option(meaning: str) -> Any:
-    """The option --store, for the store that a command makes."""
-    return typer.Option("--store", "-o", metavar="STORE", help=meaning, callback=filled)
+def _output_text(text: str) -> str:
+    """The value of --output; SweepError if it is empty, which a path would take for the folder."""
+    if text == "":
+        raise SweepError("--output is empty; is a shell variable unset?")
+    return text
 
 
 Json = Annotated[bool, flag("--json", "Print JSON.")]
@@ -63,7 +61,7 @@ StorePath = Annotated[str, argument("STORE", "A store made by `sweep run`.")]
 ConfigPath = Annotated[str, argument("FILE", "A sweep file, or the name of a shipped one.")]
 Overrides = Annotated[
     list[str] | None,
-    option("NAME=VALUE", "Change one entry of the file; may be repeated.", "--set"),
+    option("NAME=VALUE", "Override one entry of the file; may be repeated.", "--set"),
 ]
 
 

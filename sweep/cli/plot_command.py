@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -28,7 +27,14 @@ def plot(
             "first.",
         ),
     ],
-    path: Annotated[Path | None, output_option("FILE", "Default: a .png beside the store.")] = None,
+    path: Annotated[
+        str | None,
+        output_option(
+            "FILE",
+            "The picture; its suffix sets the format: .png, .pdf, .svg and others of matplotlib. "
+            "Default: NAME.png or NAME_OUTPUT.png beside the store.",
+        ),
+    ] = None,
     at: Annotated[
         list[str] | None,
         option(

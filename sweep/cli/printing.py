@@ -52,6 +52,11 @@ def print_json(value: object) -> None:
     print(json.dumps(finite(value), indent=2, allow_nan=False))
 
 
+def print_warning(text: str) -> None:
+    """Print one warning on stderr."""
+    print(f"warning: {escaped(text)}", file=sys.stderr)
+
+
 def print_object(event: str, **entries: object) -> None:
     """Print one JSON object on one line."""
     print(json.dumps(finite({"event": event, **entries}), allow_nan=False), flush=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Unpack
 import typer
 
 from sweep.cli.app import command
-from sweep.cli.parameters import ConfigPath, Json, Overrides, flag, store_option, takes_run_options
+from sweep.cli.parameters import ConfigPath, Json, Overrides, flag, output_option, takes_run_options
 from sweep.cli.stopping import StopRequest
 from sweep.options import OPTIONS, RunKeywords
 
@@ -27,7 +27,11 @@ def run(
     config: ConfigPath,
     store: Annotated[
         str | None,
-        store_option("Path or URL of the store; default: results/NAME.zarr."),
+        output_option(
+            "STORE",
+            "Path or URL of the zarr store. Default: results/NAME.zarr, or "
+            "results/NAME-friction=0.1.zarr if --set makes another sweep.",
+        ),
     ] = None,
     overrides: Overrides = None,
     *,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,9 +26,11 @@ def trace(
         ),
     ] = None,
     path: Annotated[
-        Path | None,
+        str | None,
         output_option(
-            "FILE", "Output file; its suffix sets the format: .nc, .zarr, .csv, .png, .pdf or .svg."
+            "FILE",
+            "The motion or its picture; its suffix sets the format: .nc, .zarr, .csv, .png, .pdf "
+            "or .svg. Default: none, and only ranges are printed.",
         ),
     ] = None,
     overrides: Overrides = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from sweep.cli.app import command
-from sweep.cli.parameters import Json, StorePath, flag, option, store_option, takes
+from sweep.cli.parameters import Json, StorePath, flag, option, output_option, takes
 
 OPTIONS = {
     "law": option("NAME", "Law of wear: archard or edf_mz."),
@@ -44,7 +44,9 @@ def wear(
     *,
     place: Annotated[
         str | None,
-        store_option("Path or URL of the new store; default: NAME_wear.zarr beside the other."),
+        output_option(
+            "STORE", "Path or URL of the new zarr store. Default: NAME_wear.zarr beside the other."
+        ),
     ] = None,
     as_json: Json = False,
     **options: str | bool | None,

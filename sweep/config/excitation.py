@@ -71,10 +71,11 @@ def check_ends(
 
 
 def _check_signals(parameters: Table, model: Model, constants: Mapping[str, float]) -> None:
-    from sweep.equations.motion_end import early_signals, system_of
+    from sweep.equations.motion_end import early_signals
+    from sweep.equations.system_file import system_of_text
 
     unit = "" if model.clock.unit == "1" else f" {model.clock.unit}"
     name = IN_TIME.end if IN_TIME.end in constants else IN_CYCLES.end
-    for signal, last, end in early_signals(system_of(model.text), constants):
+    for signal, last, end in early_signals(system_of_text(model.text), constants):
         what = f"the motion ends at {end:.15g}{unit}, the samples of {signal} at {last!r}{unit}"
         parameters.fault(name, what, "give more samples, or an earlier end")

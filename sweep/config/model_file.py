@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sweep.config.sweep_file import MODEL_KEYS, mapping_tables, parsed_file
 from sweep.config.time_tables import COLUMNS, SAMPLES, with_samples
+from sweep.equations.model import model_of
+from sweep.equations.system import System
+from sweep.equations.system_file import examine
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.installed import installed_model, offers
 from sweep.models import models
@@ -15,9 +17,6 @@ from sweep.reader import Faults
 from sweep.shipped import shipped_models
 from sweep.spec import Model
 from sweep.wording import nearest, written
-
-if TYPE_CHECKING:
-    from sweep.equations.system import System
 
 
 def is_path(name: str) -> bool:
@@ -48,16 +47,11 @@ def read_model(source: str | Mapping[str, object], folder: Path) -> Model:
                 return model
         except SweepError as error:
             raise ConfigError(source, [Fault("", str(error))]) from error
-    from sweep.equations.model import model_of
-
     return model_of(read_system_file(source, folder))
 
 
 def read_system_file(source: str | Mapping[str, object], folder: Path) -> System:
     """The checked system of equations of a model from a file, with its tests."""
-    from sweep.equations.line_units import unit_faults
-    from sweep.equations.system_file import examine
-
     if not isinstance(source, str):
         name, tables = "[model]", mapping_tables(source)
     elif is_path(source) or source in shipped_models():
@@ -73,7 +67,7 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         cure = file_beside(source, folder) or nearest(source, known)
         raise ConfigError(source, [Fault("", f"{written(source)} is unknown", cure)])
     unread = Faults()
-    system, faults = examine(with_samples(tables, folder, unread), unit_faults)
+    system, faults = examine(with_samples(tables, folder, unread))
     follow = {f"{fault.where}.{key}" for fault in unread.found for key in (*COLUMNS, *SAMPLES)}
     faults = (*unread.found, *(fault for fault in faults if fault.where not in follow))
     if system is None or faults:

@@ -1,16 +1,14 @@
-"""Changes of a sweep file by `name=value` texts: `--set`, and `--at`, which fixes parameters."""
+"""Changes of a sweep file by `name=value` texts: overrides, and `at`, which fixes parameters."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
+from sweep.config.quantities import value_of
 from sweep.config.schema import AXIS_FORMS, TABLES, TOP_LEVEL
 from sweep.config.sweep_file import (
-    BARE_POINT,
-    POINT_CURE,
     Document,
     Entries,
     has_several,
@@ -22,6 +20,7 @@ from sweep.config.sweep_file import (
 from sweep.errors import FaultError
 from sweep.reader import Faults
 from sweep.request import POINT
+from sweep.toml_text import assignments
 from sweep.wording import listed, nearest, written
 
 OF_PARAMETERS = ("parameters", "axes", "sample", "derived")  # the tables that have parameters
@@ -30,25 +29,25 @@ WHOLE_ENTRIES = {
     "sample": ("a range", "uniform = [least, greatest]"),
 }
 
-Flag = Literal["--set", "--at"]
+Kind = Literal["override", "at"]  # of a change; how messages begin, in Python and in a shell
 Changes = Sequence[str] | Mapping[str, object]  # name=value texts, or values by name
 
 
 def overridden(document: Document, overrides: Changes, at: Changes, faults: Faults) -> Document:
     """The document with every change that is correct; each of the others is a fault."""
-    changes: dict[Flag, tuple[str, object]] = {
-        "--set": ("overrides", overrides),
-        "--at": ("at", at),
+    changes: dict[Kind, tuple[str, object]] = {
+        "override": ("overrides", overrides),
+        "at": ("at", at),
     }
-    for flag, (argument, texts) in changes.items():
+    for kind, (argument, texts) in changes.items():
         for text in _several(texts):
             if not isinstance(text, str):
                 faults.add(argument, f'{written(text)} is not text such as "friction=0.2"')
                 continue
             try:
-                document = _changed(document, text, flag)
+                document = _changed(document, text, kind)
             except FaultError as error:
-                where = f"{flag} {text if text.isprintable() else written(text)}"
+                where = f"{kind} {text if text.isprintable() else written(text)}"
                 faults.add(where, error.what, error.cure)
     return document
 
@@ -66,8 +65,8 @@ def _several(texts: object) -> Iterable[object]:
 
 def _text(name: str, value: object) -> object:
     """The text that gives an entry this value; the entry itself if TOML has no such value."""
-    from sweep.equations.canonical import assignments
-
+    if isinstance(value, str):
+        return f"{name}={value}"
     try:
         (line,) = assignments({"value": plain(value)})
     except (TypeError, ValueError):
@@ -75,7 +74,7 @@ def _text(name: str, value: object) -> object:
     return f"{name}={line.partition(' = ')[2]}"
 
 
-def _changed(document: Document, text: str, flag: Flag) -> Document:
+def _changed(document: Document, text: str, kind: Kind) -> Document:
     """The document with one change; FaultError if it is none."""
     name, equals, value_text = text.partition("=")
     name = name.strip()
@@ -84,15 +83,15 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
         table = "parameters"
     if not equals or not key:
         raise FaultError("not name=value", "write name=value, such as friction=0.2")
-    _refuse_entry(flag, name, table)
-    value = _value(value_text.strip())
+    _refuse_entry(kind, name, table)
+    value = value_of(value_text.strip())
     numbered = _along(document, key) or (key == POINT and "sample" in document.tables)
-    if flag == "--at" and numbered:
-        places = {**document.places, ("axes", key): f"{flag} {text}"}
+    if kind == "at" and numbered:
+        places = {**document.places, ("axes", key): f"{kind} {text}"}
         return replace(document, numbers={**document.numbers, key: value}, places=places)
-    if flag == "--at" and any((each, key) in document.places for each in TABLES[:3]):
+    if kind == "at" and any((each, key) in document.places for each in TABLES[:3]):
         raise FaultError("given twice: a point has one value of each parameter", "keep one")
-    if flag == "--at" and isinstance(value, list):
+    if kind == "at" and isinstance(value, list):
         raise FaultError(
             f"{written(cast(object, value))} is not one number",
             "a point has one value of each parameter",
@@ -101,7 +100,7 @@ def _changed(document: Document, text: str, flag: Flag) -> Document:
         own = listed(f"{each}=..." for each in names)
         what = f"{key} is an axis of several parameters, and has no values of its own"
         raise FaultError(what, f"give {own}")
-    return _with_entry(document, table, key, value, f"{flag} {name}")
+    return _with_entry(document, table, key, value, f"{kind} {name}")
 
 
 def _with_entry(document: Document, table: str, key: str, value: object, option: str) -> Document:
@@ -119,8 +118,8 @@ def _with_entry(document: Document, table: str, key: str, value: object, option:
     return replace(document, tables=tables, places=places)
 
 
-def _refuse_entry(flag: Flag, name: str, table: str) -> None:
-    if flag == "--at" and table != "parameters":
+def _refuse_entry(kind: Kind, name: str, table: str) -> None:
+    if kind == "at" and table != "parameters":
         raise FaultError("a point has values of parameters", f"override {name}=... instead")
     if name in TABLES:
         raise FaultError("this is a whole table", f"set one entry of it: {name}.name=value")
@@ -137,21 +136,6 @@ def _along(document: Document, name: str) -> list[str]:
     axes = document.tables.get("axes")
     several = axes.get(name) if is_table(axes) else None
     return [*several] if has_several(several) and name not in several else []
-
-
-def _value(text: str) -> object:
-    """The text as a TOML value, or unchanged where the shell has removed its quotes."""
-    try:
-        parsed = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
-        if text != "" and text[0] not in "[{\"'" and text.isprintable():
-            return text
-        parsed = {}
-    if list(parsed) != ["value"] and BARE_POINT.search(text):
-        raise FaultError(f"{written(text)} is not a TOML value", POINT_CURE)
-    if list(parsed) != ["value"]:
-        raise FaultError(f"{written(text)} is not a TOML value", 'write 0.5, "text" or [1, 2]')
-    return parsed["value"]
 
 
 def _table_for(value: object, table: str, *, is_sampled: bool) -> str:

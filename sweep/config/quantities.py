@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from sweep.errors import FaultError, warn
 from sweep.spec import Parameter
-from sweep.units import AMOUNT, UNIT_PATTERN, parse, registry, rewritten
+from sweep.units import AMOUNT, UNIT_PATTERN, Unit, read_unit, rewritten, scaled
 from sweep.wording import written
 from sweep.work import Values
 
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time
 MAX_SHOWN = 3  # wrong entries of a list
+BARE_POINT = re.compile(r"(?<![\w.])\.[0-9]|[0-9]\.(?![0-9])")  # .5 or 5.
+POINT_CURE = "TOML needs a digit on both sides of the point: write 0.5"
+_SEVERAL = re.compile(rf"{AMOUNT}(?:, *{AMOUNT})+")
 _QUANTITY = re.compile(rf"({AMOUNT})\s*({UNIT_PATTERN})?")
 
 
@@ -126,13 +127,32 @@ def needs_conversion(unit: str, parameter: Parameter, column: str) -> bool:
         plain = rewritten(f"1 {unit}")[2:] if len(unit) <= MAX_TEXT_LENGTH else ""
         cure = f"write [{plain}]" if plain else "write a unit such as [mm], [m/s^2] or [1]"
         raise FaultError(f"{written(column)} has no unit in its brackets", cure)
-    converts = _converts(column, unit, parameter)
-    if converts is None:
+    source, target = _unit(column, unit), read_unit(parameter.unit)
+    if source.dimensions != target.dimensions:
         units = dict.fromkeys([parameter.unit, parameter.unit.replace("rad", "turn")])
         choices = " or ".join(f"[{each}]" for each in units)
         cure = f"write {choices}, or another unit of {parameter.name}"
         raise FaultError(f"{written(column)} has the wrong dimension", cure)
-    return converts(Decimal(1)) != 1
+    return source.factor != target.factor
+
+
+def value_of(text: str) -> object:
+    """The value that a text gives in `name=value`, in a shell or from Python: of TOML, or a text.
+
+    A number may lack the digit before or after its point, and text its quotes.
+    """
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        parsed = {}
+    if list(parsed) == ["value"]:
+        return parsed["value"]
+    if re.fullmatch(AMOUNT, text):
+        return float(text)
+    if text == "" or text[0] in "[{\"'" or not text.isprintable():
+        cure = POINT_CURE if BARE_POINT.search(text) else 'write 0.5, "text" or [1, 2]'
+        raise FaultError(f"{written(text)} is not a TOML value", cure)
+    return text
 
 
 def refuse_outside(values: Values, parameter: Parameter, describe: Callable[[int], str]) -> None:
@@ -153,50 +173,25 @@ def _in_si(text: str, parameter: Parameter) -> float:
     if match is None:
         plain = rewritten(text) if len(text) <= MAX_TEXT_LENGTH else ""
         cure = f'write "{plain}"' if plain else _expected(parameter)
+        if len(text) <= MAX_TEXT_LENGTH and _SEVERAL.fullmatch(text) and not plain:
+            cure = f"write one number, or on an axis a list: [{text}]"
         raise FaultError(f"{written(text)} is not a number with a unit", cure)
-    unit = match[2] or ""
-    converts = _converts(text, unit, parameter)
+    unit, target = _unit(text, match[2] or "1"), read_unit(parameter.unit)
+    if unit.dimensions != target.dimensions:
+        raise _wrong_kind(text, match[1], unit, parameter)
+    return scaled(match[1], unit.factor / target.factor)
+
+
+def _unit(text: str, unit: str) -> Unit:
+    """The unit of a quantity."""
     try:
-        amount = Decimal(match[1])
-        if converts is not None:
-            return float(converts(amount))
-        wrong = _wrong_kind(text, registry().Quantity(amount, parse(unit)), parameter)
-    except ArithmeticError as error:
-        raise FaultError(f"{written(text)} cannot be evaluated", _expected(parameter)) from error
-    raise wrong
-
-
-def _converts(text: str, unit: str, parameter: Parameter) -> Callable[[Decimal], Decimal] | None:
-    """What converts numbers to SI units from the unit that a text has; None if it is another kind.
-
-    FaultError, which shows the text, for what is no unit.
-    """
-    try:
-        return _conversion(unit, parameter.unit)
+        return read_unit(unit)
     except FaultError as error:
-        raise FaultError(f"{written(text)} has the {error.what}", error.cure) from None
-    except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
-        raise FaultError(f"{written(text)} cannot be evaluated", _expected(parameter)) from error
+        raise FaultError(error.what.replace(written(unit), written(text), 1), error.cure) from None
 
 
-@lru_cache(maxsize=256)  # columns of files have many numbers in few units
-def _conversion(unit: str, target: str) -> Callable[[Decimal], Decimal] | None:
-    """What converts numbers in one unit to another; None if they differ in dimension."""
-    source, goal = parse(unit), _parsed(target)
-    if source.dimensionality != goal.dimensionality:
-        return None
-    if source == goal:
-        return lambda amount: amount
-    factor: Decimal = registry().Quantity(Decimal(1), source).to(goal).magnitude
-    return lambda amount: amount * factor
-
-
-def _parsed(unit: str) -> Any:
-    return parse("" if unit == "1" else unit)
-
-
-def _wrong_kind(text: str, quantity: Any, parameter: Parameter) -> FaultError:
-    if quantity.dimensionless and quantity.unitless and parameter.unit != "rad":
+def _wrong_kind(text: str, number: str, unit: Unit, parameter: Parameter) -> FaultError:
+    if unit == read_unit("1") and parameter.unit != "rad":
         plain = f"drop the quotes for a number in {parameter.unit}"
         return FaultError(
             f"{written(text)} has no unit", f'{plain}, or write "{text} {parameter.unit}"'
@@ -205,10 +200,10 @@ def _wrong_kind(text: str, quantity: Any, parameter: Parameter) -> FaultError:
     if name == "g" and parameter.unit == "m/s^2":
         cure = f'g is gram; write "{amount} g_n" for {amount} times the standard gravity'
         return FaultError(f"{written(text)} has the wrong dimension", cure)
-    turned, target = quantity * registry().radian, _parsed(parameter.unit)
-    if turned.dimensionality != target.dimensionality:
+    turned, target = unit.times(read_unit("rad")), read_unit(parameter.unit)
+    if turned.dimensions != target.dimensions:
         return FaultError(f"{written(text)} has the wrong dimension", _expected(parameter))
-    amount = f"{float(turned.to(target).magnitude):.12g}"
+    amount = f"{scaled(number, turned.factor / target.factor):.12g}"
     turns = f'"{amount} {parameter.unit.replace("rad", "turn")}" (2 pi times larger)'
     cure = f'write {turns} or "{amount} {parameter.unit}"'
     return FaultError(f"{written(text)} may mean turns or radians", cure)

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
 from sweep.request import FOR_INDICES, POINT, AnySweep, Axis, Reduced, Sweep
+from sweep.toml_text import assignments
 
 
 def is_store(source: str | Path) -> bool:
@@ -34,10 +35,11 @@ def tables_of_store(source: str | Path) -> dict[str, object]:
     store knows by its digest alone.
     """
     from sweep.store import Store
+    from sweep.store.upkeep import wear_table
 
     store = Store.open(source)
-    wear = {"wear": store.wear} if store.wear else {}
-    return {**tables_of(store.sweep, str(source)), **wear}
+    wear = wear_table(store)
+    return {**tables_of(store.sweep, str(source)), **({"wear": wear} if wear else {})}
 
 
 def tables_of(sweep: AnySweep, source: str) -> dict[str, object]:
@@ -63,8 +65,6 @@ def tables_of(sweep: AnySweep, source: str) -> dict[str, object]:
 
 def text_of(tables: Mapping[str, object]) -> str:
     """The tables as the text of a sweep file, without empty ones."""
-    from sweep.equations.canonical import assignments
-
     single = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
     lines = [*assignments(single)]
     for name, table in tables.items():

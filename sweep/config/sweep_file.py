@@ -13,6 +13,7 @@ from typing import BinaryIO, TypeGuard, cast
 
 import numpy as np
 
+from sweep.config.quantities import BARE_POINT, POINT_CURE
 from sweep.config.schema import AXIS_FORMS, HOW_READ, SAMPLE, TABLES
 from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
@@ -33,21 +34,19 @@ SYNTAX_CURES = {  # by the beginning of what tomllib says
     "cannot overwrite a value": "give each key once",
     "cannot declare": "give each table once",
 }
-BARE_POINT = re.compile(r"(?<![\w.])\.[0-9]|[0-9]\.(?![0-9])")  # .5 or 5.
-POINT_CURE = "TOML needs a digit on both sides of the point: write 0.5"
 TOO_DEEP = Fault("", "values are nested too deeply")
 
 
 @dataclass(frozen=True)
 class Document:
-    """A sweep file or mapping, with the changes of `--set` and `--at`."""
+    """A sweep file or mapping, with its overrides and the values of `at`."""
 
     source: str  # how messages refer to it
     name: str | None  # stem of the file; "": read from a pipe; None: no file
     folder: Path  # where relative paths start
     tables: Entries  # the top level
     places: Places
-    numbers: Mapping[str, object] = field(default_factory=dict[str, object])  # `--at case=2`
+    numbers: Mapping[str, object] = field(default_factory=dict[str, object])  # by `at`: {"case": 2}
     is_stored: bool = False  # the tables are those of a store
 
     def table(self, faults: Faults) -> Table:
@@ -55,7 +54,7 @@ class Document:
         return Table(self.tables, "", faults, self.place)
 
     def place(self, table: str, key: str) -> str:
-        """Where the user wrote an entry: `[parameters] mass`, `--set mass`."""
+        """Where the user wrote an entry: `[parameters] mass`, `override mass`."""
         if option := self.places.get((table, key)):
             return option
         if table:
@@ -64,7 +63,7 @@ class Document:
         return f"[{key_text(key)}]" if is_bracketed else key_text(key)
 
     def fixed_parameters(self) -> set[str]:
-        """The parameters to which `--set` or `--at` has given one value."""
+        """The parameters to which overrides or `at` give one value."""
         return {key for table, key in self.places if table == "parameters"}
 
 

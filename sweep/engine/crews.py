@@ -74,6 +74,10 @@ class Crew(ABC):
     def workers(self) -> int:
         """How many workers there are now. MachineError if there can be none any more."""
 
+    def busy_workers(self) -> int:
+        """How many workers would compute if there were enough chunks for all."""
+        return self.workers()
+
     @abstractmethod
     def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
         """Have a task computed into the target; a chunk may take `patience` times the limit."""
@@ -110,7 +114,8 @@ class Threads(Crew):
 
     def begin(self, target: Target, pending: Sequence[Chunk]) -> None:
         self._backend = self._prepared(target, pending)
-        self._n = min(threads_for(self._backend, self._options), len(pending))
+        self._threads = threads_for(self._backend, self._options)
+        self._n = min(self._threads, len(pending))
         self._state = RunState()
         self._executor = ThreadPoolExecutor(self._n, thread_name_prefix="sweep")
         self._ends.enter_context(self._executor)
@@ -120,6 +125,9 @@ class Threads(Crew):
 
     def workers(self) -> int:
         return self._n
+
+    def busy_workers(self) -> int:
+        return self._threads
 
     def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
         worker = Worker(target, self._backend, self._state)

@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -22,7 +23,9 @@ from sweep.request import MAX_EXACT_POINTS, Request
 from sweep.source import kernel_digest
 from sweep.spec import Status
 from sweep.store import Blocks, Store, anything_at, is_in_memory, target_of
+from sweep.store.extension import refuse_grown
 from sweep.store.layout import WEAR
+from sweep.store.upkeep import clean, failed, is_complete, keep_wear, rebuild_constants, reopen
 from sweep.work import Chunk, Points
 
 EARLIER_BLOCKS = (
@@ -72,10 +75,10 @@ def run_in_store(
     options = request.options
     with ExitStack() as held:
         try:
-            held.enter_context(store.lock(options.shard))
+            held.enter_context(store.lock(options.shard, partial(clean, store)))
             _make_ready(store, request, notify or warnings.warn)
         except MachineError:  # a complete store need not be writable
-            if not store.is_complete() or (options.retry_failed and store.failed()):
+            if not is_complete(store) or (options.retry_failed and failed(store)):
                 raise
         return run(target_of(store), options, report, stop, notify, open_backend, more=more)
 
@@ -83,16 +86,16 @@ def run_in_store(
 def _make_ready(store: Store, request: Request, notify: Notify) -> None:
     """Clean and repair a store that is held, and make pending what is to be computed again."""
     shard = request.options.shard
-    store.refuse_what_has_grown()
+    refuse_grown(store.files, store.sweep.grid.shape, store.attributes)
     if request.wear_table:
-        store.keep_wear(request.wear_table)
+        keep_wear(store, request.wear_table)
     if shard is None:  # no other run can be at work
-        store.clean()
-    for file in store.rebuild_parameters():
-        notify(f"rebuilt {file!r} from the {_origin(file)} of the store")
-    store.reopen(_own_cells(store, store.torn(), shard))
+        clean(store)
+    for place in rebuild_constants(store):
+        notify(f"rebuilt {place!r} from the recipe of the store")
+    reopen(store, _own_cells(store, store.chunk_files.torn(), shard))
     if request.options.retry_failed:
-        store.reopen(_own_cells(store, store.failed(), shard))
+        reopen(store, _own_cells(store, failed(store), shard))
     target = target_of(store)
     if isinstance(target, Blocks):
         _begin_blocks(target, request.options, notify)
@@ -114,11 +117,6 @@ def _begin_blocks(target: Blocks, options: RunOptions, notify: Notify) -> None:
         notify(EARLIER_BLOCKS)
     if options.retry_failed:
         target.reopen(own_chunks(target, target.failed(), options.shard))
-
-
-def _origin(file: str) -> str:
-    """What a file of a parameter is rebuilt from: its value stands in the recipe."""
-    return "metadata" if file.endswith("zarr.json") else "recipe"
 
 
 def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from math import prod
 from threading import Event
 
 from sweep.backends import open_backend as open_backend_by_name
@@ -18,11 +19,12 @@ from sweep.engine.crew_choice import crew_for
 from sweep.engine.crews import Crew, LostError, Notify, OpenBackend
 from sweep.engine.ledger import Ledger, Progress, Receipt, Summary, of_shard
 from sweep.options import RunOptions
-from sweep.plan.chunking import chunk_counts, chunks
+from sweep.plan.chunking import chunk_counts, chunks, points_of_more_chunks
 from sweep.store import Target
 from sweep.work import Chunk, Task
 
 REPORT_SECONDS = 0.25
+FEW_CHUNKS_SECONDS = 5.0  # of a run, before the user is notified that workers have none
 SILENT_SECONDS = 300.0  # without a finished chunk, before the user is notified
 GRACE_SECONDS = 10.0  # beyond a task's own time limit, before its worker is killed
 
@@ -88,7 +90,7 @@ def _run_once(
         ledger.see(crew.workers())
         ledger.points_of_a_task = crew.points_of_a_task
         ledger.start()
-        loop = _Loop(crew, target, ledger, stop, options.time_limit)
+        loop = _Loop(crew, target, ledger, stop, options)
         loop.run(report)
         while not ledger.stopped and (
             damaged := own_chunks(target, target.finish(), options.shard)
@@ -129,12 +131,13 @@ class _Loop:
     target: Target
     ledger: Ledger
     stop: Event
-    time_limit: float | None
+    options: RunOptions
     running: dict[Future[list[Receipt]], _Running] = field(default_factory=dict)
     limit: float | None = None  # s for a chunk, as workers know it
     limit_set_at: float = 0.0
     silent_since: float | None = None
     silence_reported: bool = False
+    few_chunks_reported: bool = False
     halted_at: float | None = None
     deaths: set[str] = field(default_factory=set)  # what is known of each dead worker
 
@@ -159,7 +162,7 @@ class _Loop:
         if not ledger.stopped:
             if self.stop.is_set():
                 ledger.stopped = "asked"
-            elif self.time_limit is not None and ledger.elapsed > self.time_limit:
+            elif (most := self.options.time_limit) is not None and ledger.elapsed > most:
                 ledger.stopped = "time limit"
         return bool(ledger.stopped)
 
@@ -178,6 +181,7 @@ class _Loop:
     def _hand_out(self) -> None:
         self.ledger.see(self.crew.workers())
         self._update_limit()
+        self._report_few_chunks()
         self._report_silence()
         self._kill_hanging()
         while (task := self.ledger.next_task(len(self.running))) is not None:
@@ -212,6 +216,28 @@ class _Loop:
             self.limit = self.ledger.limit
             self.crew.set_limit(self.limit)
             self.limit_set_at = time.monotonic()
+
+    def _report_few_chunks(self) -> None:
+        """Notify the user, once, if the chunks of a long run are too few for its workers.
+
+        A GPU computes adjacent chunks together, so their number matters little there.
+        """
+        is_young = self.ledger.elapsed < FEW_CHUNKS_SECONDS or not self.ledger.workers
+        if is_young or self.few_chunks_reported:
+            return
+        self.few_chunks_reported = True
+        n_shards = 1 if self.options.shard is None else self.options.shard[1]
+        sweep, shape = self.target.sweep, self.target.chunk_shape
+        n_points = sweep.n_points // n_shards
+        n_chunks = prod(chunk_counts(sweep.computed_shape, shape))
+        workers, n_chunks = self.crew.busy_workers(), -(-n_chunks // n_shards)
+        points = points_of_more_chunks(n_points, n_chunks, workers)
+        if points is not None and not self.crew.points_of_a_task:
+            count = "1 chunk is" if n_chunks == 1 else f"{n_chunks:,} chunks are"
+            self.crew.notify(
+                f"{count} too few to keep {workers:,} workers busy: to use all of them, give "
+                f"`chunk_points` of {points:,} or less and a new store"
+            )
 
     def _report_silence(self) -> None:
         """Notify the user, once, if workers compute for long and no chunk gets done."""

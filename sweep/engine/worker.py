@@ -319,7 +319,7 @@ def _open(job: Job, store: str) -> Worker:
         raise StoreError(f"{store!r} was extended meanwhile; run the longer sweep to continue")
     refuse_other_kernel(job.code, opened.sweep.points)
     if job.options.accept_revision:
-        opened.accept_kernel()
+        opened.receipts.accepted = opened.made_by.accepted(opened.sweep)
     backend = job.open_backend(job.options.backend)
     gpu = os.environ[VARIABLE] if job.options.gpus is not None else ""
     return Worker(target_of(opened), backend, state_of(job.run), gpu)

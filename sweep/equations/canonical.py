@@ -7,15 +7,14 @@ attribute in a store depends on; tests are not part of it.
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from sweep.equations.expressions import Call, Name, Number, text_of
 from sweep.equations.system import FORMAT, Definition, Event, Rule, Signal, State, System
 from sweep.spec import Parameter
+from sweep.toml_text import assignments
 
 Entries = Mapping[str, object]  # None: left out
 
@@ -35,61 +34,41 @@ def _lines(system: System) -> Iterator[str]:
         "time_unit": system.time_unit,
         "start_mode": system.start_mode or None,
     }
-    yield from assignments(top)
+    yield from _assignments(top)
     yield from _section("parameters", ((p.name, _parameter(p)) for p in system.parameters))
     yield from _section("states", ((s.name, _own(s)) for s in system.states))
     yield from _section("definitions", ((d.name, _own(d)) for d in system.definitions))
     yield from _section("signals", ((s.name, _own(s)) for s in system.signals))
     for mode in system.modes:
         yield f"[modes.{mode.name}]" if mode.name else "[derivatives]"
-        yield from assignments(mode.derivatives)
+        yield from _assignments(mode.derivatives)
     for event in system.events:
         yield "[[events]]"
-        yield from assignments(_event(event))
+        yield from _assignments(_event(event))
     yield from _section("outputs", ((rule.name, _rule(rule)) for rule in system.outputs))
 
 
 def _section(name: str, entries: Iterable[tuple[str, Entries]]) -> Iterator[str]:
     """A table whose entries are tables, each on one line."""
-    lines = [f"{key} = {_value(table)}" for key, table in entries]
-    if lines:
+    tables = dict(entries)
+    if tables:
         yield f"[{name}]"
-        yield from lines
+        yield from _assignments(tables)
 
 
-def assignments(table: Entries) -> Iterator[str]:
-    """The lines of a table in TOML; tables in it are on one line."""
-    for key, value in table.items():
-        if value is not None:
-            yield f"{_key(key)} = {_value(value)}"
+def _assignments(table: Entries) -> Iterator[str]:
+    return assignments({key: _value(value) for key, value in table.items()})
 
 
-def _key(key: str) -> str:
-    """A key of TOML; only in the model of a package, names may have letters that need quotes."""
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _text(key)
-
-
-def _value(value: object) -> str:
+def _value(value: object) -> object:
+    """The value with expressions as texts."""
     match value:
         case Number() | Name() | Call():
-            return _text(text_of(value))
-        case str():
-            return _text(value)
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
-        case tuple() | list():
-            return f"[{', '.join(map(_value, cast('Sequence[object]', value)))}]"
+            return text_of(value)
         case Mapping():
-            return f"{{ {', '.join(assignments(cast(Entries, value)))} }}"
+            return {key: _value(entry) for key, entry in cast(Entries, value).items()}
         case _:
-            raise TypeError(type(value).__name__)
-
-
-def _text(text: str) -> str:
-    """A basic string of TOML, whose escapes for printable text are those of JSON."""
-    return json.dumps(text, ensure_ascii=False)
+            return value
 
 
 def _parameter(parameter: Parameter) -> Entries:
@@ -135,6 +114,6 @@ def _rule(rule: Rule) -> Entries:
     else:
         how = {
             "at": rule.event,
-            rule.kind.removeprefix("event_"): rule.expression,
+            rule.kind: rule.expression,
         }
     return {**how, "unit": rule.unit, "meaning": rule.meaning}

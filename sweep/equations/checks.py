@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sweep.equations.expressions import (
-    SIGNATURES,
     Call,
     Expression,
-    Kind,
     Name,
     cut,
-    kind_of_argument,
     names_in,
     rational,
     walk,
 )
+from sweep.equations.functions import CALLS, Kind, kind_of_argument
 from sweep.equations.names import clashes
 from sweep.equations.rules import MAX_KEPT
 from sweep.equations.sides import MAX_SIDES, Sides
-from sweep.equations.system import Definition, System, event_place
+from sweep.equations.system import Definition, Line, System, event_place
 from sweep.errors import Fault
 from sweep.wording import nearest, written
 
 ALWAYS = {"t": "the time", "pi": "a number"}
+NUMBER: Kind = "number"
+KINDS: Mapping[str, Kind] = {  # of names in expressions, by what they are
+    **dict.fromkeys(("a parameter", "a state", "a definition", "a signal"), NUMBER),
+    "a mode": "condition",
+}
 
 
 def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
@@ -44,61 +48,51 @@ def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
 
 
 def _faulty_lines(system: System) -> Iterator[Fault]:
-    constants: dict[str, Kind] = {"pi": "number"}
-    constants.update((parameter.name, "number") for parameter in system.parameters)
-    known: dict[str, Kind] = {**constants, "t": "number"}
-    moving = (*system.states, *system.definitions, *system.signals)
-    known.update((each.name, "number") for each in moving)
-    known.update((name, "condition") for name in system.mode_names)
-    roles = ALWAYS | {name: role for name, role, *_ in reversed([*system.named()])}
+    parameters = [parameter.name for parameter in system.parameters]
+    constants: dict[str, Kind] = dict.fromkeys(["pi", *parameters], NUMBER)
+    roles = dict(ALWAYS)
+    known: dict[str, Kind] = {**constants, "t": NUMBER}
+    for name, role, *_ in system.named():
+        roles.setdefault(name, role)
+        if role in KINDS:
+            known[name] = KINDS[role]
     for line in system.lines:
         scope = constants if line.scope == "constant" else known
-        crosses = line.place.startswith("events[") and line.place.endswith(".when")
-        for column, what, cure in _faults_in(line.expression, line.kind, scope, roles, crosses):
-            yield Fault(line.place, f"column {column}: {what}", cure)
+        for part, what, cure in _faults_in(line, scope, roles):
+            yield Fault(line.place, f"column {part.column}: {what}", cure)
 
 
 def _faults_in(
-    expression: Expression,
-    wanted: Kind,
-    known: Mapping[str, Kind],
-    elsewhere: Mapping[str, str],
-    crosses: bool,
-) -> Iterator[tuple[int, str, str]]:
-    """For each unknown name and each part of the wrong kind: column, what is wrong, the cure.
+    line: Line, known: Mapping[str, Kind], roles: Mapping[str, str]
+) -> Iterator[tuple[Expression, str, str]]:
+    """For each unknown name and each part of the wrong kind: the part, what is wrong, the cure.
 
-    `known` are the names that may stand here; `elsewhere` are the others of the file, with what
-    they are ("a state"). `crosses`: the expression is one whose zeros are looked for.
+    `known` are the names that may stand here; `roles` are all of the file, with what they are.
     """
-    for name, part in names_in(expression).items():
-        if name in elsewhere and name not in known:
-            yield part.column, f"{name!r} is {elsewhere[name]}, which cannot stand here", ""
+    for name, part in names_in(line.expression).items():
+        if name in roles and name not in known:
+            yield part, f"{name!r} is {roles[name]}, which cannot stand here", ""
         elif name not in known:
-            yield part.column, f"{written(name)} is unknown", nearest(name[:64], known)
-    yield from _wrong_kind(expression, wanted, known, "here", crosses=crosses)
-    for part in walk(expression):
-        if isinstance(part, Call):
-            for index, argument in enumerate(part.arguments):
-                needed = kind_of_argument(part.function, index)
-                yield from _wrong_kind(argument, needed, known, f"in {cut(part)}")
+            yield part, f"{written(name)} is unknown", nearest(name[:64], known)
+    for part, wanted, place in _parts(line):
+        kind = known.get(part.name, NUMBER) if isinstance(part, Name) else NUMBER
+        kind = CALLS[part.function].value if isinstance(part, Call) else kind
+        if kind == wanted:
+            continue
+        cure = f"compare it, as in {cut(part)} > 0"
+        if kind == "condition":
+            crosses = place == "here" and re.fullmatch(r"events\[.*\.when", line.place)
+            cure = f"write {_crossing(part) if crosses else f'where({cut(part)}, 1, 0)'}"
+        yield part, f"{cut(part)} is a {kind}, but a {wanted} is needed {place}", cure
 
 
-def _wrong_kind(
-    part: Expression, wanted: Kind, known: Mapping[str, Kind], place: str, *, crosses: bool = False
-) -> Iterator[tuple[int, str, str]]:
-    """A fault if a part is a number instead of a condition, or the reverse."""
-    kind: Kind = "number"  # also of unknown names
-    if isinstance(part, Call):
-        kind = SIGNATURES[part.function].value
-    elif isinstance(part, Name):
-        kind = known.get(part.name, kind)
-    if kind != wanted:
-        text = cut(part)
-        if kind == "number":
-            cure = f"compare it, as in {text} > 0"
-        else:
-            cure = f"write {_crossing(part) if crosses else f'where({text}, 1, 0)'}"
-        yield part.column, f"{text} is a {kind}, but a {wanted} is needed {place}", cure
+def _parts(line: Line) -> Iterator[tuple[Expression, Kind, str]]:
+    """Each part of an expression, the kind that is needed there, and where that is."""
+    yield line.expression, line.kind, "here"
+    for call in walk(line.expression):
+        if isinstance(call, Call):
+            for index, argument in enumerate(call.arguments):
+                yield argument, kind_of_argument(call.function, index), f"in {cut(call)}"
 
 
 def _crossing(condition: Expression) -> str:

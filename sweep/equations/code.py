@@ -5,11 +5,11 @@ The rules are fixed, since bits depend on them: REVISION changes with any that c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from sweep.equations.expressions import (
-    COMPARISONS,
     Call,
     Expression,
     Name,
@@ -19,12 +19,10 @@ from sweep.equations.expressions import (
     walk,
     whole_power,
 )
+from sweep.equations.functions import CALLS, COMPARISONS
 
 REVISION = 10
 SIGNAL = "functions::signal"  # how the C++ of a signal begins
-
-# Functions whose arguments may leave their range.
-RANGES = ("sin", "cos", "tan", "asin", "acos", "log", "sqrt")
 
 
 class Statements:
@@ -78,24 +76,8 @@ class Statements:
 
     def _grows_evenly(self, part: Expression) -> bool:
         """Whether it is linear in time, with a slope that is constant per point."""
-        match part:
-            case Name(name) if name in self._definitions:
-                return self._grows_evenly(self._definitions[name])
-            case Name(name):
-                return name == "t"
-            case Call("+" | "-", arguments):
-                rest = [each for each in arguments if not self.is_constant(each)]
-                return bool(rest) and all(map(self._grows_evenly, rest))
-            case Call("negative", (argument,)):
-                return self._grows_evenly(argument)
-            case Call("*", (a, b)):
-                return (self.is_constant(a) and self._grows_evenly(b)) or (
-                    self.is_constant(b) and self._grows_evenly(a)
-                )
-            case Call("/", (a, b)):
-                return self.is_constant(b) and self._grows_evenly(a)
-            case _:
-                return False
+        rule = Linear(self._definitions, self.is_constant, {"t"}.__contains__)
+        return not self.is_constant(part) and rule.holds(part)
 
     def _new(self, kind: str, text: str) -> str:
         name = f"{self._prefix}{len(self._known)}_{len(self.lines)}"
@@ -250,6 +232,37 @@ class Statements:
             yield _both(inside, f"functions::outside_{name}({values})")
 
 
+@dataclass(frozen=True)
+class Linear:
+    """Whether expressions are linear in some names, with coefficients that are constant."""
+
+    definitions: Mapping[str, Expression]
+    is_constant: Callable[[Expression], bool]
+    has_name: Callable[[str], bool]
+    chooses: bool = False  # `where` between linear branches is linear, too
+
+    def holds(self, expression: Expression) -> bool:
+        """Whether an expression is; one that is constant is, too."""
+        match expression:
+            case _ if self.is_constant(expression):
+                return True
+            case Name(name) if name in self.definitions:
+                return self.holds(self.definitions[name])
+            case Name(name):
+                return self.has_name(name)
+            case Call("+" | "-" | "negative", arguments):
+                return all(map(self.holds, arguments))
+            case Call("*", (a, b)):
+                some_is_constant = self.is_constant(a) or self.is_constant(b)
+                return some_is_constant and self.holds(a) and self.holds(b)
+            case Call("/", (a, b)):
+                return self.is_constant(b) and self.holds(a)
+            case Call("where", (condition, a, b)) if self.chooses:
+                return self.is_constant(condition) and self.holds(a) and self.holds(b)
+            case _:
+                return False
+
+
 def is_ranged(expression: Expression, definitions: Mapping[str, Expression]) -> bool:
     """Whether an argument in the expression may leave its function's range."""
     calls = (part for part in walk(expression) if isinstance(part, Call))
@@ -269,7 +282,7 @@ def _has_range(call: Call) -> bool:
     """Whether it is a function that has one, or a power that is no product."""
     if call.function == "**":
         return whole_power(call.arguments[1]) is None
-    return call.function in RANGES
+    return CALLS[call.function].is_ranged
 
 
 def _both(inside: str, mask: str) -> str:

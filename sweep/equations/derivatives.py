@@ -1,12 +1,27 @@
-"""Derivatives of expressions; of one that jumps, the derivative of the branch that is taken."""
+"""Derivatives of expressions, and how large the terms of an expression are.
+
+The derivative of one that jumps is that of the branch that is taken.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sweep.equations.expressions import Call, Expression, Name, Number, rational
-
-ZERO, ONE = Number(0.0), Number(1.0)
+from sweep.equations.algebra import (
+    ONE,
+    ZERO,
+    add,
+    bounded,
+    choice,
+    literal,
+    negative,
+    over,
+    subtract,
+    times,
+    unless,
+)
+from sweep.equations.expressions import Call, Expression, Name, Number, rational, whole_power
+from sweep.equations.functions import FUNCTIONS
 
 
 def derivative(expression: Expression, of_names: Mapping[str, Expression]) -> Expression:
@@ -45,7 +60,7 @@ def _rate(part: Expression, rate: Rate, of_names: Mapping[str, Expression]) -> E
         case Call("**", (a, b)):
             return _power(part, a, b, rate)
         case Call("where", (condition, a, b)):
-            return _choice(condition, rate(a), rate(b))
+            return choice(condition, rate(a), rate(b))
         case Call("min" | "max" as function, arguments):
             return _extreme(function, arguments, rate)
         case Call("atan2", (y, x)):
@@ -53,35 +68,32 @@ def _rate(part: Expression, rate: Rate, of_names: Mapping[str, Expression]) -> E
             return over(above, add(times(x, x), times(y, y)))
         case Call("hypot", (x, y)):
             return bounded(add(times(x, rate(x)), times(y, rate(y))), part)
-        case Call(function, (a,)) if function in SLOPES:
+        case Call(function, (a,)):
             inner = rate(a)
-            return ZERO if inner == ZERO else times(SLOPES[function](a, part), inner)
+            return ZERO if inner == ZERO else times(_slope(function, a, part), inner)
         case _:
             raise AssertionError(part)
+
+
+def _slope(function: str, argument: Expression, value: Expression) -> Expression:
+    slope = FUNCTIONS[function].slope
+    assert slope is not None
+    return slope(argument, value)
 
 
 def _power(part: Expression, base: Expression, exponent: Expression, rate: Rate) -> Expression:
     value = rational(exponent)
     if value is not None:
-        lower = Call("**", (base, _literal(float(value) - 1.0)))
+        lower = Call("**", (base, literal(float(value) - 1.0)))
         if 0 < value < 1:
-            lower = _unless(Call("==", (base, ZERO)), lower)
-        slope = times(_literal(float(value)), base if value == 2 else lower)
+            lower = unless(Call("==", (base, ZERO)), lower)
+        slope = times(literal(float(value)), base if value == 2 else lower)
         return times(slope, rate(base))
     zero = Call("==", (base, ZERO))
     at_zero = Call("where", (Call("==", (exponent, ONE)), ONE, ZERO))
     lower = Call("where", (zero, at_zero, Call("**", (base, subtract(exponent, ONE)))))
-    growth = _unless(zero, times(part, Call("log", (base,))))
+    growth = unless(zero, times(part, Call("log", (base,))))
     return add(times(times(exponent, lower), rate(base)), times(rate(exponent), growth))
-
-
-def _unless(infinite: Expression, slope: Expression) -> Expression:
-    """The slope, or 0 where it is infinite: a Jacobian needs a number there."""
-    return Call("where", (infinite, ZERO, slope))
-
-
-def _literal(value: float) -> Expression:
-    return Number(value) if value >= 0 else Call("negative", (Number(-value),))
 
 
 def _extreme(function: str, arguments: tuple[Expression, ...], rate: Rate) -> Expression:
@@ -89,69 +101,46 @@ def _extreme(function: str, arguments: tuple[Expression, ...], rate: Rate) -> Ex
     best, slope = first, rate(first)
     for other in others:
         nearer = Call("<" if function == "min" else ">", (other, best))
-        slope = _choice(nearer, rate(other), slope)
+        slope = choice(nearer, rate(other), slope)
         best = Call(function, (best, other))
     return slope
 
 
-def _choice(condition: Expression, a: Expression, b: Expression) -> Expression:
-    return a if a == b else Call("where", (condition, a, b))
+def size_of(expression: Expression, sizes: Mapping[str, Expression]) -> Expression:
+    """An upper bound of what is added and subtracted to make the value of an expression.
 
-
-SLOPES: Mapping[str, Callable[[Expression, Expression], Expression]] = {
-    "sin": lambda a, _: Call("cos", (a,)),
-    "cos": lambda a, _: negative(Call("sin", (a,))),
-    "tan": lambda _, tan: add(ONE, times(tan, tan)),
-    "asin": lambda a, _: bounded(ONE, Call("sqrt", (subtract(ONE, times(a, a)),))),
-    "acos": lambda a, _: negative(bounded(ONE, Call("sqrt", (subtract(ONE, times(a, a)),)))),
-    "atan": lambda a, _: over(ONE, add(ONE, times(a, a))),
-    "sinh": lambda a, _: Call("cosh", (a,)),
-    "cosh": lambda a, _: Call("sinh", (a,)),
-    "tanh": lambda _, tanh: subtract(ONE, times(tanh, tanh)),
-    "exp": lambda _, exp: exp,
-    "log": lambda a, _: over(ONE, a),
-    "sqrt": lambda _, root: bounded(Number(0.5), root),
-    "abs": lambda a, _: Call("sign", (a,)),
-    "sign": lambda _, __: ZERO,
-    "floor": lambda _, __: ZERO,
-}
-
-
-def add(a: Expression, b: Expression) -> Expression:
-    """a + b; without a part that is 0."""
-    if a == ZERO:
-        return b
-    return a if b == ZERO else Call("+", (a, b))
-
-
-def subtract(a: Expression, b: Expression) -> Expression:
-    """a - b; without a part that is 0."""
-    if b == ZERO:
-        return a
-    return negative(b) if a == ZERO else Call("-", (a, b))
-
-
-def negative(a: Expression) -> Expression:
-    """-a; 0 stays as it is."""
-    if isinstance(a, Call) and a.function == "negative":
-        return a.arguments[0]
-    return a if a == ZERO else Call("negative", (a,))
-
-
-def times(a: Expression, b: Expression) -> Expression:
-    """a b; 0 if one of them is, and without factors that are 1."""
-    if ZERO in (a, b):
-        return ZERO
-    if a == ONE:
-        return b
-    return a if b == ONE else Call("*", (a, b))
-
-
-def over(a: Expression, b: Expression) -> Expression:
-    """a/b; 0 if a is."""
-    return a if a == ZERO or b == ONE else Call("/", (a, b))
-
-
-def bounded(a: Expression, b: Expression) -> Expression:
-    """a/b; 0 where b is."""
-    return ZERO if a == ZERO else _unless(Call("==", (b, ZERO)), over(a, b))
+    A rounding error of the value is at most a few units of 2^-53 of it. `sizes` are those of names;
+    that of another name is its magnitude.
+    """
+    magnitude = Call("abs", (expression,))
+    match expression:
+        case Number():
+            return expression
+        case Name(name):
+            return sizes.get(name, magnitude)
+        case Call("+" | "-", (a, b)):
+            return add(size_of(a, sizes), size_of(b, sizes))
+        case Call("*", (a, b)):
+            return times(size_of(a, sizes), size_of(b, sizes))
+        case Call("/", (a, b)):
+            above = times(size_of(a, sizes), size_of(b, sizes))
+            return Call("/", (above, Call("*", (b, b))))
+        case Call("**", (a, b)) if (whole_power(b) or 0) > 0:
+            return Call("**", (size_of(a, sizes), b))
+        case Call("**", (_, b)):
+            return times(magnitude, add(ONE, size_of(b, sizes)))
+        case Call("where", (condition, a, b)):
+            return Call("where", (condition, size_of(a, sizes), size_of(b, sizes)))
+        case Call("min" | "max" | "hypot", arguments):
+            return Call("max", tuple(size_of(each, sizes) for each in arguments))
+        case Call("negative" | "abs", (a,)):
+            return size_of(a, sizes)
+        case Call("atan2"):
+            return magnitude
+        case Call(function, (a,)):
+            slope = _slope(function, a, expression)
+            if slope == ZERO:
+                return magnitude
+            return add(magnitude, times(Call("abs", (slope,)), size_of(a, sizes)))
+        case _:
+            raise AssertionError(expression)

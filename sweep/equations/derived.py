@@ -11,30 +11,32 @@ from typing import Any
 import numpy as np
 
 from sweep.equations.expressions import (
-    FUNCTIONS,
     MAX_POWER,
     Call,
     Expression,
     Name,
     Number,
-    Signature,
     names_in,
     walk,
     whole_power,
 )
+from sweep.equations.functions import FUNCTIONS, Function
 from sweep.equations.parsing import parse
 from sweep.errors import FaultError
+from sweep.theory import mdr_contact
 
-OPERATORS: Mapping[str, Any] = {
+CONVERSIONS = {"mdr_indentation": Function(least=4, most=4)}  # closed forms of sweep.theory
+# What has the same bits on every machine; so have whole powers.
+VALUES: Mapping[str, Any] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
     "/": operator.truediv,
     "negative": operator.neg,
     "abs": abs,
+    "mdr_indentation": mdr_contact.indentation,
 }
 EXTREMES: Mapping[str, Callable[[Any, Any], Any]] = {"min": operator.lt, "max": operator.gt}
-CONVERSIONS = {"mdr_indentation": Signature(4, 4)}  # closed forms of sweep.theory
 CONSTANTS = {"pi": math.pi}
 
 
@@ -48,7 +50,7 @@ def derivation(text: str) -> Expression:
     for part in walk(expression):
         if not isinstance(part, Call):
             continue
-        if part.function not in ("**", "sqrt", *OPERATORS, *EXTREMES, *CONVERSIONS):
+        if part.function not in ("**", "sqrt", *EXTREMES, *VALUES):
             known = "+ - * / ** sqrt abs min max"
             raise FaultError(
                 f"column {part.column}: {part.function!r} is not one of {known}, whose bits are "
@@ -103,16 +105,12 @@ def _value(expression: Expression, values: Mapping[str, Any], xp: Any) -> Any:
             return _raised(_value(base, values, xp), whole_power(exponent) or 0)
         case Call(function, arguments):
             parts = [_value(argument, values, xp) for argument in arguments]
-            if function == "mdr_indentation":
-                from sweep.theory import mdr_contact  # with the same bits on every machine
-
-                return mdr_contact.indentation(*parts)
             if function == "sqrt":
                 return xp.sqrt(*parts)
             if function in EXTREMES:
                 is_nearer = EXTREMES[function]  # if equal the first: zeros may have a sign
                 return reduce(lambda a, b: xp.where(is_nearer(b, a), b, a), parts)
-            return OPERATORS[function](*parts)
+            return VALUES[function](*parts)
 
 
 def _raised(base: Any, power: int) -> Any:

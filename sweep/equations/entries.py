@@ -11,7 +11,7 @@ import numpy as np
 from sweep.equations.expressions import Expression
 from sweep.equations.names import name_fault
 from sweep.equations.system import PERIOD, Definition, Direction, Event, Mode, Signal, State
-from sweep.equations.tables import Table
+from sweep.equations.tables import ModelTable
 from sweep.equations.tabulated import table_fault
 from sweep.reader import finite_numbers, near
 from sweep.request import Interpolation, TimeSeries
@@ -24,17 +24,17 @@ MAX_OCCURRENCES = 2**31 - 1  # of an event, counted as int32
 DIRECTIONS: tuple[Direction, ...] = ("rising", "falling", "both")
 
 
-def unit_of(table: Table) -> str:
+def unit_of(table: ModelTable) -> str:
     """The unit of an entry; by default none."""
     return table.text("unit", default="1")
 
 
-def meaning_of(table: Table, name: str) -> str:
+def meaning_of(table: ModelTable, name: str) -> str:
     """What an entry means; by default, its name in words."""
     return table.text("meaning", default=name.replace("_", " "))
 
 
-def parameter(name: str, table: Table) -> Parameter:
+def parameter(name: str, table: ModelTable) -> Parameter:
     """A parameter in [parameters]."""
     unit = unit_of(table)
     least = _bound(table, "minimum", -math.inf, unit)
@@ -61,7 +61,7 @@ def parameter(name: str, table: Table) -> Parameter:
     return parameter
 
 
-def _bound(table: Table, key: str, unbounded: float, unit: str) -> float:
+def _bound(table: ModelTable, key: str, unbounded: float, unit: str) -> float:
     bound = None if table.get(key) == unbounded else table.number(key, unit=unit)
     return unbounded if bound is None else bound
 
@@ -71,7 +71,7 @@ def is_allowed(value: float, parameter: Parameter) -> bool:
     return parameter.first_outside(np.array([value])) is None
 
 
-def state(name: str, table: Table) -> State:
+def state(name: str, table: ModelTable) -> State:
     """A state in [states]."""
     return State(
         name=name,
@@ -82,13 +82,13 @@ def state(name: str, table: Table) -> State:
     )
 
 
-def definition(name: str, table: Table) -> Definition:
+def definition(name: str, table: ModelTable) -> Definition:
     """A definition in [definitions]."""
     value = table.expression("value", unit_of=name)
     return Definition(name=name, value=value, unit=unit_of(table), meaning=meaning_of(table, name))
 
 
-def signal(name: str, table: Table) -> Signal:
+def signal(name: str, table: ModelTable) -> Signal:
     """A table over time in [signals], whose samples are in the model."""
     times, values = _samples(table, "times"), _samples(table, "values")
     signal = Signal(
@@ -102,7 +102,7 @@ def signal(name: str, table: Table) -> Signal:
     return signal
 
 
-def _samples(table: Table, key: str) -> tuple[float, ...]:
+def _samples(table: ModelTable, key: str) -> tuple[float, ...]:
     value = table.get(key)
     samples = finite_numbers(value)
     if value is None:
@@ -112,7 +112,7 @@ def _samples(table: Table, key: str) -> tuple[float, ...]:
     return samples
 
 
-def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
+def modes_in(top: ModelTable, states: Sequence[str]) -> tuple[Mode, ...]:
     """The modes in [modes], or the one of [derivatives], which has no name."""
     if top.has("modes") == top.has("derivatives"):
         cure = "write either [derivatives] or a table [modes.NAME] for each mode"
@@ -120,7 +120,7 @@ def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
     if not (top.has("modes") or top.has("derivatives")):
         return ()
 
-    def mode(name: str, table: Table) -> Mode:
+    def mode(name: str, table: ModelTable) -> Mode:
         return Mode(name=name, derivatives=_derivatives(table, states))
 
     if not top.has("modes"):
@@ -129,7 +129,7 @@ def modes_in(top: Table, states: Sequence[str]) -> tuple[Mode, ...]:
     return top.named("modes", MAX_MODES, mode, name_fault, cure)
 
 
-def _derivatives(table: Table, states: Sequence[str]) -> dict[str, Expression]:
+def _derivatives(table: ModelTable, states: Sequence[str]) -> dict[str, Expression]:
     """The derivative of each state, in the order of the states; each state needs one."""
     derivatives = _by_state(table, states, per_time=True)
     for name in states:
@@ -139,14 +139,16 @@ def _derivatives(table: Table, states: Sequence[str]) -> dict[str, Expression]:
     return derivatives
 
 
-def _by_state(table: Table, states: Sequence[str], per_time: bool = False) -> dict[str, Expression]:
+def _by_state(
+    table: ModelTable, states: Sequence[str], per_time: bool = False
+) -> dict[str, Expression]:
     """The expression of each state that has one, in the order of the states."""
     table.known.update(dict.fromkeys(states or table.mapping))
     defined = [name for name in states if table.has(name)]
     return {name: table.expression(name, unit_of=name, per_time=per_time) for name in defined}
 
 
-def event(table: Table, states: Sequence[str], modes: Sequence[str]) -> Event:
+def event(table: ModelTable, states: Sequence[str], modes: Sequence[str]) -> Event:
     """An event in [[events]]."""
     name = table.text("name", example="impact")
     if name == PERIOD:
@@ -170,7 +172,7 @@ def event(table: Table, states: Sequence[str], modes: Sequence[str]) -> Event:
     return event
 
 
-def _modes_of_event(table: Table, modes: Sequence[str]) -> tuple[str, ...]:
+def _modes_of_event(table: ModelTable, modes: Sequence[str]) -> tuple[str, ...]:
     value = table.get("in")
     names = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value]
     if value is None:
@@ -184,7 +186,7 @@ def _modes_of_event(table: Table, modes: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in modes if name in names)
 
 
-def mode_at(table: Table, key: str, modes: Sequence[str]) -> str | None:
+def mode_at(table: ModelTable, key: str, modes: Sequence[str]) -> str | None:
     """The mode that a key names; None if the key is missing."""
     value = table.get(key)
     if value is not None:
@@ -192,7 +194,7 @@ def mode_at(table: Table, key: str, modes: Sequence[str]) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _check_mode(table: Table, key: str, name: object, modes: Sequence[str]) -> None:
+def _check_mode(table: ModelTable, key: str, name: object, modes: Sequence[str]) -> None:
     if not modes:
         cure = "write [modes.NAME] in place of [derivatives]"
         table.fault(key, "this model has no modes", cure)
@@ -200,7 +202,7 @@ def _check_mode(table: Table, key: str, name: object, modes: Sequence[str]) -> N
         table.fault(key, f"{written(name)} is not a mode", near(name, modes))
 
 
-def _stop(table: Table) -> int | None:
+def _stop(table: ModelTable) -> int | None:
     """The occurrence of an event that ends the motion; None if none does."""
     after = table.whole("stop_after", 1, MAX_OCCURRENCES)
     if table.has("stop") and table.has("stop_after"):

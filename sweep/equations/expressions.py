@@ -6,9 +6,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
-
-Kind = Literal["number", "condition"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Call:
-    """A function or operator of OPERATORS or FUNCTIONS, applied to its arguments."""
+    """A function or operator of `functions`, applied to its arguments."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -37,51 +34,6 @@ class Call:
 
 
 Expression = Number | Name | Call
-
-
-@dataclass(frozen=True)
-class Signature:
-    """How many arguments a function takes, and of which kinds they and its value are."""
-
-    least: int
-    most: int | None  # None: any number
-    argument: Kind = "number"
-    value: Kind = "number"
-
-
-ARITHMETIC = ("+", "-", "*", "/", "**")
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-
-OPERATORS = {
-    **dict.fromkeys(ARITHMETIC, Signature(2, 2)),
-    "negative": Signature(1, 1),
-    **dict.fromkeys(COMPARISONS, Signature(2, 2, "number", "condition")),
-    "and": Signature(2, None, "condition", "condition"),
-    "or": Signature(2, None, "condition", "condition"),
-    "not": Signature(1, 1, "condition", "condition"),
-}
-
-FUNCTIONS = {
-    **dict.fromkeys(
-        ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
-         "abs", "sign", "floor"),
-        Signature(1, 1),
-    ),
-    "atan2": Signature(2, 2),
-    "hypot": Signature(2, 2),
-    "min": Signature(2, None),
-    "max": Signature(2, None),
-    "where": Signature(3, 3),  # where(condition, a, b)
-}  # fmt: skip
-
-SIGNATURES = {**OPERATORS, **FUNCTIONS}
-
-
-def kind_of_argument(function: str, index: int) -> Kind:
-    """The kind of the argument at `index` of a function or operator."""
-    if function == "where" and index == 0:
-        return "condition"
-    return SIGNATURES[function].argument
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
@@ -157,7 +109,7 @@ def whole_power(exponent: Expression) -> int | None:
 
 ATOM, NEGATIVE = 9, 7
 PRECEDENCE = {
-    "or": 1, "and": 2, "not": 3, **dict.fromkeys(COMPARISONS, 4),
+    "or": 1, "and": 2, "not": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4,
     "+": 5, "-": 5, "*": 6, "/": 6, "negative": NEGATIVE, "**": 8,
 }  # fmt: skip
 
@@ -172,7 +124,7 @@ def text_of(expression: Expression) -> str:
             return str(int(value)) if value.is_integer() and value < 1e16 else repr(value)
         case Name(name):
             return name
-        case Call(function, arguments) if function not in OPERATORS:
+        case Call(function, arguments) if function not in PRECEDENCE:
             return f"{function}({', '.join(map(text_of, arguments))})"
         case Call("negative", (argument,)):
             return f"-{_operand(argument, NEGATIVE)}"
@@ -186,7 +138,7 @@ def text_of(expression: Expression) -> str:
         case Call(function, (left, right)):
             least = PRECEDENCE[function]
             sign = function if function in "*/" else f" {function} "
-            first = _operand(left, least + (function in COMPARISONS))
+            first = _operand(left, least + (least == PRECEDENCE["<"]))
             return f"{first}{sign}{_operand(right, least + 1)}"
         case _:
             raise AssertionError(expression)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from sweep.equations.members import PREFIX, TABLE, Writer, flag, function
+from sweep.equations.members import PREFIX, TABLE, Writer, constants, flag, function
 from sweep.equations.motion_members import (
     event_members,
     event_rule,
@@ -133,9 +133,8 @@ def _numbers(writer: Writer) -> Iterable[str]:
     yield f"constexpr bool entry_events = {flag(entry)};"
     yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
     for i, each in enumerate(writer.sums.of_events):
-        if each.maximum:
-            special = "{ static constexpr bool maximum = true; }"
-            yield f"template <> struct EventSum<{i}> {special};"
+        if each.is_maximum:
+            yield constants("EventSum", i, {"bool maximum": "true"})
     yield "template <int e> struct Rule;"
 
 

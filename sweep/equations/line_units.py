@@ -1,60 +1,32 @@
-"""Whether the units of a model from a file agree in every line. Needs pint where one is unusual.
+"""Whether the units of a model from a file agree in every line.
 
 A literal 0 fits any unit, other numbers have none, and a radian counts as 1.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
 
-from sweep.equations.expressions import COMPARISONS, Call, Expression, Name, Number, cut, rational
+from sweep.equations.expressions import Call, Expression, Name, Number, cut, rational
+from sweep.equations.functions import CALLS
+from sweep.equations.output_kinds import KINDS
 from sweep.equations.system import Line, System
 from sweep.errors import Fault, FaultError
-from sweep.units import UNIT_PATTERN, parse, registry
+from sweep.units import (
+    NO_DIMENSION,
+    Dimensions,
+    dimensions,
+    product,
+    read_unit,
+    unit_text,
+)
 from sweep.wording import written
 
-MAX_UNIT_LENGTH = 80
-
-SAME_UNIT = ("+", "-", "min", "max", "hypot", "atan2", *COMPARISONS)  # of all arguments
-NO_UNIT = ("atan2", "sign", "and", "or", "not", *COMPARISONS)  # of the value
-UNIT_PRESERVING = ("+", "-", "min", "max", "hypot", "negative", "abs")  # value as the arguments
-ROUNDING = 1e-12  # of the factors of units, which are products of decimal numbers
-
-# SI base units in the order in which they are written, and pint's names of them.
-BASES = {"kg": "gram", "m": "metre", "s": "second", "A": "ampere", "K": "kelvin", "mol": "mole",
-         "rad": "radian"}  # fmt: skip
-Dimensions = tuple[Fraction, ...]  # the exponent of each base unit
 UnitDimensions = Dimensions | None  # None: fits any unit
 
 
-def dimensions(exponents: Mapping[str, Fraction | int]) -> Dimensions:
-    """The dimensions of a product of base units with exponents."""
-    return tuple(Fraction(exponents.get(base, 0)) for base in BASES)
-
-
-NO_DIMENSION = dimensions({})
-NAMED_UNITS = {
-    "N": dimensions({"kg": 1, "m": 1, "s": -2}),
-    "Pa": dimensions({"kg": 1, "m": -1, "s": -2}),
-    "J": dimensions({"kg": 1, "m": 2, "s": -2}),
-    "W": dimensions({"kg": 1, "m": 2, "s": -3}),
-    "V": dimensions({"kg": 1, "m": 2, "s": -3, "A": -1}),
-}
-UNIT_DIMENSIONS = {
-    **NAMED_UNITS,
-    **{base: dimensions({base: 1}) for base in BASES},
-    "rad": NO_DIMENSION,
-    "1": NO_DIMENSION,
-}
-FACTOR = re.compile(r"(\s*[*·/]\s*|\s+|^)([A-Za-z]+|1)(?:(?:\^|\*\*)(-?[0-9]{1,2}))?")
-BROKEN_EXPONENT = re.compile(r"(\^|\*\*) *(-?[0-9]*\.[0-9]|\(-?[0-9]+/)")
-
-
-def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ...]:
+def unit_faults(system: System, faulty: Collection[str]) -> tuple[Fault, ...]:
     """Each unit that is not coherent SI, and each line whose units do not agree.
 
     The message has the unit found and the one needed. `faulty` are the places of the system's other
@@ -72,7 +44,7 @@ def unit_faults(system: System, faulty: Collection[str] = ()) -> tuple[Fault, ..
                 units[name] = None
                 faults.append(Fault(f"{place}.unit", error.what, error.cure))
     for rule in system.outputs:
-        if rule.kind in ("count", "share") and units[rule.name] not in (None, NO_DIMENSION):
+        if not KINDS[rule.kind].has_unit and units[rule.name] not in (None, NO_DIMENSION):
             what = f"{written(rule.unit)}: a {rule.kind} has no unit"
             faults.append(Fault(f"outputs.{rule.name}.unit", what, "remove it"))
     for line in (each for each in system.lines if each.place not in faulty):
@@ -120,80 +92,13 @@ def _has_text(unit: Dimensions) -> bool:
     return all(exponent.denominator == 1 for exponent in unit)
 
 
-@lru_cache(maxsize=256)
 def dimensions_of(text: str) -> Dimensions:
     """The dimensions of a coherent SI unit, without angles; FaultError if it is none."""
-    if len(text) <= MAX_UNIT_LENGTH and BROKEN_EXPONENT.search(text):
-        cure = "raise a ratio to the power, as in (x/length)**1.5"
-        raise FaultError(f"{written(text)}: exponents have to be whole numbers", cure)
-    if len(text) > MAX_UNIT_LENGTH or not re.fullmatch(UNIT_PATTERN, text):
-        raise FaultError(f"{written(text)} is not a unit", 'write one such as "kg m/s^2", or "1"')
-    plain_dimensions = plain(text)
-    if plain_dimensions is not None:
-        return plain_dimensions
-    try:
-        factor, root = registry().get_base_units(parse(text))
-    except FaultError as error:
-        raise FaultError(f"{written(text)} has the {error.what}", error.cure) from None
-    except Exception as error:  # pint's parser raises TypeError, ValueError, errors of tokenize
-        raise FaultError(f"{written(text)} is not a unit that can be read") from error
-    exponents: Any = {base: root._units.get(name, 0) for base, name in BASES.items()}
-    expected = 1000.0 ** float(exponents["kg"])  # grams in the coherent unit
-    if abs(float(factor) / expected - 1) > ROUNDING:
-        cure = f'write "{unit_text(dimensions(exponents))}", and values in it'
+    unit = read_unit(text)
+    if unit.factor != 1:
+        cure = f'write "{unit_text(unit.dimensions)}", and values in it'
         raise FaultError(f"{written(text)} is not a coherent SI unit", cure)
-    return dimensions({**exponents, "rad": 0})
-
-
-def plain(text: str) -> Dimensions | None:
-    """The dimensions of SI units without prefixes; None if the text has anything else.
-
-    This saves the half second that loading pint takes, which reads everything else.
-    """
-    dimensions_of_text, position = NO_DIMENSION, 0
-    while position < len(text):
-        factor = FACTOR.match(text, position)
-        if factor is None or factor[2] not in UNIT_DIMENSIONS:
-            return None
-        exponent = int(factor[3] or 1) * (-1 if "/" in factor[1] else 1)
-        dimensions_of_text = product(dimensions_of_text, UNIT_DIMENSIONS[factor[2]], exponent)
-        position = factor.end()
-    return dimensions_of_text if text else None
-
-
-def product(a: Dimensions, b: Dimensions, b_exponent: Fraction | int = 1) -> Dimensions:
-    """The dimensions of a times b to a power."""
-    return tuple(x + y * b_exponent for x, y in zip(a, b, strict=True))
-
-
-def power(a: Dimensions, exponent: Fraction) -> Dimensions:
-    """The dimensions of a to a power."""
-    return tuple(each * exponent for each in a)
-
-
-def unit_text(unit_dimensions: Dimensions) -> str:
-    """A coherent unit of these dimensions, in few words: `N/m`."""
-    candidates = [_text([], unit_dimensions)]
-    for name, named_dimensions in NAMED_UNITS.items():
-        rest = product(unit_dimensions, named_dimensions, -1)
-        if rest[0] == 0:  # a named unit replaces all of the mass
-            candidates.append(_text([(name, Fraction(1))], rest))
-    return min(candidates)[-1]
-
-
-def _text(first: list[tuple[str, Fraction]], rest: Dimensions) -> tuple[Fraction, int, str]:
-    """The sum of the exponents' magnitudes, the number of factors, and the unit's text."""
-    factors = [*first, *zip(BASES, rest, strict=True)]
-    above = " ".join(_factor(name, exponent) for name, exponent in factors if exponent > 0)
-    below = "".join(f"/{_factor(name, -exponent)}" for name, exponent in factors if exponent < 0)
-    total = sum((abs(exponent) for _, exponent in factors), Fraction(0))
-    return total, sum(exponent != 0 for _, exponent in factors), (above or "1") + below
-
-
-def _factor(name: str, exponent: Fraction) -> str:
-    if exponent == 1:
-        return name
-    return f"{name}^{exponent}" if exponent.denominator == 1 else f"{name}^({exponent})"
+    return product(unit.dimensions, dimensions({"rad": unit.dimensions[-1]}), -1)
 
 
 class _Check:
@@ -239,20 +144,17 @@ class _Check:
                 return self._of_power(base, exponent)
             case Call("sqrt", (argument,)):
                 unit = self.of(argument)
-                return None if unit is None else power(unit, Fraction(1, 2))
+                return None if unit is None else product(NO_DIMENSION, unit, Fraction(1, 2))
             case Call("where", (condition, *branches)):
                 self.of(condition)
                 return self._common(expression, branches)
-            case Call(function, arguments) if function in SAME_UNIT:
-                unit = self._common(expression, arguments)
-                return unit if function in UNIT_PRESERVING else NO_DIMENSION
-            case Call(function, arguments) if function in (*UNIT_PRESERVING, *NO_UNIT):
-                units = [self.of(argument) for argument in arguments]
-                return units[0] if function in UNIT_PRESERVING else NO_DIMENSION
-            case Call(function, arguments):
+            case Call(function, arguments) if CALLS[function].units == "none":
                 for argument in arguments:
                     self.needs(argument, NO_DIMENSION, f"{function}()")
                 return NO_DIMENSION
+            case Call(function, arguments):
+                unit = self._common(expression, arguments)
+                return NO_DIMENSION if CALLS[function].units == "alike" else unit
 
     def _common(
         self, call: Call, arguments: tuple[Expression, ...] | list[Expression]
@@ -274,7 +176,7 @@ class _Check:
     def _of_power(self, base: Expression, exponent: Expression) -> UnitDimensions:
         unit, fraction = self.of(base), rational(exponent)
         if fraction is not None:
-            return None if unit is None else power(unit, fraction)
+            return None if unit is None else product(NO_DIMENSION, unit, fraction)
         self.needs(exponent, NO_DIMENSION, "an exponent")
         if unit not in (None, NO_DIMENSION):
             what = f"{cut(base)} has {_unit(unit)}, but an exponent that is not a plain number"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TypeVar
 
+from sweep.equations.algebra import ONE, ZERO
 from sweep.equations.code import SIGNAL, Statements, is_ranged
-from sweep.equations.derivatives import ONE, ZERO, derivative, negative
+from sweep.equations.derivatives import derivative, size_of
 from sweep.equations.expressions import Call, Expression, Name, names_in, walk
-from sweep.equations.sides import Side, Sides, side_name
-from sweep.equations.sizes import size_of
+from sweep.equations.output_kinds import KINDS, Sums
+from sweep.equations.sides import Sides, side_name
 from sweep.equations.system import Event, Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
@@ -19,8 +18,6 @@ TABLE = "table_"  # of the structs of signals
 RATE = "rate of "  # a state's name in derivatives along the motion
 SIZE = "size of rate of "  # of what is added to make that rate
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
-
-Item = TypeVar("Item")
 
 
 def level_name(number: int) -> Name:
@@ -49,7 +46,7 @@ class Writer:
         self.sums = Sums(self.sides)
         self.integrands = self._integrands_of_all_outputs()
         sides = self.sides.watched
-        self.numbered_events: list[Event | Side] = (
+        self.numbered_events: list[Event] = (
             [*self.events, *sides] if system.acting else [*sides, *self.events]
         )
         self.states = [state.name for state in system.states]
@@ -129,110 +126,42 @@ class Writer:
     def rate(self, expression: Expression) -> Expression:
         """The rate of change along the motion."""
         rates = {name: Name(RATE + name) for name in self.states}
-        return derivative(self.inlined(expression), {**rates, **self.by_time()})
+        return derivative(self.sides.inlined(expression), {**rates, **self.by_time()})
 
     def by_time(self) -> dict[str, Expression]:
         """The rates of time and signals."""
         return {"t": ONE, **{s.name: Name(RATE + s.name) for s in self.system.signals}}
 
-    def inlined(self, expression: Expression) -> Expression:
-        """The expression without definitions."""
-        return self.sides.inlined(expression)
-
     def size(self, expression: Expression) -> Expression:
         """How large the terms of an expression of states, or of a rate, are."""
         rates = {RATE + name: Name(SIZE + name) for name in self.states}
-        return size_of(self.inlined(expression), rates)
+        return size_of(self.sides.inlined(expression), rates)
 
     def typical_size(self, expression: Expression) -> Expression:
         """How large they are where each state has its scale; constant during a motion."""
         sizes = {state.name: state.scale for state in self.system.states}
         others = {signal.name: ONE for signal in self.system.signals}
-        size = size_of(self.inlined(expression), {**sizes, **others, "t": ONE})
+        size = size_of(self.sides.inlined(expression), {**sizes, **others, "t": ONE})
         return size if not self.sides.moves(size) else ONE
 
     def _floors(self) -> int:
-        parts = chain.from_iterable(walk(self.inlined(each)) for each in self.integrands)
+        parts = chain.from_iterable(walk(self.sides.inlined(each)) for each in self.integrands)
         return sum(isinstance(part, Call) and part.function == "floor" for part in parts)
 
     def _integrands_of_all_outputs(self) -> list[Expression]:
         """Those of any output of the model, so that nothing depends on which are computed."""
         sums = Sums(self.sides)
-        code = Statements({}, {}, "")
         for rule in self.system.outputs:
-            if rule.kind not in ("values", "final"):
-                sums.result(rule, code)
+            result_of(rule, sums)
         return sums.integrands
 
 
-@dataclass(frozen=True)
-class EventSum:
-    """The sum, or the maximum, of an expression right before each occurrence of an event."""
-
-    event: str
-    maximum: bool
-    expression: Expression
-
-
-@dataclass
-class Sums:
-    """The numbers that a motion accumulates, each once; filled by asking for results."""
-
-    sides: Sides
-    integrands: list[Expression] = field(default_factory=list[Expression])
-    extremes: list[Expression] = field(default_factory=list[Expression])  # as maxima
-    counts: list[str] = field(default_factory=list[str])  # events
-    of_events: list[EventSum] = field(default_factory=list[EventSum])
-
-    def result(self, rule: Rule, code: Statements) -> str:
-        """The C++ of an output, after the statements that `code` has."""
-        expression = rule.expression or ZERO
-        event = rule.event or ""
-        match rule.kind:
-            case "mean":
-                return f"{self._integral(expression)} / length"
-            case "integral":
-                return self._integral(expression)
-            case "rms":
-                square = self._integral(Call("*", (expression, expression)))
-                return f"sqrt({square} / length)"
-            case "share":
-                part = self._integral(Call("where", (expression, ONE, ZERO)))
-                return f"functions::min({part} / length, 1.0)"  # lengths of steps are rounded
-            case "maximum":
-                return self._extreme(expression)
-            case "minimum":
-                return f"-{self._extreme(negative(expression))}"
-            case "final":
-                return code.value(expression)
-            case "count":
-                return _sum("count", self.counts, event)
-            case "event_mean":
-                total = self._of_event(event, False, expression)
-                return f"{total} / {_sum('count', self.counts, event)}"
-            case "event_sum":
-                return self._of_event(event, False, expression)
-            case "event_maximum":
-                extreme = self._of_event(event, True, expression)
-                return f"select({extreme} == -systems::largest, missing(), {extreme})"
-            case "values":
-                raise AssertionError("several values of a point are no sum")
-
-    def _integral(self, expression: Expression) -> str:
-        return _sum("integral", self.integrands, self.sides.held(expression))
-
-    def _extreme(self, expression: Expression) -> str:
-        return _sum("extreme", self.extremes, expression)
-
-    def _of_event(self, event: str, maximum: bool, expression: Expression) -> str:
-        return _sum("of_events", self.of_events, EventSum(event, maximum, expression))
-
-
-def _sum(name: str, items: list[Item], item: Item) -> str:
-    """The C++ of the sum for an item of a list, to which it is added if it is new."""
-    if item not in items:
-        items.append(item)
-    return f"sums.{name}[{items.index(item)}]"
+def result_of(rule: Rule, sums: Sums) -> str | None:
+    """The C++ of an output that follows from sums; None if it follows from states alone."""
+    kind, expression = KINDS[rule.kind], rule.expression or ZERO
+    if kind.at_event and rule.event:
+        return kind.at_event(sums, rule.event, expression)
+    return kind.in_window(sums, expression) if kind.in_window else None
 
 
 def choice(head: str, bodies: Iterable[Sequence[str]], otherwise: str, more: str = "") -> str:
@@ -251,6 +180,12 @@ def function(head: str, lines: Iterable[str]) -> str:
     """A member function."""
     body = "\n".join(f"    {line}" for line in lines)
     return f"HD {head} {{\n{body}\n}}"
+
+
+def constants(struct: str, number: int, fields: Mapping[str, str | int]) -> str:
+    """The specialization of a struct for a number, with constants."""
+    body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
+    return f"template <> struct {struct}<{number}> {{ {body} }};"
 
 
 def flag(on: bool) -> str:

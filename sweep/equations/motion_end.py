@@ -6,21 +6,13 @@ Values are numbers, or arrays of one value for each point.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from sweep.equations.derived import inputs, value_of
 from sweep.equations.expressions import text_of
 from sweep.equations.system import PERIOD, System
-from sweep.equations.system_file import system_of_text
 from sweep.errors import FaultError
 from sweep.windows import IN_CYCLES, end_in_time
-
-
-@lru_cache(maxsize=4)
-def system_of(text: str) -> System:
-    """The system of a model's text, which may have many samples."""
-    return system_of_text(text)
 
 
 def causes_in_window(system: System, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from sweep.equations.derivatives import ONE, ZERO, derivative
+from sweep.equations.algebra import ONE, ZERO
+from sweep.equations.derivatives import derivative
 from sweep.equations.expressions import Call, Expression, Name, text_of
-from sweep.equations.members import MOTION, TABLE, EventSum, Writer, choice, flag, function
+from sweep.equations.members import MOTION, TABLE, Writer, choice, constants, flag, function
+from sweep.equations.output_kinds import EventSum
 from sweep.equations.output_members import samples
 from sweep.equations.sides import Side
 from sweep.equations.system import Event
@@ -28,7 +30,7 @@ def rates(writer: Writer) -> Iterable[str]:
         moment = "Moment const& now, Vector<states> const& y"
         yield writer.vector("rates", rates, moment, code=code)
         writer.arithmetic = not any("functions::" in line for line in code.lines)
-    slopes = [derivative(writer.inlined(phase), {"t": ONE}) for phase in writer.phases]
+    slopes = [derivative(writer.sides.inlined(phase), {"t": ONE}) for phase in writer.phases]
     turned = [Call("*", (slope, Name("t"))) for slope in slopes]
     yield writer.vector("phases", writer.phases, "real t", size="waves")
     yield writer.vector("turns_in", turned, "real t", size="waves")
@@ -36,7 +38,7 @@ def rates(writer: Writer) -> Iterable[str]:
 
 def jacobian(writer: Writer) -> Iterable[str]:
     """The partial derivatives of the rates by the states, and by time."""
-    rates = [writer.inlined(writer.by_mode(name)) for name in writer.states]
+    rates = [writer.sides.inlined(writer.by_mode(name)) for name in writer.states]
     code = writer.code()
     sets = [
         f"rows[{i}][{j}] = {code.value(derivative(rate, {name: ONE}))};"
@@ -75,52 +77,35 @@ def next_sample(writer: Writer) -> str:
 
 
 def event_rule(writer: Writer, number: int) -> str:
-    """What is known about what is watched when the kernel is compiled."""
-    watched = writer.numbered_events[number]
+    """What is known about an event when the kernel is compiled."""
+    event = writer.numbered_events[number]
+    side = event if isinstance(event, Side) else None
     fields: dict[str, str | int] = {
-        "int direction": 0,
-        "int then": -1,
-        "int stop_after": 0,
-        "bool acts": "true",
-        "bool at_entry": "false",
-        "bool conditional": "false",
-        "bool sets": "false",
-        "bool straight": flag(writer.sides.is_affine(watched.when)),
-        "bool smooth": flag(writer.sides.is_smooth(watched.when)),
-        "bool ranged": flag(writer.is_ranged(watched.when)),
-        "bool ranged_action": "false",
-        "int next_same": -1,
-        "int side": -1,
-        "int own": 0,
+        "int direction": DIRECTIONS[event.direction],
+        "int then": -1 if event.then is None else writer.modes.index(event.then),
+        "int stop_after": event.stop_after or 0,
+        "bool acts": flag(event.acts),
+        "bool at_entry": flag(event.at_entry),
+        "bool conditional": flag(event.condition is not None),
+        "bool sets": flag(bool(event.sets)),
+        "bool straight": flag(writer.sides.is_affine(event.when)),
+        "bool smooth": flag(writer.sides.is_smooth(event.when)),
+        "bool ranged": flag(writer.is_ranged(event.when)),
+        "bool ranged_action": flag(writer.is_ranged(*_action(event))),
+        "int next_same": -1 if side else _next_same(writer, number),
+        "int side": side.number if side else -1,
+        "int own": side.own if side else 0,
     }
-    if isinstance(watched, Side):
-        fields |= {"int side": watched.number, "int own": watched.own}
-    else:
-        same = _same_expression(writer, watched)
-        later = [each for each in same if each > number]
-        fields |= {
-            "int direction": DIRECTIONS[watched.direction],
-            "int then": -1 if watched.then is None else writer.modes.index(watched.then),
-            "int stop_after": watched.stop_after or 0,
-            "bool acts": flag(watched.acts),
-            "bool at_entry": flag(watched.at_entry),
-            "bool conditional": flag(watched.condition is not None),
-            "bool sets": flag(bool(watched.sets)),
-            "bool ranged_action": flag(writer.is_ranged(*_action(watched))),
-            "int next_same": later[0] if later else -1,
-        }
-    body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
-    return f"template <> struct Rule<{number}> {{ {body} }};"
+    return constants("Rule", number, fields)
 
 
-def _same_expression(writer: Writer, event: Event) -> list[int]:
-    """The numbers of events whose expression is that of `event`, or its negative."""
-    key = _without_sign(writer.inlined(event.when))
-    return [
-        number
-        for number, each in enumerate(writer.numbered_events)
-        if not isinstance(each, Side) and _without_sign(writer.inlined(each.when)) == key
+def _next_same(writer: Writer, number: int) -> int:
+    """The next event whose expression is that of an event, or its negative; -1 if there is none."""
+    keys = [
+        None if isinstance(each, Side) else _without_sign(writer.sides.inlined(each.when))
+        for each in writer.numbered_events
     ]
+    return next((i for i in range(number + 1, len(keys)) if keys[i] == keys[number]), -1)
 
 
 def _without_sign(expression: Expression) -> str:
@@ -137,7 +122,6 @@ def _without_sign(expression: Expression) -> str:
 def event_members(writer: Writer) -> Iterable[str]:
     """The expressions of what is watched, their rates, modes, conditions and `set`."""
     watched = writer.numbered_events
-    events = [None if isinstance(each, Side) else each for each in watched]
     yield writer.numbered("when", [each.when for each in watched])
     rates = [writer.rate(each.when) for each in watched]
     yield writer.numbered("when_rate", rates, "f")
@@ -150,23 +134,22 @@ def event_members(writer: Writer) -> Iterable[str]:
     modes = [[f"(mode == {writer.modes.index(m)}.0)" for m in each.modes] for each in watched]
     active = [[f"return {' | '.join(each) or 'true'};"] for each in modes]
     yield choice("mask active()", active, "return true;")
-    conditions = [writer.returned(event.condition if event else None) for event in events]
+    conditions = [writer.returned(event.condition) for event in watched]
     yield choice(f"mask condition({MOTION})", conditions, "return true;")
-    ranges = [_outside_action(writer, event) if event else [] for event in events]
+    ranges = [_outside_action(writer, event) for event in watched]
     yield choice(f"mask outside_action({MOTION})", ranges, "return false;")
-    after = [_after(writer, event) if event else [] for event in events]
+    after = [_after(writer, event) for event in watched]
     yield choice(f"Vector<states> after({MOTION})", after, "return y;")
 
 
 def record(writer: Writer) -> str:
     """What is kept of each event, from the state right before it."""
     head = f"void record(Sums& sums, {MOTION}, mask here)"
-    bodies: list[list[str]] = []
-    for event in writer.numbered_events:
-        bodies.append([] if isinstance(event, Side) else _recorded(writer, event))
+    bodies = [_recorded(writer, event) for event in writer.numbered_events]
+    for body, event in zip(bodies, writer.numbered_events, strict=True):
         if writer.traced and not isinstance(event, Side):  # its only lane has the event
             number = writer.system.events.index(event)
-            bodies[-1].append(f"log_event(sums.samples.logged, t, {number});")
+            body.append(f"log_event(sums.samples.logged, t, {number});")
     return choice(head, bodies, "", "class Sums")
 
 
@@ -174,8 +157,6 @@ def forget(writer: Writer) -> str:
     """Makes what is summed of an event NaN, where it cannot be said whether it happens."""
     bodies = [
         [f"{sum_} = select(here, missing(), {sum_});" for sum_ in _sums_of(writer, event)]
-        if not isinstance(event, Side)
-        else []
         for event in writer.numbered_events
     ]
     return choice("void forget(Sums& sums, mask here)", bodies, "", "class Sums")
@@ -223,7 +204,7 @@ def _recorded(writer: Writer, event: Event) -> list[str]:
     for name, each in _sums_of(writer, event).items():
         value = "1.0" if each is None else code.value(each.expression)
         new = f"{name} + {value}"
-        if each is not None and each.maximum:
+        if each is not None and each.is_maximum:
             new = f"functions::max({value}, {name})"
         sets.append(f"{name} = select(here, {new}, {name});")
     kept = samples(writer, event.name, code)  # adds to the lines of `code`

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from sweep.equations.expressions import FUNCTIONS
+from sweep.equations.functions import FUNCTIONS
 from sweep.equations.schemes import SCHEMES
 from sweep.errors import Fault, FaultError
 from sweep.windows import IN_CYCLES, IN_TIME

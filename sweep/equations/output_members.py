@@ -6,10 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
+from sweep.equations.algebra import ONE, ZERO
 from sweep.equations.code import Statements
-from sweep.equations.derivatives import ONE, ZERO, derivative
-from sweep.equations.expressions import COMPARISONS, Call, Expression, walk, whole_power
-from sweep.equations.members import MOTION, PREFIX, Writer, flag, function, level_name
+from sweep.equations.derivatives import derivative
+from sweep.equations.expressions import Call, Expression, walk, whole_power
+from sweep.equations.functions import CALLS
+from sweep.equations.members import (
+    MOTION,
+    PREFIX,
+    Writer,
+    constants,
+    flag,
+    function,
+    level_name,
+    result_of,
+)
 from sweep.equations.system import PERIOD, Rule
 
 
@@ -36,14 +47,13 @@ def kink_rules(writer: Writer) -> Iterable[str]:
     """What is known about each kink when the kernel is compiled."""
     for number, kink in enumerate(kinks_of(writer)):
         straight = writer.sides.is_affine(kink.when)
-        fields = {
+        fields: dict[str, str | int] = {
             "bool straight": flag(straight),
             "bool ranged": flag(not straight and writer.is_ranged(kink.when)),
             "int level": kink.level,
             "int own": kink.own,
         }
-        body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
-        yield f"template <> struct KinkRule<{number}> {{ {body} }};"
+        yield constants("KinkRule", number, fields)
 
 
 def kinks_of(writer: Writer) -> list[Kink]:
@@ -61,29 +71,24 @@ def _signs_and_floors(writer: Writer) -> tuple[list[Expression], list[Expression
     """What changes its sign, or passes a whole number, where an integrand has a kink or a jump."""
     sign_changes: dict[Expression, None] = {}
     floors: dict[Expression, None] = {}
-    integrands = map(writer.inlined, writer.integrands)
+    integrands = map(writer.sides.inlined, writer.integrands)
     for part in chain.from_iterable(map(walk, integrands)):
-        match part:
-            case Call("abs" | "sign", (a,)):
-                sign_changes[a] = None
-            case Call("min" | "max" as function, (best, *others)):
-                for other in others:
-                    sign_changes[Call("-", (best, other))] = None
-                    best = Call(function, (best, other))
-            case Call("atan2" | "hypot", arguments):
-                # A cut where y passes 0; a jump or a kink where both pass it, one perhaps constant.
-                sign_changes.update(dict.fromkeys(arguments))
-            case Call("sqrt" | "asin" | "acos", (a,)):
-                # Of sqrt(x**2), where its argument touches the end of its range.
-                sign_changes[_rate(writer, a)] = None
-            case Call("**", (base, exponent)) if whole_power(exponent) is None:
-                sign_changes[_rate(writer, base)] = None
-            case Call("floor", (a,)):
-                floors[a] = None
-            case Call(function, (a, b)) if function in COMPARISONS:
-                sign_changes[Call("-", (a, b))] = None
-            case _:
-                pass
+        if not isinstance(part, Call):
+            continue
+        arguments, bends = part.arguments, CALLS[part.function].bends
+        if bends == "zero":
+            # Of atan2, a cut where y passes 0; of both, what happens where both pass it.
+            sign_changes.update(dict.fromkeys(arguments))
+        elif bends == "equal":
+            best, *others = arguments
+            for other in others:
+                sign_changes[Call("-", (best, other))] = None
+                best = Call(part.function, (best, other))
+        elif bends == "whole":
+            floors[arguments[0]] = None
+        elif bends == "end" or (part.function == "**" and whole_power(arguments[1]) is None):
+            # Of sqrt(x**2), where its argument touches the end of its range.
+            sign_changes[_rate(writer, arguments[0])] = None
     changing, passing = (
         [expression for expression in group if writer.sides.moves(expression)]
         for group in (sign_changes, floors)
@@ -160,4 +165,5 @@ def _output(writer: Writer, rule: Rule, code: Statements) -> str:
     name = f"{PREFIX}{rule.name}"
     if rule.kind == "values":
         return f"sums.samples.{name}.write(out.{name});"
-    return f"out.{name} = {writer.sums.result(rule, code)};"
+    result = result_of(rule, writer.sums) or code.value(rule.expression or ZERO)
+    return f"out.{name} = {result};"

@@ -7,7 +7,8 @@ import keyword
 import re
 from collections.abc import Mapping
 
-from sweep.equations.expressions import FUNCTIONS, Call, Expression, Name, Number, Signature
+from sweep.equations.expressions import Call, Expression, Name, Number
+from sweep.equations.functions import FUNCTIONS, Function
 from sweep.errors import FaultError
 from sweep.reader import finite
 from sweep.wording import nearest, written
@@ -54,11 +55,6 @@ CURES = {
     "√": "write sqrt(...)",
 }
 
-FUNCTIONS_ELSEWHERE = {
-    "ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
-    "fabs": "abs", "sgn": "sign",
-}  # by the names that other programs give them  # fmt: skip
-
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Lt: "<",
     ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.And: "and",
@@ -66,7 +62,7 @@ BINARY: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
-def parse(text: str, functions: Mapping[str, Signature] = FUNCTIONS) -> Expression:
+def parse(text: str, functions: Mapping[str, Function] = FUNCTIONS) -> Expression:
     """The expression that a text stands for; FaultError if it is none.
 
     Nothing is evaluated. Time and memory are bounded, whatever the text. Whether its names are
@@ -106,7 +102,8 @@ def _check_tokens(text: str) -> None:
         if kind == "blank":
             continue
         if kind == "strange" or (keyword.iskeyword(word) and word not in WORDS):
-            raise _error(text, column, *_strange(word))
+            what = f"{written(word)} is not known in expressions"
+            raise _error(text, column, what, CURES.get(word, ""))
         if kind == "number" and (rest := REST_OF_NUMBER.match(text, token.end())):
             raise _error(text, column, *_broken_number(word, rest[0]))
         _check_neighbours(text, column, before, word)
@@ -122,11 +119,6 @@ def _check_tokens(text: str) -> None:
         before = word
     if opened:
         raise _error(text, opened[-1], "'(' is not closed")
-
-
-def _strange(word: str) -> tuple[str, str]:
-    """What is wrong with a word that expressions do not have, and the cure."""
-    return f"{written(word)} is not known in expressions", CURES.get(word, "")
 
 
 def _broken_number(word: str, rest: str) -> tuple[str, str]:
@@ -155,7 +147,7 @@ def _check_neighbours(text: str, column: int, before: str, word: str) -> None:
 
 
 def _expression(
-    node: ast.expr, text: str, functions: Mapping[str, Signature], depth: int
+    node: ast.expr, text: str, functions: Mapping[str, Function], depth: int
 ) -> Expression:
     column = node.col_offset  # the parenthesis in front makes it count from 1
     if depth > MAX_DEPTH:
@@ -204,10 +196,11 @@ def _expression(
 
 
 def _check_call(
-    name: str, count: int, functions: Mapping[str, Signature], text: str, column: int
+    name: str, count: int, functions: Mapping[str, Function], text: str, column: int
 ) -> None:
     if name not in functions:
-        known = FUNCTIONS_ELSEWHERE.get(name, name.lower())
+        elsewhere = {other: own for own, row in functions.items() for other in row.elsewhere}
+        known = elsewhere.get(name, name.lower())
         cure = f"to multiply, write {name[:20]}*(...); {nearest(name[:64], functions)}"
         cure = f"write {known}(...)" if known in functions else cure
         raise _error(text, column, f"{written(name)} is not a function", cure)

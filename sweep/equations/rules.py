@@ -7,8 +7,9 @@ from typing import cast
 
 from sweep.equations.entries import is_allowed, meaning_of, unit_of
 from sweep.equations.names import CONTROLS, CYCLES, WINDOW
-from sweep.equations.system import PERIOD, Rule, RuleKind, Test
-from sweep.equations.tables import Table
+from sweep.equations.output_kinds import AT_EVENTS, KINDS
+from sweep.equations.system import PERIOD, Rule, Test
+from sweep.equations.tables import ModelTable
 from sweep.reader import finite_numbers, near
 from sweep.spec import Parameter, Status
 from sweep.wording import listed, written
@@ -16,43 +17,34 @@ from sweep.wording import listed, written
 MAX_KEPT = 4096  # values a point of all outputs, which a kernel holds on its stack
 MAX_KEPT_IN_STORES = 65_536  # of an output; stores of earlier versions are still read
 
-MEANS: tuple[RuleKind, ...] = ("mean", "integral", "minimum", "maximum", "rms", "final", "share")
-AT_EVENTS: dict[str, RuleKind] = {
-    "mean": "event_mean",
-    "maximum": "event_maximum",
-    "sum": "event_sum",
-}
-KINDS = (*MEANS, "count", "sum", "values")
 
-
-def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Rule:
+def rule(name: str, table: ModelTable, events: Sequence[str], has_period: bool) -> Rule:
     """The rule of an output in [outputs]."""
     keys = [key for key in KINDS if table.has(key)]
     unit, meaning = unit_of(table), meaning_of(table, name)
-    key = keys[0] if keys else "mean"
-    kind, event, every, keep = cast(RuleKind, key), None, None, None
     if len(keys) != 1:
         what = f"{listed(keys)} exclude each other" if keys else "nothing is computed"
         table.fault("", what, f"write one of {listed(KINDS)}")
-    elif key == "values":
+        return Rule(name=name, kind="mean", unit=unit, meaning=meaning)
+    (key,) = keys
+    kind = KINDS[key]
+    expression = event = every = keep = None
+    if key == "values":
         every, event, keep = _samples(table, events, has_period)
-    elif key == "count":
-        event = _event(table, "count", events)
+    elif kind.of is None:
+        event = _event(table, key, events)
     elif table.has("at"):
         event = _event(table, "at", events)
-        kind = AT_EVENTS.get(key, kind)
-        if key not in AT_EVENTS:
+        if kind.at_event is None:
             table.fault(key, "not known at events", f"write one of {listed(AT_EVENTS)}")
-    elif key == "sum":
-        table.fault("sum", "a sum is taken at events", 'write at = "..." beside it')
-    expression = None
-    if len(keys) == 1 and key == "share":
-        expression = table.expression(key, "condition")
-    elif len(keys) == 1 and key != "count":
-        expression = table.expression(key, unit_of=name, per_time=key == "integral")
+    elif kind.at_event and not kind.in_window:
+        table.fault(key, f"a {key} is taken at events", 'write at = "..." beside it')
+    if kind.of is not None:
+        unit_from = name if kind.has_unit else ""
+        expression = table.expression(key, kind.of, unit_of=unit_from, per_time=kind.per_time)
     return Rule(
         name=name,
-        kind=kind,
+        kind=key,
         expression=expression,
         event=event,
         unit=unit,
@@ -62,7 +54,7 @@ def rule(name: str, table: Table, events: Sequence[str], has_period: bool) -> Ru
     )
 
 
-def _event(table: Table, key: str, events: Sequence[str]) -> str | None:
+def _event(table: ModelTable, key: str, events: Sequence[str]) -> str | None:
     value = table.get(key)
     if not events:
         table.fault(key, "this model has no events", "write [[events]]")
@@ -72,7 +64,7 @@ def _event(table: Table, key: str, events: Sequence[str]) -> str | None:
 
 
 def _samples(
-    table: Table, events: Sequence[str], has_period: bool
+    table: ModelTable, events: Sequence[str], has_period: bool
 ) -> tuple[str | None, str | None, int | None]:
     """When values are taken, the event that says so if one does, and how many are kept."""
     most = MAX_KEPT_IN_STORES if table.lines.is_stored else MAX_KEPT
@@ -91,7 +83,7 @@ def _samples(
 
 
 def test(
-    table: Table, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
+    table: ModelTable, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
 ) -> Test:
     """A test in [[tests]]."""
     methods = tuple(CONTROLS)
@@ -112,7 +104,8 @@ def test(
     at = table.table("at")
     values = dict(_values(at, parameters, method, has_period))
     for parameter in parameters:
-        if parameter.default is None and not at.has(parameter.name):
+        is_known = parameter.default is not None or parameter.name in at.faults.meant
+        if not is_known and not at.has(parameter.name):
             at.missing(parameter.name, "the parameter has no default")
     if method and "step" in CONTROLS[method] and not at.has("step"):
         at.missing("step", f"write the length of the steps of {method}")
@@ -123,7 +116,7 @@ def test(
 
 
 def _values(
-    at: Table, parameters: Sequence[Parameter], method: str | None, has_period: bool
+    at: ModelTable, parameters: Sequence[Parameter], method: str | None, has_period: bool
 ) -> Iterator[tuple[str, float]]:
     """The values of parameters and controls at which the model is tested."""
     own = {parameter.name: parameter for parameter in parameters}
@@ -142,7 +135,9 @@ def _values(
             yield name, value
 
 
-def _expected(table: Table, outputs: Sequence[Rule]) -> Mapping[str, float | tuple[float, ...]]:
+def _expected(
+    table: ModelTable, outputs: Sequence[Rule]
+) -> Mapping[str, float | tuple[float, ...]]:
     expect: dict[str, float | tuple[float, ...]] = {}
     kept = {output.name: output.keep for output in outputs}
     table.known.update(dict.fromkeys(kept))

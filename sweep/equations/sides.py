@@ -9,33 +9,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sweep.equations.code import is_ranged
-from sweep.equations.derivatives import ONE, ZERO, negative, times
+from sweep.equations.algebra import ONE, ZERO, negative, times
+from sweep.equations.code import Linear, is_ranged
 from sweep.equations.expressions import (
-    COMPARISONS,
     Call,
     Expression,
     Name,
-    Number,
     names_in,
     rational,
     walk,
 )
-from sweep.equations.system import System
+from sweep.equations.functions import CALLS, COMPARISONS
+from sweep.equations.system import Event, System
 
 SIDE = "side "  # of the names of held numbers, in expressions
 MAX_SIDES = 64
-LEAST_NORMAL = Number(2.2250738585072014e-308)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
-    """An expression that is watched because a relation changes where it crosses zero."""
+class Side(Event):
+    """The event that a relation changes."""
 
-    when: Expression
     number: int  # of what it changes
     own: int  # 0: it holds the sign; of `floor`, 1: its lower end, -1: its upper
-    modes: tuple[str, ...]  # in which it is watched; empty: in all
+
+    @property
+    def acts(self) -> bool:
+        """It changes the motion."""
+        return True
 
 
 class Sides:
@@ -44,16 +45,16 @@ class Sides:
     def __init__(self, system: System) -> None:
         self._definitions = {each.name: each.value for each in system.definitions}
         self._moving = moving_names(system)
-        self._numbers: dict[tuple[str, Expression], int] = {}  # "sign" or "floor" of an expression
-        self._modes: list[dict[str, None]] = []  # of each number
+        # What is held, in the order of its numbers: "sign" or "floor" of an expression, and the
+        # modes in whose derivatives it is.
+        self._held_in: dict[tuple[str, Expression], dict[str, None]] = {}
         self._all_modes = [mode.name for mode in system.modes]
         self._mode: str | None = None  # whose derivatives are read; None: nothing is added
         self.derivatives: dict[str, Mapping[str, Expression]] = {}
         for mode in system.modes:
             self._mode = mode.name
             self.derivatives[mode.name] = {
-                state: self._held_if_it_has_relations(value)
-                for state, value in mode.derivatives.items()
+                state: self._with_sides(value) for state, value in mode.derivatives.items()
             }
         self._mode = None
 
@@ -61,20 +62,18 @@ class Sides:
     def hide_ranges(self) -> bool:
         """Whether an argument may leave its function's range without making a derivative NaN."""
         rates = [rate for mode in self.derivatives.values() for rate in mode.values()]
-        held = [*filter(_has_side, rates), *(expression for _, expression in self._numbers)]
+        held = [*filter(_has_side, rates), *(expression for _, expression in self._held_in)]
         return any(is_ranged(each, self._definitions) for each in held)
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._held_in)
 
     @property
     def watched(self) -> list[Side]:
         """What is watched; a relation inside another stands before it."""
         sides: list[Side] = []
-        for (kind, expression), number in self._numbers.items():
-            modes = tuple(self._modes[number])
-            if len(modes) == len(self._all_modes):
-                modes = ()
+        for number, ((kind, expression), own_modes) in enumerate(self._held_in.items()):
+            modes = tuple(own_modes) if len(own_modes) < len(self._all_modes) else ()
             held = side_name(number)
             ends = {0: expression}
             if kind == "floor":
@@ -88,12 +87,12 @@ class Sides:
 
         They are then watched in all modes.
         """
-        held = self._held(self.inlined(expression), guarded=False)
+        held = self._with_sides(expression)
         names = names_in(held)
-        for number, modes in enumerate(self._modes):
+        for number, modes in enumerate(self._held_in.values()):
             if side_name(number).name in names:
                 modes.update(dict.fromkeys(self._all_modes))
-        return held if any(name.startswith(SIDE) for name in names) else expression
+        return held
 
     def inlined(self, expression: Expression) -> Expression:
         """The expression without definitions."""
@@ -107,33 +106,20 @@ class Sides:
 
     def is_affine(self, expression: Expression) -> bool:
         """Whether it is affine in states and time while modes and sides stay."""
-        match expression:
-            case _ if not self.moves(expression):
-                return True
-            case Name(name) if name in self._definitions:
-                return self.is_affine(self._definitions[name])
-            case Name(name):
-                return self._moving[name]
-            case Call("+" | "-" | "negative", arguments):
-                return all(map(self.is_affine, arguments))
-            case Call("*", (a, b)):
-                return (not self.moves(a) and self.is_affine(b)) or (
-                    not self.moves(b) and self.is_affine(a)
-                )
-            case Call("/", (a, b)):
-                return not self.moves(b) and self.is_affine(a)
-            case Call("where", (condition, a, b)):
-                return not self.moves(condition) and self.is_affine(a) and self.is_affine(b)
-            case _:
-                return False
+        rule = Linear(
+            self._definitions,
+            lambda each: not self.moves(each),
+            lambda name: self._moving[name],
+            chooses=True,
+        )
+        return rule.holds(expression)
 
     def is_smooth(self, expression: Expression) -> bool:
         """Whether it is a smooth function of the states alone, whose errors step control bounds."""
         full = self.inlined(expression)
-        rough = (*COMPARISONS, "abs", "sign", "min", "max", "floor", "hypot", "atan2")
         calls = (part for part in walk(full) if isinstance(part, Call))
         return all(self._moving.get(n, True) and n != "t" for n in names_in(full)) and not any(
-            self.moves(call) and call.function in rough for call in calls
+            self.moves(call) and CALLS[call.function].bends not in ("", "end") for call in calls
         )
 
     def moves(self, expression: Expression) -> bool:
@@ -144,10 +130,9 @@ class Sides:
             for name in names_in(expression)
         )
 
-    def _held_if_it_has_relations(self, expression: Expression) -> Expression:
+    def _with_sides(self, expression: Expression) -> Expression:
         held = self._held(self.inlined(expression), guarded=False)
-        names = names_in(held)
-        return held if any(name.startswith(SIDE) for name in names) else expression
+        return held if _has_side(held) else expression
 
     def _held(self, part: Expression, *, guarded: bool) -> Expression:
         """With relations replaced. `guarded`: its value counts only while a side is held."""
@@ -204,7 +189,7 @@ class Sides:
             case Call("/", (a, b)) if not self.moves(b):
                 side = self._side_of(a)
                 return None if side is None else times(side, Call("sign", (b,)))
-            case Call("-", (a, b)) if ("sign", Call("-", (b, a))) in self._numbers:
+            case Call("-", (a, b)) if ("sign", Call("-", (b, a))) in self._held_in:
                 side = self._side_of(Call("-", (b, a)))
                 return None if side is None else negative(side)
             case _:
@@ -218,25 +203,14 @@ class Sides:
         key = (kind, expression)
         if self._mode is None and is_ranged(expression, self._definitions):
             return None  # what is missing there, a held side would hide
-        if key not in self._numbers:
-            if self._mode is None:
-                return None
-            self._numbers[key] = len(self._numbers)
-            self._modes.append({})
-        number = self._numbers[key]
         if self._mode is not None:
-            self._modes[number][self._mode] = None
-        return number
+            self._held_in.setdefault(key, {})[self._mode] = None
+        return list(self._held_in).index(key) if key in self._held_in else None
 
     def _clipped(self, call: Call, *, guarded: bool) -> Expression:
         """A call whose argument stays in its function's range where a trial passes its guard."""
         function, (first, *others) = call.function, call.arguments
-        limits: tuple[Expression | None, Expression | None] = {
-            "sqrt": (ZERO, None),
-            "log": (LEAST_NORMAL, None),
-            "asin": (negative(ONE), ONE),
-            "acos": (negative(ONE), ONE),
-        }.get(function, (None, None))
+        limits = CALLS[function].limits
         if function == "**" and not _is_whole(others[0]):
             limits = (ZERO, None)
         if limits == (None, None) or not (guarded or _has_side(first)):
@@ -265,7 +239,7 @@ def side_name(number: int) -> Name:
 
 
 def _has_side(expression: Expression) -> bool:
-    return any(isinstance(p, Name) and p.name.startswith(SIDE) for p in walk(expression))
+    return any(name.startswith(SIDE) for name in names_in(expression))
 
 
 def _difference(a: Expression, b: Expression) -> Expression:

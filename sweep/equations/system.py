@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sweep.equations.expressions import Expression, Kind
+from sweep.equations.expressions import Expression
+from sweep.equations.functions import Kind
 from sweep.request import TimeSeries
 from sweep.spec import Parameter
 
@@ -15,10 +16,6 @@ PERIOD = "period"  # what `every` says for values at whole periods
 
 Scope = Literal["constant", "motion"]  # of parameters and pi alone, or of all names
 Direction = Literal["rising", "falling", "both"]
-RuleKind = Literal[
-    "mean", "integral", "minimum", "maximum", "rms", "final", "share", "count",
-    "event_mean", "event_maximum", "event_sum", "values",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,15 +73,16 @@ class Mode:
 class Event:
     """What happens where an expression crosses zero."""
 
-    name: str
+    name: str = ""
     modes: tuple[str, ...]  # in which it happens; empty: in all
     when: Expression
-    direction: Direction
-    then: str | None  # the mode from then on
-    condition: Expression | None  # `if` in the file
-    sets: Mapping[str, Expression]  # state right after -> expression right before
-    stop_after: int | None  # the occurrence that ends the motion, from 1
-    at_entry: bool  # also fires where a mode is entered with the expression past zero
+    direction: Direction = "both"
+    then: str | None = None  # the mode from then on
+    condition: Expression | None = None  # `if` in the file
+    # State right after -> expression right before.
+    sets: Mapping[str, Expression] = field(default_factory=dict[str, Expression])
+    stop_after: int | None = None  # the occurrence that ends the motion, from 1
+    at_entry: bool = False  # also fires where a mode is entered with the expression past zero
 
     @property
     def acts(self) -> bool:
@@ -102,9 +100,9 @@ class Rule:
     """How one output follows from the motion in the window."""
 
     name: str
-    kind: RuleKind
-    expression: Expression | None  # a condition in a share; None in a count
-    event: str | None  # what is counted or at which values are taken
+    kind: str  # of `output_kinds`
+    expression: Expression | None = None  # a condition in a share; None in a count
+    event: str | None = None  # what is counted or at which values are taken
     unit: str
     meaning: str
     every: str | None = None  # of values: "period" or the name of the event

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from sweep.equations.canonical import canonical_text
 from sweep.equations.checks import faults_across, in_order
@@ -17,10 +18,11 @@ from sweep.equations.entries import (
     signal,
     state,
 )
+from sweep.equations.line_units import unit_faults
 from sweep.equations.names import name_fault, name_fault_in_sweeps
 from sweep.equations.rules import rule, test
 from sweep.equations.system import FORMAT, System
-from sweep.equations.tables import MAX_FAULTS, Lines, Table
+from sweep.equations.tables import MAX_FAULTS, Lines, ModelTable
 from sweep.errors import ConfigError, Fault
 from sweep.reader import Faults, TooManyFaultsError
 from sweep.wording import written
@@ -29,43 +31,33 @@ TIME_UNITS = ("s", "1")
 MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 32, 128, 16
 MAX_EVENTS, MAX_OUTPUTS, MAX_TESTS = 64, 64, 1000
 
-Check = Callable[[System, Collection[str]], Iterable[Fault]]
 
-
-def read_system(
-    mapping: Mapping[str, object], source: str = "the model given", *, is_stored: bool = False
-) -> System:
-    """The model in a mapping (what tomllib makes of a file); ConfigError with all its faults.
-
-    Units are not checked here but by `line_units`. `source` is how the error refers to the mapping;
-    `is_stored` as of Lines.
-    """
-    system, faults = examine(mapping, is_stored=is_stored)
+@lru_cache(maxsize=4)  # of texts that may have many samples
+def system_of_text(text: str) -> System:
+    """The model of a canonical text, as a store has it; ConfigError if it is not."""
+    system, faults = examine(tomllib.loads(text), is_stored=True)
     if system is None:
-        raise ConfigError(source, faults)
+        raise ConfigError("the model in the store", faults)
     return system
 
 
-def system_of_text(text: str) -> System:
-    """The model of a canonical text, as a store has it."""
-    return read_system(tomllib.loads(text), "the model in the store", is_stored=True)
-
-
 def examine(
-    mapping: Mapping[str, object], also: Check | None = None, *, is_stored: bool = False
+    mapping: Mapping[str, object], *, is_stored: bool = False
 ) -> tuple[System | None, tuple[Fault, ...]]:
     """The model in a mapping, None if there are faults, and the faults: all, if below 100.
 
-    `also` finds more of them in the system as far as it can be read. It gets the places of the
-    other faults, too, to leave out what follows from them. `is_stored` as of Lines.
+    `mapping` is what tomllib makes of a file, or of a text in a store, whose units have been
+    checked before.
     """
     faults = Faults(MAX_FAULTS)
     try:
-        top = Table(mapping, "", faults, Lines(is_stored=is_stored))
+        top = ModelTable(mapping, "", faults, Lines(is_stored=is_stored))
         system = _system(top)
         top.close()
         if system.states:
-            _check(system, also, faults, is_stored=is_stored)
+            faults.add_all(faults_across(system, is_stored=is_stored))
+        if system.states and not is_stored:
+            faults.add_all(unit_faults(system, {fault.where for fault in faults.found}))
     except TooManyFaultsError:
         return None, faults.in_order()
     if faults.found:
@@ -74,16 +66,7 @@ def examine(
     return replace(system, text=canonical_text(system)), ()
 
 
-def _check(system: System, also: Check | None, faults: Faults, *, is_stored: bool) -> None:
-    """Add the faults across the entries of a system, and those that `also` finds."""
-    for fault in faults_across(system, is_stored=is_stored):
-        faults.add(fault.where, fault.what, fault.cure)
-    if also is not None:
-        for fault in also(system, {fault.where for fault in faults.found}):
-            faults.add(fault.where, fault.what, fault.cure)
-
-
-def _system(top: Table) -> System:
+def _system(top: ModelTable) -> System:
     _check_format(top)
     name = top.text("name", example="belt")
     if name and (error := name_fault(name)):
@@ -127,7 +110,7 @@ def _system(top: Table) -> System:
     )
 
 
-def _check_format(top: Table) -> None:
+def _check_format(top: ModelTable) -> None:
     version = top.get("format")
     if version is None:
         top.missing("format", f"write format = {FORMAT}")

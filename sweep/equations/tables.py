@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Self
 
-from sweep.equations.expressions import Call, Expression, Kind, Number
+from sweep.equations.expressions import Call, Expression, Number
+from sweep.equations.functions import Kind
 from sweep.equations.parsing import parse
 from sweep.equations.system import Line, Scope
-from sweep.reader import Faults, Position, TooManyFaultsError, dotted, finite
-from sweep.reader import Table as AnyTable
+from sweep.reader import Faults, Position, Table, TooManyFaultsError, dotted, finite
 from sweep.wording import written
 
 MAX_CHARACTERS = 200_000  # of all expressions of a file
@@ -25,7 +25,7 @@ class Lines:
     is_stored: bool = False  # the file is the text in a store, which may exceed limits of files
 
 
-class Table(AnyTable):
+class ModelTable(Table):
     """A table of a model's file."""
 
     def __init__(

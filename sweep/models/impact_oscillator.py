@@ -77,7 +77,7 @@ NEWMARK = Method(
 )  # fmt: skip
 
 HARMONIC_BALANCE = Method(
-    name="harmonic_balance", revision=2, least_chunk=2**14,
+    name="harmonic_balance", revision=2, least_chunk=2**7,
     summary="harmonic balance with cosines (Code_Aster MODE_NON_LINE)", pack=1,
     # Where the stop is too stiff for so few cosines, points are continued in dozens of steps.
     cost=("harmonics + 64*min(1, 0.1*wall_stiffness/(stiffness*harmonics**2))", "harmonics"),

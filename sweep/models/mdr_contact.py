@@ -211,14 +211,14 @@ METHODS = (
     ),
     Method(
         name="time_stepping", revision=1, parameters=CONTROLS, items="springs",
-        least_chunk=2**12,
+        least_chunk=2**7,
         traced=True,
         summary="algorithm of the paper: predict, clamp, trapezoid of F du; first order in the "
         "step; nearly in phase the error can exceed the energy and make it negative",
     ),
     Method(
         name="time_stepping_2", revision=1, parameters=CONTROLS, items="springs",
-        least_chunk=2**12, registers=96,
+        least_chunk=2**7, registers=96,
         traced=True,
         summary="splits steps where springs enter or leave contact or reach their bound; second "
         "order in the step",

@@ -9,9 +9,13 @@ from dataclasses import replace
 
 from sweep.errors import SweepError
 from sweep.request import AnySweep, Reduced
+from sweep.spec import Method
 from sweep.work import Chunk
 
 CHUNKS_OF_A_RUN = 64  # target number, within the limits on the size of a chunk
+SLOW_CHUNKS_OF_A_RUN = 256  # the same for methods of which a point may take long
+# For exact quantiles, the points of larger cells are computed twice, so smaller ones stay whole.
+CHUNKS_OF_A_WORKER = 2  # with fewer, workers wait for the last ones
 MAX_CHUNK_POINTS = 2**20
 MAX_CHUNKS = 10**5  # files per array that a file system lists quickly
 MAX_SWEEP_POINTS = MAX_CHUNKS * MAX_CHUNK_POINTS
@@ -20,9 +24,10 @@ MAX_SWEEP_POINTS = MAX_CHUNKS * MAX_CHUNK_POINTS
 def chunk_shape(sweep: AnySweep, chunk_points: int | None = None) -> tuple[int, ...]:
     """The shape of a sweep's chunks: whole trailing dimensions, then a part of one, then ones.
 
-    It depends on the sweep alone. A chunk has 2**16 to 2**20 points, fewer for slow methods, more
-    only if there would be over 10**5 chunks; a smaller grid is one chunk. Where an output has
-    several values at each point, these count instead of the points. With `chunk_points`, it is the
+    It depends on the sweep alone. A chunk has 2**16 to 2**20 points, more only if there would be
+    over 10**5 chunks; a smaller grid is one chunk. Methods of which a point may take long have more
+    and smaller chunks, from `least_chunk` points on. Where an output has several values at each
+    point, these count instead of the points. With `chunk_points`, it is the
     smallest such block with at least that many points. Raises SweepError if `chunk_points`
     is below 1 or makes more than 10**5 chunks.
     """
@@ -44,6 +49,14 @@ def work_shape(sweep: AnySweep, chunk_points: int | None = None) -> tuple[int, .
 def chunk_counts(shape: Sequence[int], chunk_shape: Sequence[int]) -> tuple[int, ...]:
     """The number of chunks along each dimension."""
     return tuple(-(-size // step) for size, step in zip(shape, chunk_shape, strict=True))
+
+
+def points_of_more_chunks(n_points: int, n_chunks: int, workers: int) -> int | None:
+    """The `chunk_points` that keep all workers busy; None if this many chunks do."""
+    n_needed = CHUNKS_OF_A_WORKER * workers
+    if workers == 1 or n_chunks >= min(n_needed, n_points):
+        return None
+    return max(n_points // (2 * n_needed), 1)  # a block can have up to twice as many
 
 
 def chunks(
@@ -131,14 +144,26 @@ def _work_block(sweep: AnySweep, chunk_points: int | None) -> tuple[int, ...]:
         cure = "omit it, or give a larger number"
         refuse_many_chunks(shape, block, f"chunk_points={chunk_points!r} cuts", cure)
         return block
-    target = 1 << max(0, (sweep.n_points // CHUNKS_OF_A_RUN).bit_length() - 1)  # a power of two
     # A block of at least n points can have up to 2 n, hence half the largest chunk.
     values = max((output.values for output in sweep.points.outputs), default=0) or 1
-    target = min(max(target, sweep.points.method.least_chunk), MAX_CHUNK_POINTS // 2 // values)
-    target = max(target, least)
+    target = max(min(_usual_points(sweep), MAX_CHUNK_POINTS // 2 // values), least)
     while math.prod(chunk_counts(shape, block_shape(shape, target))) > MAX_CHUNKS:
         target *= 2
     return block_shape(shape, target)
+
+
+def _usual_points(sweep: AnySweep) -> int:
+    """The points of a chunk where neither outputs nor the number of files limit them.
+
+    Fast methods have 64 to 128 chunks of a power of two; writing more would take as long as
+    computing them. Others have 256 to 512 chunks, which keep a hundred workers busy, of a multiple
+    of `least_chunk`, which fills the vectors of a processor.
+    """
+    least = sweep.points.method.least_chunk
+    if least == Method.least_chunk:
+        power = max(0, (sweep.n_points // CHUNKS_OF_A_RUN).bit_length() - 1)
+        return max(1 << power, least)
+    return max(sweep.n_points // SLOW_CHUNKS_OF_A_RUN // least, 1) * least
 
 
 def block_shape(shape: tuple[int, ...], target: int) -> tuple[int, ...]:

@@ -139,7 +139,9 @@ def derived_faults(
     """What is wrong with the values of derived parameters, by parameter."""
     faults: dict[str, FaultError] = {}
     for parameter in sweep.inputs:
-        values = derived.get(parameter.name, np.empty(0)).ravel()
+        if parameter.name not in derived:
+            continue
+        values = derived[parameter.name].ravel()
         if (index := parameter.first_outside(values)) is not None:
             what = f"{sweep.derived[parameter.name]} is {float(values[index])!r}"
             faults[parameter.name] = FaultError(what, f"it has to be {parameter.requirement}")

@@ -16,6 +16,7 @@ from sweep.refine.mesh import Mesh
 from sweep.refine.next_points import Known, as_stored, first_points, next_points
 from sweep.request import Grid, Refinement, Request
 from sweep.store import Arrays, Store, Target, anything_at, is_url, target_of
+from sweep.store.extension import refuse_grown
 from sweep.store.place import local
 
 Results = TypeVar("Results", Store, Arrays)
@@ -67,7 +68,7 @@ class Growing(Generic[Results]):
         if not self.results.may_grow:
             return None
         if isinstance(self.results, Store):
-            self.results.refuse_what_has_grown()
+            refuse_grown(self.results.files, self.results.sweep.grid.shape, self.results.attributes)
         (points,) = self.results.sweep.grid.axes
         known = _known(self.results.dataset(), self._coarse)
         longer = next_points(self._coarse, self._refinement, points, known)

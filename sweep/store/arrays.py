@@ -16,7 +16,7 @@ from sweep.errors import MachineError
 from sweep.plan.chunking import chunk_shape, chunks, work_shape
 from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, status_counts
-from sweep.store import layout
+from sweep.store import counts, layout
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.partials import InMemory
 from sweep.work import Chunk
@@ -107,11 +107,8 @@ class Arrays:
         """Do nothing: there are no receipts."""
 
     def dataset(self) -> xr.Dataset:
-        """All results so far; the arrays are not copied."""
-        variables = {
-            v.name: xr.Variable(v.dimensions, self._arrays[v.name], _attributes(v))
-            for v in self._variables
-        }
+        """All results so far; of the arrays, only counts are copied."""
+        variables = {v.name: _variable(v, self._arrays[v.name]) for v in self._variables}
         coordinates = {
             c.name: xr.Variable(c.dimensions, values, dict(c.attributes))
             for c, values in layout.coordinates(self.sweep)
@@ -120,9 +117,14 @@ class Arrays:
         return layout.ordered(with_derived(xr.Dataset(variables, coordinates, attributes)))
 
 
-def _attributes(variable: layout.Variable) -> dict[str, Any]:
-    """The attributes that xarray shows: it keeps the names of coordinates elsewhere."""
-    return {name: v for name, v in variable.attributes.items() if name != "coordinates"}
+def _variable(variable: layout.Variable, values: NDArray[Any]) -> xr.Variable:
+    """The values as xarray reads them from a store; it keeps the names of coordinates elsewhere."""
+    attributes = counts.without_fill_value(variable.attributes)
+    attributes.pop("coordinates", None)
+    if counts.FILL_VALUE not in variable.attributes:
+        return xr.Variable(variable.dimensions, values, attributes)
+    encoding = counts.encoding_of(variable.dtype)
+    return xr.Variable(variable.dimensions, counts.decoded(values), attributes, encoding)
 
 
 def _in_memory(sweep: AnySweep) -> AnySweep:

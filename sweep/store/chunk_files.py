@@ -17,7 +17,7 @@ from sweep.errors import machine_error
 from sweep.plan.chunking import chunk_counts, chunks
 from sweep.spec import Status
 from sweep.store import faults
-from sweep.store.place import Files, beside
+from sweep.store.files import Files, beside
 from sweep.work import Chunk
 
 MAX_FOLDERS = 1000  # for the chunks of one array
@@ -97,7 +97,7 @@ class ChunkFiles:
         log = beside(self._files, "log")
         indices = [list(chunk.index) for chunk in chunks]
         if indices or log.exists(NOTE):
-            log.put(NOTE, [f"{json.dumps(indices)}\n".encode()])
+            log.put(NOTE, f"{json.dumps(indices)}\n".encode())
 
     def _noted(self) -> list[str]:
         """The names of the chunks in the note; none if there is no note or it cannot be read."""

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import zarr
+from zarr.storage import MemoryStore
 
 from sweep.plan.chunking import chunk_counts
 from sweep.request import STRETCH, AnySweep, Reduced
@@ -58,6 +59,15 @@ def build(
     if isinstance(sweep, Reduced):
         _keep_reduced(group, sweep)
     _consolidate(folder)
+
+
+def coordinate_files(variable: layout.Variable, value: Values) -> dict[str, bytes]:
+    """The files of a coordinate with one value, by key."""
+    made: dict[str, Any] = {}
+    group = zarr.create_group(MemoryStore(made))  # pyright: ignore[reportUnknownMemberType]
+    _make_coordinate(group, variable, value, {})[...] = value
+    folder = f"{variable.name}/"
+    return {key: content.to_bytes() for key, content in made.items() if key.startswith(folder)}
 
 
 def parts_of_file(chunk: tuple[int, ...]) -> tuple[int, ...]:

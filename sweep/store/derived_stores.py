@@ -18,9 +18,10 @@ import xarray as xr
 
 from sweep.errors import StoreError, SweepError, warn
 from sweep.store.faults import ORIGIN
+from sweep.store.files import Files, attributes_of, files_of
 from sweep.store.group import as_zarr
 from sweep.store.layout import WEAR
-from sweep.store.place import Files, attributes_of, files_of, is_url
+from sweep.store.place import is_url
 
 BY = "derived_by"
 WHEN = "derived_when"  # an attribute with the name of the store of the results, and its chunks

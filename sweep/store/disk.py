@@ -8,12 +8,10 @@ damaged. The bytes of a store depend on the sweep alone.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from itertools import product
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -25,25 +23,18 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError
 from sweep.plan.chunking import chunk_shape, work_shape
-from sweep.request import STRETCH, AnySweep, Reduced
-from sweep.source import is_token_digest, kernel_digest
+from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store import durable, encoding, extension, faults, layout, lock
-from sweep.store.chunk_files import ChunkFiles, key
+from sweep.store import encoding, extension, faults, layout
+from sweep.store.chunk_files import ChunkFiles
 from sweep.store.creation import build
-from sweep.store.differences import differences
-from sweep.store.group import (
-    array_of,
-    damaged_metadata,
-    damaged_values,
-    file_shape,
-    open_group,
-    sweep_of,
-)
+from sweep.store.files import Files, files_of
+from sweep.store.group import array_of, file_shape, note, open_group, sweep_of
+from sweep.store.made_by import MadeBy
 from sweep.store.partials import BLOCKS, EARLIER, NODES, InFiles
-from sweep.store.place import GROUP, Files, files_of, is_url, local
+from sweep.store.place import local
 from sweep.store.reading import (
     open_results,
     opening,
@@ -60,17 +51,13 @@ class Store:
     kept = None  # points are written as they are
 
     def __init__(self, files: Files, sweep: AnySweep, group: zarr.Group) -> None:
-        self._files = files
-        self._receipts = Receipts(files)
+        self.files = files
+        self.receipts = Receipts(files)
         self.location = str(files)  # the path or URL that opens it again
-        self.log = f"{files}.log"  # the path or URL of its receipts
         self.sweep = sweep
-        self._attributes: dict[str, Any] = dict(group.attrs)
-        self.revision = index(self._attributes["revision"])  # of the method that made it
-        self.kernel_digest = group.attrs.get("kernel_digest")  # of the code that made it, if known
-        self._fingerprint = str(group.attrs["fingerprint"])
-        self.wear: dict[str, object] = json.loads(self._attributes.get(layout.WEAR, "{}"))
-        self._accepted: Mapping[str, object] = {}  # another revision and kernel, for receipts
+        self.attributes: dict[str, Any] = dict(group.attrs)
+        revision, digest = index(self.attributes["revision"]), self.attributes.get("kernel_digest")
+        self.made_by = MadeBy(self.location, sweep, revision, digest)
         self._variables = layout.results(sweep)
         self._arrays = {v.name: array_of(group, v.name) for v in self._variables}
         self.chunk_shape = file_shape(self._arrays["status"])
@@ -79,15 +66,9 @@ class Store:
             shapes = (self._arrays[name].shape, file_shape(self._arrays[name]))
             if shapes != (sweep.grid.shape + inner, self.chunk_shape + inner):
                 raise ValueError(f"the shape or the chunks of {name} do not match the sweep")
-        self._chunks = ChunkFiles(files, self._arrays)
-        self.n_chunks = math.prod(self._chunks.counts)
-        # The docstrings of these are in the classes of the parts.
-        self.torn = self._chunks.torn
-        self.damaged_files = self._chunks.damaged
-        self.note_damage = self._chunks.note_damage
-        self.flush = self._receipts.flush
-        self.receipts = self._receipts.read
-        self.step = index(self._attributes.get(layout.STEP, 1))
+        self.chunk_files = ChunkFiles(files, self._arrays)
+        self.n_chunks = math.prod(self.chunk_files.counts)
+        self.step = index(self.attributes.get(layout.STEP, 1))
         self.blocks, self.nodes = InFiles(files, BLOCKS), InFiles(files, NODES)
         self.earlier = InFiles(files, EARLIER)
 
@@ -123,17 +104,17 @@ class Store:
                 if not files.exists():  # else somebody has published, and may be extending it
                     extension.forget(files)
         store = cls._open(files)
-        if sentences := store.differences(sweep, accept_revision=accept_revision):
-            revised = store._other_revision(sweep)
+        if sentences := store.made_by.differences(sweep, accept_revision=accept_revision):
+            revised = store.made_by.other_revision(sweep)
             hint = "" if revised else extension.hint(store.sweep, sweep, store.location)
             raise StoreError(
                 f"{str(files)!r} holds another sweep:\n  " + "\n  ".join(sentences) + "\n"
                 f"{hint}give another store, or remove this one"
             )
         if accept_revision:
-            store.accept_kernel(sweep)
+            store.receipts.accepted = store.made_by.accepted(sweep)
         elif store.pending():
-            store.refuse_other_kernel()
+            store.made_by.refuse_other_code()
         return store
 
     @classmethod
@@ -172,9 +153,9 @@ class Store:
             store = cls._open(files)
             longer = extension.grown(store.sweep, sweep)
             if not accept_revision:
-                store.refuse_other_kernel(sweep)
+                store.made_by.refuse_other_code(sweep)
             if longer.computed_shape != store.sweep.computed_shape:
-                extension.begin(files, longer, store.chunk_shape, store._attributes)
+                extension.begin(files, longer, store.chunk_shape, store.attributes)
                 extension.finish(files)
         return cls.open(path)
 
@@ -193,125 +174,33 @@ class Store:
         Call it only while holding the lock, on leaving which the receipts of both are written.
         Raises StoreError if this program has another kernel, unless accepted.
         """
-        if not self._accepted:
-            self.refuse_other_kernel()
-        with faults.writing(self._files):
-            extension.begin(self._files, sweep, self.chunk_shape, self._attributes)
-            extension.finish(self._files)
-        longer = self.refreshed()
-        longer._accepted, longer._receipts = self._accepted, self._receipts
-        longer.flush, longer.receipts = self.flush, self.receipts
+        if not self.receipts.accepted:
+            self.made_by.refuse_other_code()
+        with faults.writing(self.files):
+            extension.begin(self.files, sweep, self.chunk_shape, self.attributes)
+            extension.finish(self.files)
+        longer = self._open(self.files)
+        longer.receipts = self.receipts
         return longer
-
-    def refreshed(self) -> Store:
-        """The store as it is now: it may have been extended or deleted."""
-        return self._open(self._files)
-
-    def differences(self, sweep: AnySweep, *, accept_revision: bool = False) -> list[str]:
-        """One sentence for each difference between a sweep and the store's; none if it is that."""
-        sentences = differences(self.sweep, sweep)
-        if not sentences and not accept_revision and (revised := self._other_revision(sweep)):
-            return [f"{revised} (use `accept_revision` to continue anyway)"]
-        return sentences
-
-    def refuse_other_kernel(self, sweep: AnySweep | None = None) -> None:
-        """Raise StoreError if this program has another revision or kernel of the store's method."""
-        if revised := self.other_code(sweep):
-            raise StoreError(
-                f"{self.location!r} was made by other code: {revised}. Use `accept_revision`, "
-                "or accept_revision = true under [run], to continue anyway: the receipts then say "
-                "which chunks the new code computed. Or give another store, or continue with the "
-                "version that made this one"
-            )
-
-    def accept_kernel(self, sweep: AnySweep | None = None) -> None:
-        """Let receipts say from now on which code computes, if it did not make the store."""
-        if self.other_code(sweep):
-            self._accepted = {
-                "revision": (sweep or self.sweep).points.method.revision,
-                "kernel_digest": kernel_digest(self.sweep.points),
-            }
-
-    def _other_revision(self, sweep: AnySweep) -> str:
-        """A sentence if the sweep's method has another revision than the store's; else ""."""
-        if sweep.points.method.revision == self.revision:
-            return ""
-        method = sweep.points.method
-        return (
-            f"revision of method {method.name}: {self.revision} in the store, {method.revision} in "
-            "this program, whose results may have other last bits"
-        )
-
-    def other_code(self, sweep: AnySweep | None = None) -> str:
-        """Which other revision or kernel than this program's made the store; "" if none did.
-
-        Stores of earlier versions have a digest of the raw text, or none: of those only the
-        revision is compared.
-        """
-        stored = self.kernel_digest
-        if revised := self._other_revision(sweep or self.sweep):
-            return revised
-        if not is_token_digest(stored) or (digest := kernel_digest(self.sweep.points)) == stored:
-            return ""
-        return (
-            f"kernel of method {self.sweep.points.method.name}: {stored} in the store, "
-            f"{digest} in this program, whose results may differ"
-        )
-
-    def keep_wear(self, table: Mapping[str, object]) -> None:
-        """Keep [wear] of a sweep file, in place of another, so that the store suffices to resume.
-
-        Raises MachineError if the store cannot be written.
-        """
-        if self.wear != table:
-            self.wear = dict(table)
-            self._note(layout.WEAR, json.dumps(table))
 
     @property
     def may_grow(self) -> bool:
         """Whether points may follow that depend on the results so far."""
-        return self.sweep.grid.may_grow and layout.ENDS not in self._attributes
+        return self.sweep.grid.may_grow and layout.ENDS not in self.attributes
 
     def end_growth(self) -> None:
         """Note that no points follow. Raises MachineError if the store cannot be written."""
-        with faults.writing(self._files):
-            extension.forget(self._files)  # of which a kill may have left a part
-        self._note(layout.ENDS, 1)
-
-    def _note(self, name: str, value: object) -> None:
-        """Keep an attribute of the group, on which no result depends; None removes it."""
-        if self._attributes.get(name) == value:
-            return
-        with faults.writing(self._files):
-            if (content := self._files.read(GROUP)) is None:
-                raise faults.gone(self._files)
-            group = json.loads(content)
-            for attributes in (self._attributes, group["attributes"]):
-                if value is None:
-                    attributes.pop(name, None)
-                else:
-                    attributes[name] = value
-            self._files.put(GROUP, [json.dumps(group, indent=2).encode()])
-
-    def refuse_what_has_grown(self) -> None:
-        """Raise StoreError if the store was extended since it was opened.
-
-        That may have happened while a run was waiting for the lock.
-        """
-        with faults.writing(self._files):
-            if extension.has_grown(self._files, self.sweep.grid.shape, self._fingerprint):
-                raise StoreError(
-                    f"{self.location!r} was extended during this run; what is computed is kept, "
-                    "except for chunks cut short by its old end: run the longer sweep to continue"
-                )
+        with faults.writing(self.files):
+            extension.forget(self.files)  # of which a kill may have left a part
+        note(self.files, self.attributes, layout.ENDS, 1)
 
     def dataset(self) -> xr.Dataset:
         """All results so far, read lazily; pending points read as missing.
 
         Raises MachineError if the store is gone.
         """
-        if not self._files.exists():
-            raise faults.gone(self._files)
+        if not self.files.exists():
+            raise faults.gone(self.files)
         return open_results(self.location)
 
     @property
@@ -324,14 +213,14 @@ class Store:
 
         Raises MachineError if the store is gone.
         """
-        return self._chunks.chunks(~self._chunks.done())
+        return self.chunk_files.chunks(~self.chunk_files.done())
 
     def done(self) -> list[Chunk]:
         """The chunks that are done, in C order, from one listing of names.
 
         Raises MachineError if the store is gone.
         """
-        return self._chunks.chunks(self._chunks.done())
+        return self.chunk_files.chunks(self.chunk_files.done())
 
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Write a chunk: one 1-d array of its points for each output and, last, the status.
@@ -340,35 +229,17 @@ class Store:
         is full, read-only or broken.
         """
         parts = layout.parts(self._variables, arrays, chunk)
-        status = self._chunks.key("status", chunk)
-        self._files.remove(status)
+        status = self.chunk_files.key("status", chunk)
+        self.files.remove(status)
         for name, part in parts.items():
-            pieces = encoding.encoded_for(self._arrays[name], part)
-            self._files.put(self._chunks.key(name, chunk), pieces)
+            content = encoding.encoded_for(self._arrays[name], part)
+            self.files.put(self.chunk_files.key(name, chunk), *content)
         if chunk.shape != self.chunk_shape or isinstance(self.sweep, Reduced):
             try:
-                self.refuse_what_has_grown()
+                extension.refuse_grown(self.files, self.sweep.grid.shape, self.attributes)
             except StoreError:
-                self._files.remove(status)
+                self.files.remove(status)
                 raise
-
-    def reopen(self, chunks: Iterable[Chunk]) -> None:
-        """Make chunks pending again; their outputs stay until they are written anew.
-
-        Points may follow from what will be computed. Raises StoreError if there are any chunks and
-        this program has another kernel, unless accepted.
-        """
-        chunks = list(chunks)
-        if chunks and not self._accepted:
-            self.refuse_other_kernel()
-        if chunks:
-            self._note(layout.ENDS, None)
-        for chunk in chunks:
-            self._files.remove(self._chunks.key("status", chunk))
-
-    def failed(self) -> list[Chunk]:
-        """The done chunks with a point that has the status `failed`. Reads every status."""
-        return [chunk for chunk in self.done() if Status.failed in self.counts([chunk])]
 
     def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
         """The number of points of the chunks by status; reads some 2000 chunks a second.
@@ -379,31 +250,12 @@ class Store:
         name = POINTS_BY_STATUS if is_reduced else "status"
         count = reduced_counts if is_reduced else status_counts
         total = Counter[Status]()
-        with faults.opening(self._files):
+        with faults.opening(self.files):
             for chunk in chunks:
                 with faults.intact(name):
                     part = np.asarray(self._arrays[name][chunk.slices])
                 total.update(count(part))
         return dict(sorted(total.items()))
-
-    def verify(self) -> list[Chunk]:
-        """The chunks that count as done and are damaged. Reads the whole store.
-
-        A chunk is damaged if a file is missing or fails its checksum, or if a status is pending;
-        a chunk that is not done is damaged if a folder is in the place of a file. Raises StoreError
-        if a coordinate is damaged.
-        """
-        for axis in self.sweep.grid.axes:
-            for values, start in product(axis.columns.values(), range(0, axis.size, STRETCH)):
-                values[start : start + STRETCH]  # raises StoreError if damaged
-        dataset = self.dataset()
-        dataset[[name for name in dataset.coords if not dataset[name].ndim]].load()
-        blocked = [chunk for chunk in self.pending() if self._chunks.folders(chunk)]
-        damaged = [chunk for chunk in self.done() if not self._chunks.is_whole(chunk)]
-        if damaged:
-            done = {chunk.index for chunk in self.done()}  # a run may have reopened some of them
-            damaged = [c for c in damaged if c.index in done and not self._chunks.is_whole(c)]
-        return sorted((*damaged, *blocked), key=lambda chunk: chunk.index)
 
     def parts(self, chunk: Chunk) -> list[Chunk]:
         """What of a chunk is computed at once: all of it."""
@@ -416,49 +268,13 @@ class Store:
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged. Reads all of them."""
-        with faults.writing(self._files):
-            return [chunk for chunk in chunks if self._chunks.is_whole(chunk)]
-
-    def rebuild_parameters(self) -> list[str]:
-        """Write the files of parameters with one value that are missing or damaged; their names."""
-        single = layout.single_values(self.sweep)
-        with faults.writing(self._files):
-            metadata = damaged_metadata(self._files, single)
-            for key, content in metadata.items():
-                self._files.put(key, [content])
-            values = damaged_values(self._files, single)
-            for key, pieces in values.items():
-                self._files.put(key, pieces)
-        return [f"{self.location}/{key}" for key in (*metadata, *values)]
-
-    def is_complete(self) -> bool:
-        """Whether every chunk is done and nothing is known to be damaged."""
-        single = layout.single_values(self.sweep)
-        damaged = self.torn() or damaged_metadata(self._files, single)
-        return not (damaged or damaged_values(self._files, single) or self.pending())
-
-    def clean(self) -> None:
-        """Remove the scratch files that killed processes have left.
-
-        Call it only while holding the lock: it also removes those of living processes.
-        """
-        if not is_url(self.location):  # objects at a URL appear whole
-            with faults.writing(self._files):
-                durable.clean(self.path)
-        if isinstance(self.sweep, Reduced):
-            # A run that was killed, or two at once, may have left the blocks of a finished cell.
-            done = {key(cell.index, ".") for cell in self.done()}
-            for folder in (self.blocks, self.earlier):
-                for name in folder.names():
-                    if name.partition("/")[0] in done:
-                        folder.remove(name)
-
-    def holders(self) -> list[dict[str, Any]] | None:
-        """The living processes that hold the store or a shard: host, pid, time; None for a URL."""
-        return None if is_url(self.location) else lock.holders(self.path)
+        with faults.writing(self.files):
+            return [chunk for chunk in chunks if self.chunk_files.is_whole(chunk)]
 
     @contextmanager
-    def lock(self, shard: tuple[int, int] | None = None) -> Generator[None]:
+    def lock(
+        self, shard: tuple[int, int] | None = None, clean: Callable[[], None] = lambda: None
+    ) -> Generator[None]:
         """Within, hold the store, or shard i of n, for which `clean` is called if no other is held.
 
         Raises StoreError at once, naming the holder, if it is held, or if a shard is wanted and the
@@ -466,7 +282,7 @@ class Store:
         same bytes.
         """
         name = None if shard is None else "shard-{}-of-{}".format(*shard)
-        with self._files.lock(name, self.clean):
+        with self.files.lock(name, clean):
             try:
                 yield
             finally:
@@ -474,13 +290,8 @@ class Store:
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Add one line to this process's receipts, with time, host and process."""
-        self._receipts.append({**receipt, **self._accepted})
+        self.receipts.append(receipt)
 
-    def done_receipts(self, receipts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Those of the receipts whose chunk is done now.
-
-        Others belong to chunks that are pending again, or to an earlier store in this place.
-        """
-        done = {chunk.index for chunk in self.done()}
-        ndim = len(self.chunk_shape)  # the chunks of stretches have one index more
-        return [r for r in receipts if "chunk" in r and tuple(r["chunk"][:ndim]) in done]
+    def flush(self) -> None:
+        """Write the receipts that have been collected."""
+        self.receipts.flush()

@@ -5,7 +5,6 @@ Until they are whole, files and folders have scratch names, by which leftovers a
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import itertools
 import os
@@ -14,36 +13,25 @@ import shutil
 import sys
 import time
 import uuid
-from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sweep.store.encoding import Piece
-
-MIN_RESERVED_BYTES = 2**16
 WRITER_ACTIVE = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT)  # somebody writes into the folder
 MAX_WAIT_SECONDS = 2.0  # for such a writer
 _SCRATCH_FILE = re.compile(r".*\.[0-9a-f]{32}\.partial")  # zarr's scratch files are named so, too
 
 
-def write(
-    path: str, pieces: Sequence[Piece], *, durable: bool, required: str | None = None
-) -> None:
-    """Write a file whole or not at all; if durable, it is on the disk on return.
+def write(path: str, *content: bytes, durable: bool, required: str | None = None) -> None:
+    """Write a file, given in parts, whole or not at all; if durable, it is on the disk on return.
 
     Missing folders are made, unless the file `required` is missing: FileNotFoundError then.
     """
     scratch = f"{path}.{os.urandom(16).hex()}.partial"
-    views = [view.cast("B") for view in map(memoryview, pieces) if view.nbytes]
     opened, changed_folders = _created(scratch, required)
     try:
         try:
-            reserve(opened, sum(map(len, views)))
-            for view in views:
-                _write_all(opened, view)
+            for part in content:
+                _write_all(opened, memoryview(part))
             if durable:  # the content reaches the disk before the name does
                 os.fsync(opened)
         finally:
@@ -125,32 +113,6 @@ def _write_all(opened: int, view: memoryview) -> None:
     """Write all bytes; the system may take fewer per call, for example on a nearly full disk."""
     while view:
         view = view[os.write(opened, view) :]
-
-
-def reserve(opened: int, size: int) -> None:
-    """Reserve the space of a file at once, which makes writing it a fifth faster.
-
-    Errors are ignored, since writing meets them again. posix_fallocate would not do: where the file
-    system cannot reserve, glibc writes to every block instead.
-    """
-    if size >= MIN_RESERVED_BYTES and (fallocate := _fallocate()):
-        fallocate(opened, 0, 0, size)
-
-
-@cache
-def _fallocate() -> Callable[[int, int, int, int], int] | None:
-    """Linux's call, which Python does not have.
-
-    musl has no fallocate64 from 1.2.4 on; its fallocate takes 64 bits, as on every 64-bit Linux.
-    """
-    if sys.platform != "linux":
-        return None
-    names = ("fallocate64", "fallocate") if sys.maxsize > 2**32 else ("fallocate64",)
-    system = ctypes.CDLL(None)
-    function = next((getattr(system, name) for name in names if hasattr(system, name)), None)
-    if function is not None:
-        function.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
-    return function
 
 
 def _sync(path: Path) -> None:

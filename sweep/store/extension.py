@@ -21,8 +21,9 @@ from sweep.request import AnySweep, Axis, LongValues, Reduced
 from sweep.store.chunk_files import key, separator_of
 from sweep.store.creation import build
 from sweep.store.differences import axes_over, differences, unlike_values
-from sweep.store.faults import gone
-from sweep.store.place import GROUP, STATUS, Files, attributes_of, beside, in_order
+from sweep.store.faults import gone, writing
+from sweep.store.files import Files, attributes_of, beside
+from sweep.store.place import GROUP, STATUS, in_order
 from sweep.work import Values
 
 
@@ -79,7 +80,7 @@ def finish(files: Files) -> None:
         for key in in_order(prepared.list()):
             if (content := prepared.read(key)) is None:
                 break  # somebody else has applied it, which can happen at a URL
-            files.put(key, [content])
+            files.put(key, content)
     forget(files)
 
 
@@ -95,11 +96,21 @@ def is_under_way(files: Files) -> bool:
     return _prepared(files).exists(GROUP)
 
 
-def has_grown(files: Files, shape: tuple[int, ...], fingerprint: str) -> bool:
-    """Whether the store has another shape or fingerprint by now, or is about to get one.
+def refuse_grown(files: Files, shape: tuple[int, ...], attributes: Mapping[str, Any]) -> None:
+    """Raise StoreError if the store has another shape or fingerprint than when it was opened.
 
-    Raises MachineError if the store is gone.
+    It may have been extended while a run was waiting for the lock. MachineError if it is gone.
     """
+    with writing(files):
+        if _has_grown(files, shape, str(attributes["fingerprint"])):
+            raise StoreError(
+                f"{str(files)!r} was extended during this run; what is computed is kept, "
+                "except for chunks cut short by its old end: run the longer sweep to continue"
+            )
+
+
+def _has_grown(files: Files, shape: tuple[int, ...], fingerprint: str) -> bool:
+    """Whether the store has another shape or fingerprint by now, or is about to get one."""
     if is_under_way(files):  # first, as the shape changes before the extension is over
         return True
     if not (status := _status(files)):

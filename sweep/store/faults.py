@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from difflib import get_close_matches
@@ -231,7 +232,7 @@ def intact(name: str, *, is_coordinate: bool = False, is_single: bool = False) -
     """
     try:
         yield
-    except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
+    except (KeyError, TypeError, ValueError, RuntimeError, OSError) as error:  # zarr's, on damage
         if is_coordinate:
             what = f"cannot be read ({_damage(error)})"
             store_error = damaged_coordinate(name, what, is_single=is_single)
@@ -258,16 +259,26 @@ def damaged_coordinate(name: str, what: str, *, is_single: bool = False) -> Stor
 
 def no_store(path: str) -> StoreError:
     """The error for a path without a store."""
-    place = Path(path)
-    near = get_close_matches(place.name, [each.name for each in place.parent.glob("*.zarr")], n=1)
+    near = _near_stores(Path(path))
     hint = f"did you mean {near[0]!r}?" if near else "`sweep run` makes one"
     return StoreError(f"no store {path!r}; {hint}")
+
+
+def _near_stores(path: Path) -> list[str]:
+    """The stores that may be meant, from the folder of the path: here, or where runs put them."""
+    folder, ending = path.parent, "" if path.suffix == ".zarr" else ".zarr"
+    names = [each.name for each in folder.glob("*.zarr")]
+    names += [f"results/{each.name}" for each in folder.glob("results/*.zarr")]
+    meant = [f"{path.name}{ending}", f"results/{path.name}{ending}"]
+    return [name for name in meant if name in names] or get_close_matches(path.name, names, n=1)
 
 
 def refuse_foreign_folder(path: Path) -> None:
     """Raise StoreError if something exists at a local path that is not a zarr of format 3."""
     if not path.is_dir():
-        raise StoreError(f"{str(path)!r} is a file, not a store; name another path")
+        cure = f"`sweep run {shlex.quote(str(path))}` makes a store of it; name that"
+        cure = cure if path.suffix == ".toml" else "name another path"
+        raise StoreError(f"{str(path)!r} is a file, not a store; {cure}")
     with reading(path):
         names = {each.name for each in path.iterdir()}
     if "zarr.json" in names:

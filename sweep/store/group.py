@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr
-from numpy.typing import NDArray
 from zarr.storage import FsspecStore, LocalStore, WrapperStore
 
-from sweep.errors import StoreError
-from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, outputs_in, plain
+from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.request import STRETCH, AnySweep, LongValues
 from sweep.spec import every_parameter
 from sweep.store.creation import REDUCED
-from sweep.store.encoding import Piece, encoded_for
 from sweep.store.faults import (
     damaged_coordinate,
     gone,
@@ -25,8 +22,10 @@ from sweep.store.faults import (
     reading,
     refuse_device,
     refuse_foreign_group,
+    writing,
 )
-from sweep.store.place import GROUP, Files, is_url
+from sweep.store.files import Files
+from sweep.store.place import GROUP, is_url
 from sweep.work import Values
 
 if TYPE_CHECKING:
@@ -122,60 +121,17 @@ def read_dimensions(group: zarr.Group, recipe: Mapping[str, Any]) -> None:
             Stored(array_of(group, name), name)[:]
 
 
-def damaged_metadata(files: Files, names: Iterable[str]) -> Mapping[str, bytes]:
-    """The metadata files of these parameters that are missing or damaged, with what they held.
+def refuse_damaged_constants(files: Files, group: zarr.Group) -> None:
+    """Raise StoreError if the metadata of a parameter with one value is missing or damaged.
 
-    The group's metadata repeats it.
+    xarray would leave the parameter out. The group's metadata tells which have one value.
     """
-    held = _held_metadata(files)
-    return {
-        key: json.dumps(held[name], indent=2).encode()
-        for name in names
-        if name in held and _content(files, key := f"{name}/zarr.json") != held[name]
-    }
-
-
-def damaged_values(files: Files, values: Mapping[str, NDArray[Any]]) -> Mapping[str, list[Piece]]:
-    """The files of these parameters with one value that are missing or damaged, and their content.
-
-    Their metadata must be whole. MachineError if the store is gone, in whole or in part.
-    """
-    try:
-        group = open_group(files)
-    except FileNotFoundError as error:  # also zarr's, for a folder without a group
-        raise gone(files) from error
-    damaged: dict[str, list[Piece]] = {}
-    for name, value in values.items():
-        array = array_of(group, name)
-        pieces = [*encoded_for(array, value)]
-        if not _holds(files, key := f"{name}/c", array, value, b"".join(pieces)):
-            damaged[key] = pieces
-    return damaged
-
-
-def _holds(
-    files: Files, key: str, array: zarr.Array[Any], value: NDArray[Any], content: bytes
-) -> bool:
-    """Whether a file has this content or, by another version of the compressor, its value."""
-    try:
-        found = files.read(key)
-        same = found == content or np.asarray(array[...]).tobytes() == value.tobytes()
-    except (ValueError, RuntimeError, IsADirectoryError):  # checksum, decompression, a pipe
-        return False
-    return found is not None and same
-
-
-def refuse_damaged_metadata(files: Files, group: zarr.Group) -> None:
-    """Raise StoreError if the metadata of a parameter with one value is missing or damaged."""
-    attributes: dict[str, Any] = dict(group.attrs)
-    named = {"status", *json.loads(attributes["recipe"])["outputs"]}
-    results = named | {output.name for output in outputs_in(attributes)}
-    single = (name for name, each in _held_metadata(files).items() if not each.get("shape"))
-    for key in damaged_metadata(files, (name for name in single if name not in results)):
-        raise StoreError(
-            f"{f'{files}/{key}'!r} is missing or damaged, so the value of this parameter cannot be "
-            "read; run its sweep again to rebuild it"
-        )
+    document = json.loads(files.read(GROUP) or b"{}")
+    metadata = document.get("consolidated_metadata", {}).get("metadata", {})
+    for name in str(array_of(group, "status").attrs.get("coordinates", "")).split():
+        if name in metadata and not metadata[name]["shape"]:
+            with intact(name, is_coordinate=True, is_single=True):
+                array_of(group, name)
 
 
 def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongValues]:
@@ -199,14 +155,20 @@ def _coordinate(group: zarr.Group, name: str) -> LongValues:
     return stored if len(stored) > STRETCH else stored[:]
 
 
-def _held_metadata(files: Files) -> Mapping[str, Any]:
-    """The metadata of the arrays, as that of the group repeats it; {} if it does not."""
-    group = json.loads(files.read(GROUP) or b"{}")
-    return group.get("consolidated_metadata", {}).get("metadata", {})
+def note(files: Files, attributes: dict[str, Any], name: str, value: object) -> None:
+    """Keep an attribute of the group, on which no result depends; None removes it.
 
-
-def _content(files: Files, key: str) -> object:
-    try:
-        return json.loads(files.read(key) or b"")
-    except (ValueError, IsADirectoryError):
-        return None
+    MachineError if the store cannot be written.
+    """
+    if attributes.get(name) == value:
+        return
+    with writing(files):
+        if (content := files.read(GROUP)) is None:
+            raise gone(files)
+        group = json.loads(content)
+        for each in (attributes, group["attributes"]):
+            if value is None:
+                each.pop(name, None)
+            else:
+                each[name] = value
+        files.put(GROUP, json.dumps(group, indent=2).encode())

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from sweep import __version__
 from sweep.plan.recipes import fingerprint, outputs_in, recipe
 from sweep.request import LEVEL, AnySweep, LongValues, Reduced
-from sweep.spec import DTYPES, MISSING, Labels, Output, Parameter, Status
+from sweep.spec import DTYPES, MISSING, MISSING_COUNT, Labels, Output, Parameter, Status
+from sweep.store import counts
 from sweep.store.derived_coordinates import stored_columns
 from sweep.work import Chunk
 
@@ -90,15 +91,6 @@ def coordinates(sweep: AnySweep) -> list[tuple[Variable, LongValues | NDArray[An
     return [*along, *single, *derived, *levels, *map(_labels, labels.values())]
 
 
-def single_values(sweep: AnySweep) -> dict[str, NDArray[Any]]:
-    """The parameters with one value, of shape (), which follow from the recipe."""
-    return {
-        variable.name: np.asarray(value)
-        for variable, value in coordinates(sweep)
-        if not variable.dimensions
-    }
-
-
 def attributes(sweep: AnySweep, provenance: Mapping[str, object]) -> dict[str, Any]:
     """The attributes of the Dataset: title, origin and recipe, as texts and numbers.
 
@@ -162,6 +154,8 @@ def _output(output: Output, sweep: AnySweep) -> Variable:
     meaning: dict[str, Any] = {"units": output.unit}
     if output.kind == "flag":
         meaning = flags(dict(enumerate(output.flags)))
+    if output.kind in counts.KINDS:
+        meaning[counts.FILL_VALUE] = MISSING_COUNT
     attributes = {"long_name": output.long_name, **meaning}
     variable = _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
     if not output.inner_shape:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from stat import S_ISREG
 
 from sweep.store import durable, faults, lock
-from sweep.store.encoding import Piece
 from sweep.store.place import GROUP
 
 
@@ -32,12 +31,12 @@ class LocalFiles:
             return file.read_bytes()
         return None
 
-    def put(self, key: str, pieces: Sequence[Piece]) -> None:
-        """Write a file whole or not at all; an existing one is replaced."""
+    def put(self, key: str, *content: bytes) -> None:
+        """Write a file, given in parts, whole or not at all; an existing one is replaced."""
         file = f"{self.path}/{key}"
         with faults.writing(self.path):
             try:
-                durable.write(file, pieces, durable=self._durable, required=self._required)
+                durable.write(file, *content, durable=self._durable, required=self._required)
             except FileNotFoundError as error:
                 raise faults.gone(self.path) from error
             except OSError:

@@ -9,18 +9,20 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 from filelock import FileLock, Timeout
 
 from sweep.errors import StoreError
 from sweep.store.faults import refuse_no_file, writing
-from sweep.store.receipts import is_alive
+from sweep.store.place import is_url
 
+CLOCK_SLACK = 5.0  # s by which a process may seem younger than what it wrote: clocks are adjusted
 MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one another
 
 
@@ -141,10 +143,23 @@ def signed(holder: Path) -> dict[str, Any]:
         return {}
 
 
-def holders(store: Path) -> list[dict[str, Any]]:
-    """The living processes that hold the store or a shard: host, pid and time."""
-    signatures = map(signed, sorted(folder(store).glob("*.json")))
+def holders(location: str) -> list[dict[str, Any]] | None:
+    """The living processes that hold a store or a shard: host, pid, time; None for a URL."""
+    if is_url(location):
+        return None
+    signatures = map(signed, sorted(folder(Path(location)).glob("*.json")))
     return [signature for signature in signatures if signature and is_alive(signature)]
+
+
+def is_alive(signature: Mapping[str, Any]) -> bool:
+    """Whether the process that signed may still run: not if it was here and has ended."""
+    if signature.get("host") != socket.gethostname() or "pid" not in signature:
+        return True
+    try:
+        written = datetime.fromisoformat(str(signature["time"])).timestamp()
+        return psutil.Process(int(signature["pid"])).create_time() <= written + CLOCK_SLACK
+    except (psutil.Error, ValueError):
+        return False
 
 
 def _who(holder: Path) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.statistics.partial import Partial
-from sweep.store.place import Files
+from sweep.store.files import Files
 
 BLOCKS, NODES = "status/blocks", "status/nodes"  # in the array's folder; zarr lists neither
 EARLIER = "status/pieces"  # of cells that an earlier version has begun
@@ -59,7 +59,7 @@ class InFiles:
         return self._files.read(f"{self._folder}/{name}")
 
     def put(self, name: str, content: bytes) -> None:
-        self._files.put(f"{self._folder}/{name}", [content])
+        self._files.put(f"{self._folder}/{name}", content)
 
     def remove(self, name: str) -> None:
         self._files.remove(f"{self._folder}/{name}")

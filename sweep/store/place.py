@@ -1,34 +1,23 @@
-"""Where a store is, in a folder of this machine or at a URL.
+"""Names of places: paths and URLs of stores, and the keys of their files.
 
-Everything about a store is written once, on the operations of its `Files`, the only ones that
-differ. `LocalFiles` says what each of them does. A key is the path of a file relative to the root,
-with slashes.
+A key is the path of a file relative to the root of its store, with slashes.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from stat import S_ISLNK
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sweep.errors import MachineError, StoreError
 from sweep.wording import UNREADABLE
-
-if TYPE_CHECKING:
-    from sweep.store.local import LocalFiles
-    from sweep.store.remote import RemoteFiles
-
-Files: TypeAlias = "LocalFiles | RemoteFiles"
 
 GROUP = "zarr.json"  # metadata of the store
 STATUS = "status/zarr.json"
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:{1,2}/?/")
 LOCAL_URL = re.compile("(file|local):(//|(?=/))")  # as fsspec defines it
-MIN_MEMORY = 1_000_000_000  # bytes of addresses: 0.7e9 was too little for zarr, 0.9e9 enough
 MAX_LINKS = 40  # that lead to one another, as on Linux
 
 
@@ -48,37 +37,6 @@ def local_name(source: str) -> Path:
     return path if path.name not in ("", "..") else path.resolve()
 
 
-def files_of(path: str | Path, *, durable: bool = False) -> Files:
-    """The files at a path or URL, whatever is there. Raises StoreError if it is neither."""
-    refuse_no_path(path)
-    refuse_little_memory()
-    if is_url(path):
-        from sweep.store.remote import RemoteFiles
-
-        return RemoteFiles(str(path))
-    return _in_folder(local(path), durable=durable)
-
-
-def beside(files: Files, suffix: str, *, hidden: bool = False) -> Files:
-    """The files next to others, below NAME.suffix; in a folder what is hidden is durable, too."""
-    root = str(files)
-    if is_url(root):  # objects have no hidden names
-        return files_of(f"{root}.{suffix}")
-    name = f"{'.' if hidden else ''}{Path(root).name}.{suffix}"
-    return _in_folder(Path(root).with_name(name), durable=hidden, is_store=False)
-
-
-def _in_folder(path: Path, *, durable: bool, is_store: bool = True) -> Files:
-    from sweep.store.local import LocalFiles
-
-    return LocalFiles(path, durable=durable, is_store=is_store)
-
-
-def attributes_of(files: Files) -> Mapping[str, Any]:
-    """The attributes of a store; none without metadata. Raises ValueError if that is damaged."""
-    return json.loads(files.read(GROUP) or b"{}").get("attributes", {})
-
-
 def in_order(keys: Iterable[str]) -> list[str]:
     """Keys in the order in which files are put in place: metadata of status and group last.
 
@@ -87,23 +45,6 @@ def in_order(keys: Iterable[str]) -> list[str]:
     """
     last = (STATUS, GROUP)
     return sorted(keys, key=lambda key: (last.index(key) if key in last else -1, key))
-
-
-def refuse_little_memory() -> None:
-    """Raise MachineError under a limit of memory with which zarr cannot start its threads.
-
-    It would wait for them for ever.
-    """
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-    except ImportError:  # Windows has no such limits
-        return
-    limit = getrlimit(RLIMIT_AS)[0]
-    if limit != RLIM_INFINITY and limit < MIN_MEMORY:
-        raise MachineError(
-            f"this process may use {limit / 1e6:,.0f} MB of memory, and a store needs "
-            f"{MIN_MEMORY / 1e6:,.0f} MB; raise its limit, as by `ulimit -v unlimited`"
-        )
 
 
 def refuse_no_path(path: object) -> None:
@@ -156,8 +97,3 @@ def _followed(path: Path) -> Path:
     except (OSError, ValueError) as error:
         raise StoreError(f"{str(path)!r} cannot be a store: {error}; name another path") from error
     raise StoreError(f"{str(path)!r} cannot be a store: it is a link to itself; name another path")
-
-
-def anything_at(path: str | Path) -> bool:
-    """Whether there is a store or anything else."""
-    return files_of(path).exists() if is_url(path) else os.path.lexists(local(path))

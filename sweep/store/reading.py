@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import xarray as xr
@@ -19,21 +19,22 @@ from sweep.errors import StoreError
 from sweep.plan.recipes import outputs_in
 from sweep.request import LEVEL, STRETCH
 from sweep.spec import MISSING, Status
-from sweep.store import extension, faults, lock
+from sweep.store import counts, extension, faults, lock
 from sweep.store.chunk_files import ChunkFiles
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
 from sweep.store.faults import damaged_coordinate, intact
+from sweep.store.files import Files, files_of
 from sweep.store.group import (
     array_of,
     as_zarr,
     open_group,
     read_dimensions,
     recipe_of,
-    refuse_damaged_metadata,
+    refuse_damaged_constants,
 )
 from sweep.store.layout import ENDS, MISSING_LEVEL, ordered
-from sweep.store.place import GROUP, Files, files_of, is_url
+from sweep.store.place import GROUP, is_url
 
 MAX_WAIT_SECONDS = 5.0  # for an extension, which takes a run a fraction of a second
 
@@ -52,7 +53,7 @@ def open_results(path: str | Path) -> xr.Dataset:
             return derived
         group = open_group(files)
         recipe = recipe_of(group)
-        refuse_damaged_metadata(files, group)
+        refuse_damaged_constants(files, group)
         read_dimensions(group, recipe)
         # The types of xarray.open_dataset are incomplete.
         dataset: xr.Dataset = xr.open_dataset(  # pyright: ignore[reportUnknownMemberType]
@@ -98,7 +99,7 @@ def wait_for_extension(files: Files) -> None:
     """Wait some seconds for an extension to end, unless nobody holds the store to complete it."""
     path, end = str(files), time.monotonic() + MAX_WAIT_SECONDS
     while extension.is_under_way(files) and time.monotonic() < end:
-        if not is_url(path) and not lock.holders(Path(path)):
+        if not is_url(path) and not lock.holders(path):
             return
         time.sleep(0.02)
 
@@ -129,6 +130,7 @@ class CheckedZarr(BackendEntrypoint):
             as_zarr(files),  # pyright: ignore[reportArgumentType]
             consolidated=False,
             chunks=None,
+            mask_and_scale=False,  # counts are decoded once they are checked
             drop_variables=drop_variables,
         )
         return _checked(dataset, files)
@@ -170,7 +172,8 @@ class _Checked(BackendArray):
     ) -> None:
         self.name = name
         self.shape = variable.shape
-        self.dtype = variable.dtype
+        self._is_count = counts.holds_counts(variable)
+        self.dtype = np.dtype(np.float64) if self._is_count else variable.dtype
         self._variable = variable
         self._missing = missing
         self._status = status
@@ -181,14 +184,22 @@ class _Checked(BackendArray):
         """The same variable, read through this."""
         lazy: Any = indexing.LazilyIndexedArray(self)
         stored = self._variable
-        return xr.Variable(stored.dims, lazy, stored.attrs, stored.encoding)
+        encoding, attributes = dict(stored.encoding), counts.without_fill_value(stored.attrs)
+        if self._is_count:
+            encoding |= counts.encoding_of(cast("np.dtype[Any]", stored.dtype))
+        return xr.Variable(stored.dims, lazy, attributes, encoding)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         outer = indexing.IndexingSupport.OUTER
         return indexing.explicit_indexing_adapter(key, self.shape, outer, self._read)
 
     def _read(self, key: Any) -> NDArray[Any]:
-        """A part; StoreError if it is damaged."""
+        """A part as xarray decodes it; StoreError if it is damaged."""
+        values = self._checked(key)
+        return counts.decoded(values) if self._is_count else values
+
+    def _checked(self, key: Any) -> NDArray[Any]:
+        """A part as it is stored; StoreError if it is damaged."""
         values = self._intact(key)
         if self._missing is None or not (absent := _absent(values, self._missing)).any():
             return values
@@ -241,10 +252,10 @@ def settled(dataset: xr.Dataset) -> xr.Dataset:
         absent = output.isnull() if np.isnan(missing) else output == missing
         absent = absent.any([name for name in output.dims if name not in status.dims])
         lost = lost | (absent & (status == Status.ok))
-    filled = {
-        name: output.where(~lost, output.dtype.type(_missing(output.variable)))
-        for name, output in outputs.items()
-    }
+    filled: dict[str, xr.DataArray] = {}
+    for name, output in outputs.items():
+        filled[name] = output.where(~lost, output.dtype.type(_missing(output.variable)))
+        filled[name].encoding = output.encoding
     pending = status.where(~lost, status.dtype.type(Status.pending))
     return dataset.assign({**filled, "status": pending})
 

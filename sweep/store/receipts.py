@@ -21,17 +21,17 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
-import psutil
-
 from sweep.spec import Status
 from sweep.store.faults import refuse_no_file, writing
-from sweep.store.place import Files, beside, is_url
+from sweep.store.files import Files, beside
+from sweep.store.lock import is_alive
+from sweep.store.place import is_url
+from sweep.work import Chunk
 
 MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
 WINDOW_IN_CHUNKS = 3.0  # or this many times the slowest of the recent chunks, if that is longer
 RECENT_RECEIPTS = 100
 URL_SECONDS = 10.0  # how long receipts are collected there, as each flush is a request
-CLOCK_SLACK = 5.0  # s by which a process may seem younger than what it wrote: clocks are adjusted
 
 Receipt = Mapping[str, Any]
 
@@ -41,6 +41,8 @@ class Receipts:
 
     def __init__(self, store: Files) -> None:
         self._files = beside(store, "log")
+        self.location = str(self._files)
+        self.accepted: Mapping[str, object] = {}  # the code that continues what other code made
         self._seconds = URL_SECONDS if is_url(str(store)) else 0.0
         self._collected: list[str] = []
         self._flushed = time.monotonic()
@@ -49,7 +51,7 @@ class Receipts:
     def append(self, receipt: Mapping[str, object]) -> None:
         """Add one line, with time, host and process; it may be collected for some seconds."""
         with self._guard:
-            self._collected.append(_line(receipt))
+            self._collected.append(_line({**receipt, **self.accepted}))
             due = time.monotonic() - self._flushed >= self._seconds
         if due:
             self.flush()
@@ -78,7 +80,7 @@ def _append(files: Files, lines: bytes) -> None:
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     if is_url(folder := str(files)):
-        files.put(f"{name}-{uuid.uuid4().hex}.jsonl", [lines])
+        files.put(f"{name}-{uuid.uuid4().hex}.jsonl", lines)
         return
     with writing(folder):
         Path(folder).mkdir(exist_ok=True)
@@ -149,14 +151,14 @@ def is_writing(holders: Sequence[Receipt] | None) -> Callable[[Receipt], bool]:
     return (lambda _: False) if holders == [] else is_alive
 
 
-def is_alive(receipt: Receipt) -> bool:
-    """Whether the process that wrote a receipt may still run: not if it was here and has ended."""
-    if receipt.get("host") != socket.gethostname() or "pid" not in receipt:
-        return True
-    try:
-        return psutil.Process(int(receipt["pid"])).create_time() <= _time(receipt) + CLOCK_SLACK
-    except (psutil.Error, ValueError):
-        return False
+def of_done_chunks(receipts: Iterable[Receipt], done: Iterable[Chunk]) -> list[Receipt]:
+    """Those of the receipts whose chunk is one of those that are done now.
+
+    Others belong to chunks that are pending again, or to an earlier store in this place.
+    """
+    indices = {chunk.index for chunk in done}
+    ndim = max(map(len, indices), default=0)  # the chunks of stretches have one index more
+    return [r for r in receipts if "chunk" in r and tuple(r["chunk"][:ndim]) in indices]
 
 
 def flow(

@@ -9,7 +9,7 @@ nobody notices.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +18,6 @@ import fsspec
 
 from sweep.errors import StoreError
 from sweep.store import faults
-from sweep.store.encoding import Piece
 from sweep.store.place import GROUP, in_order
 
 WITH_BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss")  # fsspec's protocols
@@ -49,9 +48,9 @@ class RemoteFiles:
             return self._system.cat_file(f"{self._root}/{key}")
         return None
 
-    def put(self, key: str, pieces: Sequence[Piece]) -> None:
+    def put(self, key: str, *content: bytes) -> None:
         with faults.reaching(self._url):
-            self._system.pipe_file(f"{self._root}/{key}", b"".join(pieces))
+            self._system.pipe_file(f"{self._root}/{key}", b"".join(content))
 
     def remove(self, key: str) -> None:
         with faults.reaching(self._url), suppress(FileNotFoundError):
@@ -78,7 +77,7 @@ class RemoteFiles:
             files = [file for file in built.rglob("*") if file.is_file()]
             keys = [file.relative_to(built).as_posix() for file in files]
             for key in in_order(keys):
-                self.put(key, [(built / key).read_bytes()])
+                self.put(key, (built / key).read_bytes())
 
     def discard(self) -> None:
         # The group's metadata goes last: until then it tells that something is left.

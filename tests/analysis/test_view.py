@@ -162,7 +162,7 @@ def test_an_error_may_be_against_a_method_whose_controls_the_store_lacks(run: Ru
     assert f"worst {expected:.3g}" in out
     assert run("plot", "a.zarr", *controls)[0] == 2
     status, _, err = run("plot", "a.zarr", "--at", "friction=1_0", "-o", "b.png")
-    assert (status, "'1_0' is not a number" in err) == (2, True)
+    assert (status, "friction = 10 is outside the axis" in err) == (2, True)
 
 
 def test_a_name_is_written_where_its_region_has_most_room():

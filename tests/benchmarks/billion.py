@@ -25,6 +25,7 @@ from sweep.config import Request, load
 from sweep.engine.driver import open_store
 from sweep.plan.chunking import chunk_counts
 from sweep.store import Store
+from sweep.store.upkeep import clean
 from tests.benchmarks.memory import MOST_GROWTH, run_request, watched
 from tests.benchmarks.record import Figure
 
@@ -103,8 +104,8 @@ def _half_done(store: Store) -> None:
 
 def _scan_seconds(store: Store) -> float:
     began = time.perf_counter()
-    store.clean()
-    store.torn()
+    clean(store)
+    store.chunk_files.torn()
     store.pending()
     return time.perf_counter() - began
 

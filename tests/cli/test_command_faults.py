@@ -105,7 +105,9 @@ def test_fail_fast_stops_at_the_first_failed_chunk_and_keeps_the_rest_pending(
 ) -> None:
     done = sweep_run(folder, Faulty(folder / "notes", "raises", tuple(range(12))), "--fail-fast")
     assert done.returncode == 1
-    assert "stopped by the first chunk that failed: ValueError: a fault\\x07\n" in done.stderr
+    assert (
+        "error: stopped by the first chunk that failed: ValueError: a fault\\x07\n" in done.stderr
+    )
     assert "resume with: sweep run map.toml -o map.zarr --fail-fast\n" in done.stderr
     failed = len(rows(folder, Status.failed))
     assert 1 <= failed < 12

@@ -26,7 +26,9 @@ from sweep.refine.refined import with_points
 from sweep.shipped import configs_folder
 from sweep.spec import Status
 from sweep.store import Store
-from sweep.store.receipts import flow, is_alive
+from sweep.store.lock import is_alive
+from sweep.store.receipts import flow
+from sweep.store.upkeep import failed, reopen
 from tests.cli.test_command_faults import CONFIG
 from tests.command import Run, environment, json_lines, with_backend
 from tests.engine.slow import Slow
@@ -111,10 +113,10 @@ def test_a_process_that_has_left_a_store_is_not_writing_to_it(run: Run, tmp_path
     (tmp_path / "map.toml").write_text(CONFIG)
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     store = Store.open(tmp_path / "map.zarr")
-    assert store.receipts()[-1]["pid"] == os.getpid()
+    assert store.receipts.read()[-1]["pid"] == os.getpid()
     (tmp_path / "map.zarr" / "status" / "c" / "0" / "0").unlink()
     assert "no run is live" in run("status", "map.zarr")[1]
-    store = store.refreshed()
+    store = Store.open(store.location)
     assert flow_of(store).writers == []
     with store.lock():  # by another thread of the process, perhaps
         assert len(flow_of(store).writers) == 1
@@ -252,7 +254,7 @@ def test_receipts_of_an_earlier_store_are_not_counted(run: Run, tmp_path: Path) 
     looked = flow_of(store)
     assert looked.counts == {Status.ok: 320, Status.failed: 16}
     assert looked.errors == {"ValueError: a fault": 16}
-    store.reopen(store.failed())
+    reopen(store, failed(store))
     assert flow_of(store).counts == {Status.ok: 320}
 
 

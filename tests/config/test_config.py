@@ -266,7 +266,7 @@ def test_controls_of_a_method_are_parameters(toy: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("overrides", "fragment"),
     [
-        (["springs=3"], "--set springs: belongs to another method (stepped); choose that"),
+        (["springs=3"], "override springs: belongs to another method (stepped); choose that"),
         (["method=stepped", "time=1", "springs=2.5"], "2.5 is out of range; it has to be a whole"),
         (["method=stepped", "time=1", "springs=0"], "it has to be a whole number and at least 1"),
         (["method=stepped", "springs=3"], "[parameters] time: missing (a time)"),

@@ -186,7 +186,7 @@ FAULTS: list[tuple[str, str, Parameter, dict[str, Any], str]] = [
     ("a [sec]\n1\n", "a", METRE, {}, "'a [sec]' has the unknown unit 'sec'; did you mean"),
     ("a [N/(m s)]\n1\n", "a", METRE, {}, "'a [N/(m s)]' has no unit in its brackets; write [N/m/"),
     ("a [°C]\n1\n", "a", METRE, {}, "'a [°C]' has no unit in its brackets; write a unit such as"),
-    ("a [m^0]\n1\n", "a", METRE, {}, ", header: 'a [m^0]' cannot be evaluated"),
+    ("a [m^0]\n1\n", "a", METRE, {}, ", header: 'a [m^0]' has no unit in its brackets"),
     ("a [mm],a [m]\n1,2\n", "a", METRE, {}, ": column 'a' occurs more than once; rename one"),
     ("Weg [mm]\n1\n", "weg", METRE, {}, ": column 'weg' is missing; did you mean 'Weg'?"),
 ]  # fmt: skip

@@ -132,7 +132,7 @@ def test_a_store_resumes_and_grows_with_them(results: xr.Dataset, tmp_path: Path
     assert dataset["base_acceleration"].chunks is None  # like the coordinates that it is made of
     xr.testing.assert_identical(dataset.drop_attrs().load(), results.drop_attrs())
     assert {"angular_frequency", "phase", "window_end"} <= set(xr.open_zarr(path).coords)
-    assert not Store.open(path).differences(load(path).sweep)
+    assert not Store.open(path).made_by.differences(load(path).sweep)
     other = {**DERIVED, "angular_frequency": "6*mass**2"}
     gist = r"\[derived\] angular_frequency: 5\*mass\*\*2 in the store, 6\*mass\*\*2 in this sweep"
     with pytest.raises(StoreError, match=gist):

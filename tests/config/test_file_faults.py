@@ -157,8 +157,8 @@ BROKEN_OVERRIDES = [
     ("", "write name=value"),
     ("friction={ values = [.1, 2.] }", "is not a TOML value; TOML needs a digit on both sides"),
     ("friction=1\nmass=2", "is not a TOML value"),
-    ("friction=[0.1, 0.1]", "--set friction: the value 0.1 occurs twice"),
-    ("friction={ values = [-1] }", "--set friction: value 1: -1 is out of range"),
+    ("friction=[0.1, 0.1]", "override friction: the value 0.1 occurs twice"),
+    ("friction={ values = [-1] }", "override friction: value 1: -1 is out of range"),
     ("window_end=4", "window_start: 4.0: the window is empty; it has to be less than"),
     ("vertical_acceleration=10", "vertical_acceleration: 10.0: the mass lifts off; it has"),
 ]

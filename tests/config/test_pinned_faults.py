@@ -200,10 +200,10 @@ def test_faults_of_a_mapping_with_odd_types(name: str) -> None:
             [
                 "overrides | 'mass' ... text ... friction=0.2",
                 "at | 4 ... text ... friction=0.2",
-                "--at damping | name=value",
-                "--set gravity | nan ... finite number ... in m/s^2",
-                "--set 3 | no such parameter ... one of mass, ... normal_force",
-                "--set phase | 10000 ... finite number ... in rad",
+                "at damping | name=value",
+                "override gravity | nan ... finite number ... in m/s^2",
+                "override 3 | no such parameter ... one of mass, ... normal_force",
+                "override phase | 10000 ... finite number ... in rad",
             ],
         ),
         (
@@ -211,7 +211,7 @@ def test_faults_of_a_mapping_with_odd_types(name: str) -> None:
             {"mass": [1]},
             [
                 "overrides | 3 ... text ... friction=0.2",
-                "--at mass=[1] | [1] ... one number ... one value of each parameter",
+                "at mass=[1] | [1] ... one number ... one value of each parameter",
             ],
         ),
     ],

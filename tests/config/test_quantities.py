@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +13,6 @@ from hypothesis import strategies as st
 
 from sweep.config.quantities import number
 from sweep.errors import FaultError
-from sweep.shipped import configs_folder
 from sweep.spec import Parameter
 
 METRE, SECOND, PLAIN, RADIAN, PER_SECOND = (
@@ -109,15 +106,15 @@ def test_units(written: object, parameter: Parameter, si: float) -> None:
         ("9**9**9**9 m", METRE, "is not a number with a unit"),  # would compute for ever
         ("1 m^999999999", METRE, "is not a number with a unit"),
         ("1e999 m", METRE, "is not a finite number"),
-        ("1e99999999999999999999 m", METRE, "cannot be evaluated"),
-        ("1 m^0", METRE, "cannot be evaluated"),
+        ("1e99999999999999999999 m", METRE, "is not a finite number"),
+        ("1 m^0", METRE, "is not a number with a unit"),
         ("inf m", METRE, "is not a number with a unit"),
         ("", METRE, "'' is not a number with a unit"),
         (math.nan, METRE, "nan is not a finite number"),
         (math.inf, METRE, "inf is not a finite number"),
         (-math.inf, INFINITE, "-inf is not a finite number"),
         (10**400, METRE, "is not a finite number"),
-        ("0A²0", METRE, "cannot be evaluated"),
+        ("0A²0", METRE, "has the wrong dimension"),
         (True, METRE, "true is not a number"),
         (None, METRE, "None is not a number"),
         (datetime.date(2020, 1, 2), METRE, "is not a number"),
@@ -172,12 +169,3 @@ def test_any_text_is_a_finite_number_or_unreadable(written: str, parameter: Para
         assert math.isfinite(number(written, parameter))
     except FaultError:
         pass
-
-
-def test_pint_is_not_imported_for_plain_numbers() -> None:
-    code = (
-        "import sys; from sweep.config import load;"
-        "load('wear_power'); assert 'pint' not in sys.modules;"
-        "load('wear_power', ['mass=2 g']); assert 'pint' in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=configs_folder().parent)

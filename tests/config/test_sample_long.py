@@ -30,6 +30,7 @@ from sweep.sampling.sequences import MORE_BITS, sequence
 from sweep.sampling.stretches import Drawn
 from sweep.spec import Status
 from sweep.store import Store, group
+from sweep.store.upkeep import verify
 from tests.command import CHECKOUT, environment
 from tests.config.test_sample import RANGES, SOBOL, document
 from tests.forked import Forked
@@ -177,7 +178,7 @@ def test_a_damaged_long_coordinate_is_reported(
     fault: str, tmp_path: Path, short_stretches: None
 ) -> None:
     store = Store.create(tmp_path / "a.zarr", long_sweep(), provenance={}, chunk_points=1000)
-    assert store.verify() == []
+    assert verify(store) == []
     file = tmp_path / "a.zarr" / "friction" / "c" / "3"
     content = bytearray(file.read_bytes())
     content[100] ^= 1
@@ -187,7 +188,7 @@ def test_a_damaged_long_coordinate_is_reported(
     with pytest.raises(StoreError, match=f"coordinate friction {fault}"):
         points(store.sweep, fourth)
     with pytest.raises(StoreError, match=f"coordinate friction {fault}"):
-        store.verify()
+        verify(store)
 
 
 def test_memory_does_not_grow_with_the_sample(

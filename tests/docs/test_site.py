@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs import site
-from tests.explore.sweeps import contents_of
+from tests.explorers.sweeps import contents_of
 
 EXAMPLES = sorted((site.ROOT / "docs" / "examples").glob("plot_*.py"))
 UNWRITTEN = {"_build", "generated"}
@@ -57,7 +57,9 @@ def test_the_site_is_built_without_warnings_and_no_link_is_broken(tmp_path: Path
 def explored(example: Path) -> tuple[str, str]:
     """The name of the one store that an example explores, and its page."""
     text = example.read_text(encoding="utf-8")
-    ((store, page),) = re.findall(r'^explore\("(\w+)\.zarr", "(\w+\.html)"\)$', text, re.MULTILINE)
+    ((store, page),) = re.findall(
+        r'^sweep\.explore\("(\w+)\.zarr", "(\w+\.html)"\)$', text, re.MULTILINE
+    )
     return store, page
 
 

@@ -97,7 +97,7 @@ def check_hung(store: Store, seconds: float, minimum: float) -> None:
 
     `minimum` is the least limit; on a busy machine the slowest chunk may have raised the limit.
     """
-    receipts = store.receipts()
+    receipts = store.receipts.read()
     (error,) = (receipt["error"] for receipt in receipts if "error" in receipt)
     match = re.fullmatch(r"it hung: stopped after ([\d.]+) s", error)
     assert match

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from sweep.store import Store
+from sweep.store.upkeep import verify
 from tests.command import environment, outliving, with_backend
 from tests.engine.slow import Slow
 from tests.forked import Forked
@@ -102,7 +103,9 @@ class Chaos:
     @property
     def written(self) -> Counter[tuple[int, ...]]:
         """How often each chunk was written, by the receipts; a killed process may lack its last."""
-        return Counter(tuple(receipt["chunk"]) for receipt in Store.open(self.store).receipts())
+        return Counter(
+            tuple(receipt["chunk"]) for receipt in Store.open(self.store).receipts.read()
+        )
 
     @property
     def unlike(self) -> list[str]:
@@ -157,4 +160,4 @@ class Chaos:
         driver.kill()
         driver.wait()
         self.orphans += len(outliving(family))
-        self.damaged += len(Store.open(self.store).verify())
+        self.damaged += len(verify(Store.open(self.store)))

@@ -36,6 +36,7 @@ from sweep.errors import MachineError, StoreError, SweepError
 from sweep.options import RunOptions
 from sweep.spec import Status
 from sweep.store import Arrays, Store
+from sweep.store.upkeep import clean, failed, reopen
 from tests.command import environment, outliving
 from tests.engine.dask_workers import DaskWorkers
 from tests.engine.faulty import Faulty, FullDisk, check_hung
@@ -73,9 +74,9 @@ def check_resumable(
 
     def check() -> None:
         monkeypatch.undo()
-        lost_rows = {chunk.index[0] for chunk in (*store.failed(), *store.pending())}
+        lost_rows = {chunk.index[0] for chunk in (*failed(store), *store.pending())}
         assert without(lost_rows, tree(store.path)) == without(lost_rows, whole)
-        store.reopen(store.failed())
+        reopen(store, failed(store))
         run(store)
         assert tree(store.path) == whole
 
@@ -107,7 +108,7 @@ def test_a_running_scheduler_computes_the_bits_of_threads(
     assert summary.counts == {Status.ok: 108}
     assert summary.backend == f"workers of {address}"
     assert tree(store.path) == whole
-    receipts = store.receipts()
+    receipts = store.receipts.read()
     assert sorted(receipt["chunk"] for receipt in receipts) == [[i, 0] for i in range(12)]
     assert os.getpid() not in {receipt["pid"] for receipt in receipts}
     assert progress[-1].points_done == 108
@@ -154,7 +155,7 @@ def test_a_stop_reaches_other_processes(
 ) -> None:
     options = RunOptions(cluster=address, time_limit=limit)
     store = check_a_stop(tmp_path / "long.zarr", options, long_results)
-    assert len({receipt["pid"] for receipt in store.receipts()}) == 2  # all workers compute
+    assert len({receipt["pid"] for receipt in store.receipts.read()}) == 2  # all workers compute
 
 
 def test_a_stop_interrupts_a_point(
@@ -462,7 +463,7 @@ def test_a_worker_that_is_terminated_finishes_its_chunk(
     assert (summary.counts, summary.chunks) == ({Status.ok: 12 * ROW}, 12)
     assert set(slow.begun.values()) == {1}
     assert tree(store.path) == whole
-    assert len(store.receipts()) == 12
+    assert len(store.receipts.read()) == 12
 
 
 def handlers() -> list[str]:
@@ -479,8 +480,8 @@ def test_a_chunk_that_kills_every_worker_is_found_and_its_neighbours_are_not_bla
     assert any(line.startswith("lost a worker (KilledWorker: process t") for line in notes)
     assert summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     assert backend.attempts(4) == ATTEMPTS
-    failed = [chunk.index for chunk in store.failed()]
-    assert failed == [(4, 0)]
+    lost = [chunk.index for chunk in failed(store)]
+    assert lost == [(4, 0)]
     check_resumable()
 
 
@@ -523,7 +524,7 @@ def test_a_scheduler_that_is_gone_ends_the_run_and_keeps_what_is_done(
             run(store, RunOptions(cluster=where), report, open_backend=slow)
     assert outliving(orphans, 30.0) == []
     assert 2 <= store.n_chunks - len(store.pending()) < store.n_chunks
-    store.clean()  # as every run does first: a worker may have ended in the middle of a write
+    clean(store)  # as every run does first: a worker may have ended in the middle of a write
     run(store)
     assert tree(store.path) == whole
 

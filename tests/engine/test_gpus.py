@@ -35,6 +35,7 @@ from sweep.options import RunOptions
 from sweep.request import Sweep
 from sweep.spec import Status
 from sweep.store import Arrays, Store
+from sweep.store.upkeep import failed
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import CHECKOUT, Run
@@ -376,7 +377,7 @@ def test_each_gpu_has_a_process_that_sees_it_alone_and_answers_no_stranger(
     assert not any(each["cupy"] for each in opened)
     processes = {each["pid"]: each["gpu"] for each in opened}
     assert len(processes) == 2
-    for receipt in (each for store in stores for each in store.receipts()):
+    for receipt in (each for store in stores for each in store.receipts.read()):
         assert receipt["device"] == f"the processor ({processes[receipt['pid']]})"
 
 
@@ -392,7 +393,7 @@ def test_a_gpu_that_fails_costs_no_chunk(
     """Its process is killed or loses the GPU, and everything fails in the next process too."""
     ran = start(a=fault)
     assert bits_of(ran.store.dataset()) == expected
-    assert ran.store.failed() == []
+    assert failed(ran.store) == []
     opened = [each["pid"] for each in ran.opened if each["gpu"] == A.identifier]
     assert len(set(opened)) == 2  # replaced once, with the same GPU
     (line,) = abandonment_notes(ran)
@@ -432,7 +433,7 @@ def test_a_chunk_that_fails_everywhere_is_abandoned_and_the_gpu_is_not(
     ran = start(poison=5, gpus=1, deadly=deadly)
     assert abandonment_notes(ran) == []
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
-    assert [chunk.index for chunk in ran.store.failed()] == [(5, 0)]
+    assert [chunk.index for chunk in failed(ran.store)] == [(5, 0)]
     assert len(set(ran.opener.noted("poison"))) == 2
     assert max(map(int, ran.opener.noted("call"))) > 1
     for name, found in bits_of(ran.store.dataset()).items():

@@ -79,5 +79,5 @@ def test_receipts_held_back_are_written_when_a_process_opens_another_store() -> 
     job = Job("a run", open_backend, RunOptions(backend="cpu"), Code.of(SWEEP), SWEEP.n_points)
     job(first, Task((chunk,)), 1.0)
     opened(job, second)
-    assert [receipt["chunk"] for receipt in stores[0].receipts()] == [list(chunk.index)]
+    assert [receipt["chunk"] for receipt in stores[0].receipts.read()] == [list(chunk.index)]
     forget_run("a run")

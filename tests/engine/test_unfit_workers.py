@@ -103,7 +103,7 @@ def test_workers_that_cannot_compute_are_given_up_and_the_others_go_on(
     assert (summary.counts, summary.stopped) == ({Status.ok: 12 * ROW}, "")
     assert bits_of(store.dataset()) == expected
     good = {workers.running[name].pid for name in ("good", "good:2")}
-    assert {receipt["pid"] for receipt in store.receipts()} == good
+    assert {receipt["pid"] for receipt in store.receipts.read()} == good
     for name, why in (
         ("broken", r"cannot run our tasks .*a part is gone.* install tribosweep .* there"),
         ("full", "cannot keep compiled kernels in '/dev/null/cache'"),
@@ -171,7 +171,7 @@ def test_a_process_of_ours_is_closed_and_the_run_ends_with_the_last(
         summary = run(store, options, report, notify=notes.append, open_backend=opener)
         assert (summary.counts, summary.stopped) == ({Status.ok: 12 * ROW}, "")
         assert bits_of(store.dataset()) == expected
-        assert len({receipt["pid"] for receipt in store.receipts()}) == 1
+        assert len({receipt["pid"] for receipt in store.receipts.read()}) == 1
     else:
         with pytest.raises(MachineError, match="no worker is left:\n") as caught:
             run(store, options, report, notify=notes.append, open_backend=opener)

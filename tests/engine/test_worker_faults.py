@@ -25,9 +25,9 @@ from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import run
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.options import RunOptions
-from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
+from sweep.spec import MISSING_FLAG, Status
 from sweep.store import Arrays, Store
-from sweep.store.durable import MIN_RESERVED_BYTES
+from sweep.store.upkeep import failed, reopen, verify
 from tests.command import environment
 from tests.engine.faulty import Faulty
 from tests.engine.test_engine import ROW, SWEEP, bits_of
@@ -91,7 +91,7 @@ def finish(store: Path) -> Summary:
 
 
 def receipts_by_chunk(store: Path) -> Counter[tuple[int, ...]]:
-    return Counter(tuple(receipt["chunk"]) for receipt in Store.open(store).receipts())
+    return Counter(tuple(receipt["chunk"]) for receipt in Store.open(store).receipts.read())
 
 
 # Kills.
@@ -117,7 +117,7 @@ def test_killed_at_any_moment_and_run_again_it_is_the_same_store(
         running.communicate()
         if path.exists():
             store = Store.open(path)
-            assert store.verify() == []
+            assert verify(store) == []
             done = receipts_by_chunk(path)
             assert not set(done) & {chunk.index for chunk in store.pending()}
     assert kills >= 3
@@ -179,7 +179,7 @@ print(json.dumps([said, files, digests(disk / "map.zarr")]))
 """
 
 
-# Eight chunks of about 1 MB each; space for such files is reserved before they are written.
+# Eight chunks of about 1 MB each.
 OF_LARGE_FILES = {
     **REQUEST,
     "outputs": ["wear_power"],
@@ -200,7 +200,7 @@ def digests(store: Path) -> dict[str, str]:
     ("request_", "pages", "chunks", "least"),
     [
         pytest.param(REQUEST, 100, 60, 1, marks=pytest.mark.broad),
-        (OF_LARGE_FILES, 900, 8, 10 * MIN_RESERVED_BYTES),
+        (OF_LARGE_FILES, 900, 8, 2**19),
     ],
 )
 def test_a_really_full_then_really_read_only_disk(
@@ -251,22 +251,22 @@ def test_a_chunk_that_keeps_failing_is_abandoned_and_the_run_goes_on(
     summary = run(store, RunOptions(workers=workers), open_backend=backend)
     assert summary.counts == {Status.ok: 10 * ROW, Status.failed: 2 * ROW}
     assert (summary.points, summary.stopped) == (12 * ROW, "")
-    assert store.pending() == store.verify() == []
+    assert store.pending() == verify(store) == []
     assert [backend.attempts(i) for i in range(12)] == [
         ATTEMPTS if i in (3, 11) else 1 for i in range(12)
     ]
     dataset = store.dataset().load()
     is_lost = np.isin(np.arange(12), (3, 11))
-    missing = {"slip_phases": MISSING_COUNT, "regime": MISSING_FLAG, "status": Status.failed}
+    missing = {"regime": MISSING_FLAG, "status": Status.failed}
     for name, computed in dataset.data_vars.items():
         stored = computed.to_numpy()
         np.testing.assert_array_equal(stored[is_lost], missing.get(str(name), np.nan))
         whole = np.frombuffer(expected[str(name)], stored.dtype).reshape(stored.shape)
         assert stored[~is_lost].tobytes() == whole[~is_lost].tobytes()
-    errors = [receipt for receipt in store.receipts() if "error" in receipt]
+    errors = [receipt for receipt in store.receipts.read() if "error" in receipt]
     assert sorted(receipt["chunk"] for receipt in errors) == [[3, 0], [11, 0]]
     assert {receipt["error"] for receipt in errors} == {"ValueError: a fault\a"}
-    store.reopen(store.failed())
+    reopen(store, failed(store))
     assert run(store).chunks == 2
     assert bits_of(store.dataset()) == expected
 
@@ -318,7 +318,7 @@ def test_an_error_of_request_or_machine_ends_the_run_at_once(
     left = {chunk.index for chunk in store.pending()}
     assert len({(0, 0), (1, 0)} & left) <= 1  # the other worker's chunk in progress
     assert (2, 0) in left
-    assert store.verify() == []
+    assert verify(store) == []
     run(store)
     assert bits_of(store.dataset()) == expected
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 
 from sweep.equations.system import System
-from sweep.equations.system_file import examine, read_system
-from sweep.errors import Fault
+from sweep.equations.system_file import examine
+from sweep.errors import ConfigError, Fault
 
 GOOD = """
 format = 1
@@ -94,6 +95,13 @@ def faults_of(text: str) -> tuple[Fault, ...]:
 def changed(piece: str, other: str, text: str = GOOD) -> str:
     assert text.count(piece) >= 1, piece
     return text.replace(piece, other, 1)
+
+
+def read_system(mapping: Mapping[str, object], source: str = "the model given") -> System:
+    system, faults = examine(mapping)
+    if system is None:
+        raise ConfigError(source, faults)
+    return system
 
 
 def good(text: str = GOOD) -> System:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sweep
-from sweep.equations.system_file import examine, read_system
+from sweep.equations.system_file import examine
 from sweep.errors import ConfigError
 from tests.equations.good_model import (
     AT,
@@ -22,6 +22,7 @@ from tests.equations.good_model import (
     changed,
     faults_of,
     inline,
+    read_system,
 )
 
 # (a piece of the good file, what stands there instead, the place, what is said)

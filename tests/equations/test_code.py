@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sweep.equations.code import Statements
-from sweep.equations.expressions import FUNCTIONS
+from sweep.equations.functions import FUNCTIONS
 from sweep.equations.parsing import parse
 
 TWO = ("atan2", "hypot", "min", "max")

@@ -241,7 +241,7 @@ last = { final = "x", unit = "m" }
     (folder / "rise.toml").write_text(states)
     status, _, err = run("models", "./rise.toml", "--check")
     assert status == 0
-    assert "note: the scale of x [m] is 1; give a state of another size a scale" in err
+    assert "warning: the scale of x [m] is 1; give a state of another size a scale" in err
 
 
 QUICK = ("bouncing_ball",)

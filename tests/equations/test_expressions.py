@@ -12,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.equations.expressions import (
-    FUNCTIONS,
-    OPERATORS,
     Call,
     Expression,
     Name,
@@ -22,6 +20,7 @@ from sweep.equations.expressions import (
     text_of,
     walk,
 )
+from sweep.equations.functions import FUNCTIONS, OPERATORS
 from sweep.equations.parsing import MAX_DEPTH, MAX_LENGTH, MAX_PARTS, parse
 from sweep.errors import FaultError
 from tests.oracles import expressions as oracle

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sweep.equations.system_file import examine, read_system
-from tests.equations.good_model import GOOD, changed, faults_of
+from sweep.equations.system_file import examine
+from tests.equations.good_model import GOOD, changed, faults_of, read_system
 
 
 class Exploding:

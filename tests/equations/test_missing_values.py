@@ -13,7 +13,7 @@ import xarray as xr
 import sweep
 from sweep.config import load
 from sweep.errors import ConfigError, StoreError
-from sweep.spec import MISSING_COUNT, Status
+from sweep.spec import Status
 from sweep.statistics import outputs
 from sweep.statistics.outputs import OF_VALUES
 from sweep.store import Store
@@ -223,7 +223,7 @@ def test_a_motion_that_stops_before_the_window_is_outside_validity(method: str) 
     for name, values in expected.items():
         known = np.where(outside, np.nan, values)
         np.testing.assert_allclose(dataset[name], known, rtol=1e-7, err_msg=name)
-    stops = np.where(outside, MISSING_COUNT, last < end)
+    stops = np.where(outside, np.nan, last < end)
     np.testing.assert_array_equal(dataset["stops"], stops)
 
 

@@ -8,10 +8,10 @@ import pytest
 import sweep
 from sweep.equations.expressions import text_of
 from sweep.equations.sides import MAX_SIDES, Sides
-from sweep.equations.system_file import read_system
 from sweep.errors import ConfigError
 from sweep.spec import Status
 from tests.equations.examples import first_methods, model, points
+from tests.equations.good_model import read_system
 
 MODEL = """
 [parameters]

@@ -25,6 +25,7 @@ from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
 from sweep.source import kernel_of
 from sweep.store import Store
+from sweep.store.upkeep import verify
 from sweep.summary import contents, state
 from tests.equations.examples import model
 from tests.test_export import rows
@@ -162,7 +163,7 @@ def test_a_store_resumed_extended_and_opened_again_has_the_same_values(
     longer = Store.extend(path, load(request()).sweep)
     assert len(longer.pending()) == 4
     completed = sweep.run(request(), store=path).load()
-    assert not Store.open(path).verify()
+    assert not verify(Store.open(path))
     assert completed.sizes == dataset.sizes
     for name in dataset.data_vars:
         assert completed[name].values.tobytes() == dataset[name].values.tobytes()
@@ -174,7 +175,7 @@ def test_a_lost_file_of_several_values_is_damage_and_computed_again(tmp_path: Pa
     shutil.rmtree(path / "steps" / "c" / "4" / "1")
     with pytest.raises(StoreError, match="steps has no value at 1 points that are done"):
         sweep.open_results(path).load()
-    (damaged,) = Store.open(path).verify()
+    (damaged,) = verify(Store.open(path))
     assert damaged.index == (4, 1)
     repaired = sweep.run(request(), store=path)
     np.testing.assert_allclose(repaired["steps"], expected_steps(), rtol=1e-13)

@@ -266,7 +266,7 @@ def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: P
     dataset = sweep.run(request, store=tmp_path / "a.zarr", gpus="all")
     for name, values in expected.data_vars.items():
         assert values.values.tobytes() == dataset[name].values.tobytes()
-    devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
+    devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts.read()}
     names = [f"({each.identifier})" for each in find_gpus()]
     assert all(device.endswith(tuple(names)) for device in devices)
     assert len(devices) <= len(names)

@@ -16,6 +16,7 @@ from sweep.engine.loop import run
 from sweep.errors import DeviceError, LostDeviceError
 from sweep.options import RunOptions
 from sweep.store import Arrays, Store
+from sweep.store.upkeep import failed
 from tests.engine.test_worker_faults import REQUEST
 from tests.gpu.test_gpu import Faulty
 from tests.gpu.twin import TwinDevice
@@ -42,7 +43,7 @@ def test_auto_uses_the_gpu_and_receipts_name_it(
     dataset = sweep.run(SHORT, store=tmp_path / "a.zarr", workers=1)
     for name, values in expected.data_vars.items():
         assert values.values.tobytes() == dataset[name].values.tobytes()
-    devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts()}
+    devices = {receipt["device"] for receipt in Store.open(tmp_path / "a.zarr").receipts.read()}
     assert devices == {"twin"}
 
 
@@ -57,7 +58,7 @@ def test_a_run_on_a_lost_gpu_keeps_its_finished_chunks(
     store = Store.open(path)
     done = store.n_chunks - len(store.pending())
     assert 0 < done < store.n_chunks
-    assert store.failed() == []
+    assert failed(store) == []
     sweep.run(SHORT, store=path, backend="cpu")
     assert Store.open(path).pending() == []
 

@@ -193,7 +193,7 @@ def test_a_store_keeps_the_table(tmp_path: Path) -> None:
         float(dataset["wear_power"]), rel=2e-3
     )
     other = load(file, ["base_acceleration={ times = [0, 2], values = [1, 3] }"]).sweep
-    assert any("table" in difference for difference in Store.open(path).differences(other))
+    assert any("table" in difference for difference in Store.open(path).made_by.differences(other))
 
 
 def test_its_content_counts_and_not_its_path(tmp_path: Path) -> None:

@@ -417,7 +417,7 @@ def test_overrides_change_the_table() -> None:
                               "refine.tolerance=0.5"])  # fmt: skip
     assert requested.refinement == Refinement(("wear_power",), 2, 0.5)
     (fault,) = faults(REFINE, "refine.levels=99")
-    assert fault.startswith("--set refine.levels: 99 is not a whole number")
+    assert fault.startswith("override refine.levels: 99 is not a whole number")
 
 
 def test_a_trace_ignores_the_table() -> None:

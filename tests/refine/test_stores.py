@@ -30,6 +30,7 @@ from sweep.refine.refined import with_points
 from sweep.request import AnySweep, Sweep
 from sweep.spec import Status
 from sweep.store import Store, extension, open_results
+from sweep.store.upkeep import failed
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import Run, environment
@@ -285,7 +286,7 @@ def test_figures_count_a_chunk_that_is_computed_again_once(run: Run, tmp_path: P
     store, summary = api.compute(load(tmp_path / "a.toml"), tmp_path / "a.zarr", reports.append)
     total = store.sweep.n_points
     assert store.n_chunks == 1
-    assert len(store.receipts()) > 2
+    assert len(store.receipts.read()) > 2
     assert (summary.points, summary.chunks, summary.counts) == (total, 1, {Status.ok: total})
     assert (reports[-1].points_done, reports[-1].points_total) == (total, total)
     assert (reports[-1].chunks_done, reports[-1].chunks_total) == (1, 1)
@@ -388,10 +389,10 @@ def test_failed_points_are_a_class_and_are_tried_again(tmp_path: Path) -> None:
     assert set(status) == {Status.ok, Status.failed}
     before = store.sweep.n_points
     unchanged, _ = api.compute(load(SLOW), path)
-    assert unchanged.failed()  # without retry_failed, failed points stay
+    assert failed(unchanged)  # without retry_failed, failed points stay
     retried, summary = api.compute(api.with_options(load(SLOW), retry_failed=True), path)
     assert summary.stopped == ""
-    assert not retried.failed()
+    assert not failed(retried)
     assert retried.sweep.n_points > before
     names = (*SLOW["axes"], "level", *SLOW["outputs"])
     sweep.run(SLOW, store=tmp_path / "whole.zarr")
@@ -640,7 +641,7 @@ def test_processes_compute_into_a_store_that_grows_at_a_url(
     url = f"s3://{BUCKET}/refined/a.zarr"
     store, _ = api.compute(api.with_options(load(SLOW), cluster="local"), url)
     assert objects(url) == whole
-    assert sum(r["points"] for r in store.receipts()) >= store.sweep.n_points
+    assert sum(r["points"] for r in store.receipts.read()) >= store.sweep.n_points
     keys = fsspec.filesystem("s3").find(f"{BUCKET}/refined")
     assert {key.split("/")[2] for key in keys} == {"a.zarr", "a.zarr.log"}
 
@@ -649,7 +650,7 @@ def test_receipts_at_a_url_are_written_at_the_end() -> None:
     url = f"memory://receipts-{os.getpid()}/a.zarr"
     sweep.run(SLOW, store=url)
     store = Store.open(url)
-    assert {tuple(r["chunk"]) for r in store.receipts()} == {c.index for c in store.done()}
+    assert {tuple(r["chunk"]) for r in store.receipts.read()} == {c.index for c in store.done()}
 
 
 def test_a_refined_sweep_can_be_stored_at_a_url() -> None:

@@ -20,7 +20,8 @@ from sweep.models.friction_oscillator import EXACT
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
 from sweep.store import Store, creation, disk, extension, open_results
-from sweep.store.place import files_of
+from sweep.store.files import files_of
+from sweep.store.upkeep import clean, verify
 from tests.command import Run
 from tests.store.injected import fail_writing, stop_at
 from tests.store.test_storage_faults import CONFIG
@@ -106,14 +107,14 @@ def test_a_store_that_grew_has_the_bytes_of_one_made_that_long(
     fill(store)
     longer = grow(store, after)
     assert longer.chunk_shape == store.chunk_shape
-    assert longer.differences(after) == []
-    assert longer.verify() == longer.torn() == []
+    assert longer.made_by.differences(after) == []
+    assert verify(longer) == longer.chunk_files.torn() == []
     dataset = longer.dataset().load()
     kept = dataset["status"].values == 0
     for name, whole in places(after).items():
         np.testing.assert_array_equal(dataset[name].values[kept], whole[kept])
     assert fill(longer) == computed
-    assert longer.verify() == []
+    assert verify(longer) == []
     # The same chunks, which are asked for by another number of points where the axes are longer.
     (tmp_path / "new").mkdir()
     creation.build(tmp_path / "new/map.zarr", after, store.chunk_shape, PROVENANCE)
@@ -225,7 +226,7 @@ def test_stopped_at_any_step_it_is_done_when_done_again(tmp_path: Path, stride: 
         else:
             assert Store.open(path).sweep.grid.shape in (before.grid.shape, after.grid.shape)
         longer = Store.extend(path, after)
-        longer.clean()
+        clean(longer)
         assert fill(longer) == GROWN["both"][3]
         assert tree(path) == whole
         names = {entry.name for entry in path.parent.iterdir()}

@@ -27,6 +27,7 @@ from sweep.request import Request
 from sweep.shipped import configs_folder
 from sweep.source import kernel_digest
 from sweep.store import Store
+from sweep.store.upkeep import reopen
 from sweep.work import Task
 from tests.command import Run
 from tests.store.test_store import results_of
@@ -81,7 +82,7 @@ def test_a_changed_kernel_is_refused_and_a_changed_comment_is_not(
     tmp_path: Path, copied_kernels: Path, request_: Request, place: str
 ) -> None:
     path = place.format(tmp_path)
-    before = begun(path, request_).kernel_digest
+    before = begun(path, request_).made_by.kernel_digest
     insert(copied_kernels / HEADER, "\n// A comment, and lines that move.\n")
     assert len(create(path, request_).pending()) == 2
     change_code(copied_kernels)
@@ -90,7 +91,7 @@ def test_a_changed_kernel_is_refused_and_a_changed_comment_is_not(
         create(path, request_)
     assert str(before) in str(caught.value)
     assert after in str(caught.value)
-    assert create(path, request_, accept_revision=True).kernel_digest == before
+    assert create(path, request_, accept_revision=True).made_by.kernel_digest == before
 
 
 def test_a_finished_store_is_returned_whatever_the_kernel_but_not_computed_anew(
@@ -106,7 +107,7 @@ def test_a_finished_store_is_returned_whatever_the_kernel_but_not_computed_anew(
         create(store.path, request_)
     chunk = reopened.done()[0]
     with pytest.raises(StoreError, match=CURE):
-        reopened.reopen([chunk])
+        reopen(reopened, [chunk])
     assert chunk in reopened.done()
 
 
@@ -118,7 +119,7 @@ def test_a_store_of_an_earlier_version_is_continued(
     provenance = {"kernel_digest": digest} if digest else {}
     for _ in range(2):
         store = Store.create(tmp_path / "map.zarr", request_.sweep, provenance=provenance)
-    store.refuse_other_kernel()
+    store.made_by.refuse_other_code()
 
 
 def test_receipts_and_status_say_which_kernels_have_computed_a_store(
@@ -130,7 +131,7 @@ def test_receipts_and_status_say_which_kernels_have_computed_a_store(
     assert run("run", str(SMOKE), "-o", "map.zarr", "--accept-revision")[0] == 0
     assert store.dataset().attrs["kernel_digest"] == NO_KERNEL
     out, digest = run("status", "map.zarr")[1], kernel_digest(request_.sweep)
-    made_by = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts()}
+    made_by = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts.read()}
     assert made_by == {(0, 0): None, (1, 0): digest, (2, 0): digest}
     assert f"\n  14 points by {NO_KERNEL}, the store's\n  21 points by {digest}\n" in out
     kernels = json.loads(run("status", "map.zarr", "--json")[1])["kernels"]
@@ -158,7 +159,7 @@ def test_a_worker_with_other_kernels_refuses_before_it_computes(
         with pytest.raises(UnfitError, match=f"is {own.kernel}, and that of the leading process"):
             job(str(store.path), Task((store.pending()[0],)), 1.0)
         forget_run("other")
-    assert (store.done(), store.receipts()) == ([], [])
+    assert (store.done(), store.receipts.read()) == ([], [])
 
 
 def test_receipts_of_workers_name_what_the_run_accepts(tmp_path: Path, request_: Request) -> None:
@@ -168,7 +169,7 @@ def test_receipts_of_workers_name_what_the_run_accepts(tmp_path: Path, request_:
     job = Job("accepting", open_backend, options, Code.of(request_.sweep), request_.sweep.n_points)
     job(str(store.path), Task((chunk,)), 1.0)
     forget_run("accepting")
-    assert [r["kernel_digest"] for r in store.receipts()] == [kernel_digest(request_.sweep)]
+    assert [r["kernel_digest"] for r in store.receipts.read()] == [kernel_digest(request_.sweep)]
 
 
 def test_a_store_of_another_kernel_is_extended_only_if_that_is_accepted(
@@ -181,7 +182,7 @@ def test_a_store_of_another_kernel_is_extended_only_if_that_is_accepted(
     assert main(["extend", str(store.path), str(SMOKE), "--accept-revision"]) == 0
     extended = Store.extend(store.path, longer.sweep, accept_revision=True)
     assert extended.sweep.grid.shape == (5, 13)
-    assert extended.kernel_digest == NO_KERNEL
+    assert extended.made_by.kernel_digest == NO_KERNEL
 
 
 def refined(path: Path, *, accept: bool = False, **arguments: object) -> None:
@@ -201,10 +202,10 @@ def test_no_point_follows_from_results_of_another_kernel(tmp_path: Path, run: Ru
         refined(path)
     refined(path, accept=True)
     store = Store.open(path)
-    assert store.kernel_digest == NO_KERNEL
+    assert store.made_by.kernel_digest == NO_KERNEL
     assert not store.may_grow
     digest = kernel_digest(store.sweep.points)
-    last = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts()}
+    last = {tuple(r["chunk"]): r.get("kernel_digest") for r in store.receipts.read()}
     assert set(last.values()) == {digest}
     assert f"  {store.sweep.n_points} points by {digest}\n" in run("status", "map.zarr")[1]
 

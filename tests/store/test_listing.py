@@ -15,6 +15,7 @@ from sweep.request import Sweep
 from sweep.store import Store, chunk_files
 from sweep.store.local import LocalFiles
 from sweep.store.partials import BLOCKS, InFiles
+from sweep.store.upkeep import clean, reopen, verify
 from tests.store.test_extend import grid
 from tests.store.test_store import SWEEPS, create, finish, tree
 from tests.test_plan import linear, sweep_over
@@ -43,12 +44,12 @@ def test_many_rows_are_files_side_by_side(tmp_path: Path) -> None:
     finish(store)
     status = {file.name for file in (store.path / "status").iterdir()}
     assert status == {"zarr.json", *(f"c.{i}.0" for i in range(ROWS))}
-    assert store.pending() == store.torn() == []
+    assert store.pending() == store.chunk_files.torn() == []
     (store.path / "regime/c.7.0").unlink()
     (store.path / "status/c.9.0").unlink()
-    assert store.torn() == [every[7]]
+    assert store.chunk_files.torn() == [every[7]]
     assert store.pending() == [every[9]]
-    assert store.damaged_files(every[7]) == [str(store.path / "regime/c.7.0")]
+    assert store.chunk_files.damaged(every[7]) == [str(store.path / "regime/c.7.0")]
 
 
 def test_a_store_with_folders_goes_on_with_them_and_holds_the_same(
@@ -60,7 +61,7 @@ def test_a_store_with_folders_goes_on_with_them_and_holds_the_same(
     old, new = Store.open(tmp_path / "old.zarr"), create(tmp_path / "new.zarr")
     for store in (old, new):
         finish(store)
-        assert store.verify() == []
+        assert verify(store) == []
     assert (old.path / "status/c/2/0").exists()
     assert (new.path / "status/c.2.0").exists()
     xr.testing.assert_identical(old.dataset().load(), new.dataset().load())
@@ -88,7 +89,7 @@ def test_scratch_files_beside_chunks_are_cleaned_and_are_no_chunks(tmp_path: Pat
     whole = tree(store.path)
     (store.path / ("status/c.0." + "a" * 32 + ".partial")).write_bytes(b"torn")
     assert len(store.pending()) == 3
-    store.clean()
+    clean(store)
     assert tree(store.path) == whole
 
 
@@ -115,10 +116,10 @@ def test_at_a_url_names_are_the_same(tmp_path: Path) -> None:
     finish(local_store)
     first = remote_store.pending()[0]
     finish(remote_store)
-    assert remote_store.pending() == remote_store.verify() == remote_store.torn() == []
-    remote_store.reopen([first])
+    assert remote_store.pending() == verify(remote_store) == remote_store.chunk_files.torn() == []
+    reopen(remote_store, [first])
     assert remote_store.pending() == [first]
-    assert remote_store.damaged_files(first) == [f"{url}/status/c.0.0"]
+    assert remote_store.chunk_files.damaged(first) == [f"{url}/status/c.0.0"]
     xr.testing.assert_identical(
         local_store.dataset().load().isel(friction=slice(4, None)),
         remote_store.dataset().load().isel(friction=slice(4, None)),

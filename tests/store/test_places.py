@@ -19,6 +19,7 @@ from sweep.engine.driver import open_store
 from sweep.engine.ledger import Summary
 from sweep.errors import MachineError, StoreError
 from sweep.store import Store, is_url, open_results
+from sweep.store.upkeep import clean, reopen, verify
 from tests.command import Run
 from tests.store.injected import stop_at
 from tests.store.test_extend import grid, grow
@@ -170,7 +171,7 @@ def test_a_store_that_goes_during_a_run_is_reported_as_gone(
     assert (status, "pending" in out) == (3, False)
     assert "map.zarr' was deleted or moved during the run; move it back" in err
     if when == "after its last chunk":
-        assert Store.open("moved.zarr").verify() == []
+        assert verify(Store.open("moved.zarr")) == []
 
 
 def test_a_store_that_is_watched_may_grow_or_go(
@@ -179,7 +180,7 @@ def test_a_store_that_is_watched_may_grow_or_go(
     store = create(tmp_path / "map.zarr", grid(4, 2), 2)
     finish(grow(store, grid(6, 2)))
     watch_store(store, threading.Event(), as_json=False)  # as it is now, all is done
-    store.reopen(store.done())
+    reopen(store, store.done())
     shutil.rmtree(store.path)
     with pytest.raises(StoreError, match="no store"):
         watch_store(store, threading.Event(), as_json=False)
@@ -196,7 +197,7 @@ def test_what_other_stores_are_made_of_is_left_alone(tmp_path: Path) -> None:
     own = [tmp_path / f".{name}.{'a' * 32}.partial" for name in ("map.zarr", of_extension)]
     for folder in (*others, *own):
         folder.mkdir()
-    store.clean()
+    clean(store)
     assert [folder.exists() for folder in (*others, *own)] == [True, True, False, False]
 
 
@@ -208,7 +209,7 @@ def test_the_extension_of_a_store_that_was_removed_goes_with_it(tmp_path: Path) 
     store = create(removed.path, grid(3, 3), 3)
     finish(store)
     whole = tree(store.path)
-    assert Store.extend(store.path, grid(3, 3)).verify() == []
+    assert verify(Store.extend(store.path, grid(3, 3))) == []
     assert tree(store.path) == whole
 
 

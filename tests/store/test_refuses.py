@@ -143,7 +143,7 @@ OTHERS: dict[str, Sweep] = {
 def test_another_sweep_is_refused_with_the_difference_named(
     store: Store, sentence: str, other: Sweep
 ) -> None:
-    (difference,) = [d for d in store.differences(other) if re.search(sentence, d)]
+    (difference,) = [d for d in store.made_by.differences(other) if re.search(sentence, d)]
     whole = tree(store.path)
     with pytest.raises(StoreError, match=re.escape(difference)):
         create(store.path, other)
@@ -162,10 +162,10 @@ def test_of_values_listed_one_by_one_the_first_that_differs_is_named(
         return sweep_over(Axis("friction", column, {kind: recipe}))
 
     new_store = create(tmp_path / "a.zarr", listed(*range(300)))
-    assert new_store.differences(listed(*range(200), 200.5, *range(201, 300))) == [
+    assert new_store.made_by.differences(listed(*range(200), 200.5, *range(201, 300))) == [
         "axis friction: value 201 of friction is 200.0 in the store, 200.5 in this sweep"
     ]
-    assert new_store.differences(listed(*range(299))) == [
+    assert new_store.made_by.differences(listed(*range(299))) == [
         "axis friction: 300 values in the store, 299 in this sweep"
     ]
 
@@ -177,7 +177,7 @@ def test_the_other_parameter_set_is_described_by_its_parameters(store: Store) ->
         parameter_set=MODEL.parameter_sets[1],
         constants=values | {"start_cycle": 4.0, "end_cycle": 12.0},
     )
-    assert store.differences(cycles) == [
+    assert store.made_by.differences(cycles) == [
         "parameter set: seconds in the store, cycles in this sweep",
         "window_start: 4.0 s in the store, no parameter in this sweep",
         "window_end: 12.0 s in the store, no parameter in this sweep",
@@ -195,7 +195,7 @@ def test_another_processors_last_bits_and_an_accepted_revision_are_the_same_swee
         axes=(SWEEP.axes[0], replace(AXIS, columns=nudged)),
         method=replace(EXACT, revision=EXACT.revision + 1),
     )
-    assert store.differences(same, accept_revision=True) == []
+    assert store.made_by.differences(same, accept_revision=True) == []
     continued = Store.create(store.path, same, provenance={}, accept_revision=True)
     np.testing.assert_array_equal(
         continued.sweep.axes[1].columns[AXIS.name], AXIS.columns[AXIS.name]

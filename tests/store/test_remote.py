@@ -15,6 +15,7 @@ import xarray as xr
 import sweep
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.store import Store, anything_at, open_results
+from sweep.store.upkeep import reopen, verify
 from tests.command import Run
 from tests.conftest import ROOTS_BROAD_ON_S3
 from tests.store.test_storage_faults import CONFIG
@@ -49,7 +50,7 @@ def test_a_remote_store_has_the_bytes_of_a_local_one(root: str, whole: dict[str,
     again = create(url)  # the one that is there
     assert [chunk.index for chunk in again.pending()] == [(0, 0), (2, 0)]
     finish(again)
-    assert store.pending() == store.verify() == store.torn() == []
+    assert store.pending() == verify(store) == store.chunk_files.torn() == []
     assert objects(url) == whole
 
 
@@ -69,19 +70,19 @@ def test_damage_is_found_noted_and_computed_again(root: str, whole: dict[str, by
     finish(store)
     system, folder = fsspec.url_to_fs(store.location)
     system.rm_file(f"{folder}/regime/c/2/0")
-    assert [chunk.index for chunk in store.torn()] == [(2, 0)]
+    assert [chunk.index for chunk in store.chunk_files.torn()] == [(2, 0)]
     content = bytearray(whole["wear_power/c/1/0"])
     content[-7] ^= 16
     system.pipe_file(f"{folder}/wear_power/c/1/0", bytes(content))
-    damaged = store.verify()
+    damaged = verify(store)
     assert [chunk.index for chunk in damaged] == [(1, 0), (2, 0)]
-    store.note_damage(damaged)
+    store.chunk_files.note_damage(damaged)
     reopened = Store.open(store.location)
-    assert reopened.torn() == damaged
-    reopened.reopen(damaged)
+    assert reopened.chunk_files.torn() == damaged
+    reopen(reopened, damaged)
     assert reopened.pending() == damaged
     finish(reopened)
-    assert reopened.torn() == []
+    assert reopened.chunk_files.torn() == []
     assert objects(store.location) == whole
 
 
@@ -110,7 +111,7 @@ def test_many_writers_and_makers_at_once_leave_one_whole_store(
     for writer in writers:
         writer.join()
     assert errors == []
-    assert Store.open(url).verify() == Store.open(url).pending() == []
+    assert verify(Store.open(url)) == Store.open(url).pending() == []
     assert objects(url) == whole
 
 
@@ -120,7 +121,7 @@ def test_receipts_of_all_writers_lie_beside_it(root: str) -> None:
     for number, writer in enumerate((store, other, store)):
         with writer.lock():
             writer.append_receipt({"chunk": [number, 0]})
-    chunks = [receipt["chunk"] for receipt in Store.open(store.location).receipts()]
+    chunks = [receipt["chunk"] for receipt in Store.open(store.location).receipts.read()]
     assert sorted(chunks) == [[0, 0], [1, 0], [2, 0]]
     assert not any(name.endswith("jsonl") for name in objects(store.location))
 
@@ -167,7 +168,7 @@ def test_a_run_goes_to_a_url_and_on_from_there(root: str, run: Run, tmp_path: Pa
     assert run("run", "map.toml", "-o", url)[0] == 0
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert objects(url) == tree(tmp_path / "map.zarr")
-    assert len(Store.open(url).receipts()) == 4
+    assert len(Store.open(url).receipts.read()) == 4
     assert [entry.name for entry in tmp_path.iterdir() if ":" in entry.name] == []
 
 

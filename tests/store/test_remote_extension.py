@@ -12,6 +12,7 @@ import pytest
 
 from sweep.errors import StoreError
 from sweep.store import Store, open_results
+from sweep.store.upkeep import verify
 from tests.command import CHECKOUT, environment
 from tests.conftest import ROOTS_BROAD_ON_S3
 from tests.forked import run_python
@@ -52,7 +53,7 @@ def test_it_grows_as_one_on_a_disk_and_keeps_what_is_done(
     url = f"{root}/map.zarr"
     fill(begin(url))
     longer = Store.extend(url, AFTER)
-    assert longer.differences(AFTER) == longer.verify() == longer.torn() == []
+    assert longer.made_by.differences(AFTER) == verify(longer) == longer.chunk_files.torn() == []
     dataset = longer.dataset().load()
     kept = dataset["status"].values == 0
     assert kept.any()
@@ -166,6 +167,6 @@ def test_a_run_that_goes_on_meanwhile_ends_and_leaves_no_half_of_a_chunk(
     for chunk in at_the_end:
         with pytest.raises(StoreError, match="was extended during this run"):
             write(chunk)
-    assert longer.verify() == []
+    assert verify(longer) == []
     assert fill(longer) == COMPUTED
     assert objects(url) == whole

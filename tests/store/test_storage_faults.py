@@ -20,6 +20,7 @@ from sweep.config import load
 from sweep.errors import MachineError, StoreError
 from sweep.store import Store, lock, receipts
 from sweep.store.receipts import flow
+from sweep.store.upkeep import reopen, verify
 from sweep.summary import contents
 from sweep.work import Chunk
 from tests.command import Run
@@ -82,21 +83,21 @@ def test_a_flipped_bit_is_named_by_verify_and_computed_again_by_the_next_run(
     assert tree(store.path) != whole  # to look changes nothing
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert tree(store.path) == whole
-    assert [receipt["chunk"] for receipt in store.receipts()].count([4, 0]) == 2
-    assert len(store.receipts()) == 7  # and no other chunk again
+    assert [receipt["chunk"] for receipt in store.receipts.read()].count([4, 0]) == 2
+    assert len(store.receipts.read()) == 7  # and no other chunk again
     assert run("status", "map.zarr", "--verify")[0] == 0
 
 
 def test_a_note_of_damage_is_believed_of_no_chunk_that_is_whole(store: Store) -> None:
     """One that has been computed again since, or never was damaged; nor does a senseless note."""
-    store.note_damage(store.done())
-    assert store.torn() == []
+    store.chunk_files.note_damage(store.done())
+    assert store.chunk_files.torn() == []
     for text in (
         *("[[0, 0], [4", '{"0": 1}', "[1, [99, 0]]", ""),
         *("[[[1]]]", '[["a"]]', "[[0.5, 0]]", "[" * 100_000),
     ):
         (store.path.with_name("map.zarr.log") / "damaged.json").write_text(text)
-        assert store.torn() == []
+        assert store.chunk_files.torn() == []
 
 
 def test_verify_where_nothing_can_be_written_still_names_the_chunk(
@@ -173,16 +174,19 @@ def test_a_file_in_the_place_of_the_folder_beside_a_store_is_reported(
     store: Store, run: Run
 ) -> None:
     (store.path / "status/c/4/0").unlink()
-    shutil.rmtree(store.log)
-    Path(store.log).write_text("mine")
+    shutil.rmtree(store.receipts.location)
+    Path(store.receipts.location).write_text("mine")
     status, _, err = run(*RUN.split())
     assert status == 3
-    assert f"{store.log}/holder.json': a file stands where its folder has to be; move it" in err
+    assert (
+        f"{store.receipts.location}/holder.json': a file stands where its folder has to be; move it"
+        in err
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no FIFO")
 def test_a_fifo_among_the_receipts_is_reported(store: Store, run: Run) -> None:
-    os.mkfifo(f"{store.log}/x.jsonl")
+    os.mkfifo(f"{store.receipts.location}/x.jsonl")
     status, _, err = run(*STATUS.split())
     assert (status, "x.jsonl' is a FIFO in the place of a file" in err) == (2, True), err
 
@@ -204,7 +208,7 @@ def test_a_clock_that_goes_backwards_changes_nothing_that_counts(
         (store.path / f"status/c/{index}/0").unlink()
     assert run("run", "map.toml", "-o", "map.zarr")[0] == 0
     assert tree(store.path) == whole
-    times = [str(receipt["time"]) for receipt in store.receipts()]
+    times = [str(receipt["time"]) for receipt in store.receipts.read()]
     assert times == sorted(times)
     status, out, _ = run("status", "map.zarr")
     assert status == 0
@@ -230,7 +234,7 @@ def test_a_path_that_turns_read_only_in_a_run_keeps_what_was_done(
         api.run_in_store(store, api.with_options(request, workers=1))
     assert [chunk.index[0] for chunk in store.pending()] == [2, 3, 4, 5]
     monkeypatch.undo()
-    assert store.verify() == []
+    assert verify(store) == []
     assert api.run_in_store(store, request).chunks == 4
     assert tree(store.path) == whole
 
@@ -256,11 +260,11 @@ UNREADABLE = {
 def test_receipts_that_make_no_sense_are_passed_over(store: Store, run: Run) -> None:
     answer = run("status", "map.zarr")
     assert (answer[0], answer[2]) == (0, "")
-    totals = flow(store.receipts(), 0.0)
+    totals = flow(store.receipts.read(), 0.0)
     for what, line in UNREADABLE.items():
-        Path(store.log, "torn.jsonl").write_text(f"{line}\n")
+        Path(store.receipts.location, "torn.jsonl").write_text(f"{line}\n")
         assert run("status", "map.zarr") == answer, what
-        assert flow(store.receipts(), 0.0) == totals, what
+        assert flow(store.receipts.read(), 0.0) == totals, what
 
 
 def test_a_damaged_status_in_the_way_of_a_retry_is_reported_as_damage(
@@ -284,11 +288,11 @@ class BegunAnew(Store):
     def done(self) -> list[Chunk]:
         listed = super().done()
         if len(listed) == self.n_chunks:
-            self.reopen(listed[:2])
+            reopen(self, listed[:2])
         return listed
 
 
 def test_what_a_run_begins_anew_while_it_is_verified_is_no_damage(store: Store) -> None:
     racing = BegunAnew.open(store.path)
-    assert racing.verify() == []
+    assert verify(racing) == []
     assert len(racing.pending()) == 2

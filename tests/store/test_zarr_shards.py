@@ -16,6 +16,7 @@ from sweep.plan import chunking
 from sweep.request import Axis
 from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.store import Store, creation, open_results
+from sweep.store.upkeep import verify
 from tests.store.test_encoding import fill_by_zarr
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 from tests.test_plan import linear, sweep_over
@@ -40,7 +41,7 @@ def test_a_store_of_shards_holds_what_any_other_does(store: Store, sharded: Stor
     finish(sharded)
     array = zarr.open_array(sharded.path / "wear_power", mode="r")
     assert (array.chunks, array.shards) == ((2, 7), (4, 7))
-    assert sharded.pending() == sharded.verify() == sharded.torn() == []
+    assert sharded.pending() == verify(sharded) == sharded.chunk_files.torn() == []
     xr.testing.assert_equal(sharded.dataset().load(), whole.dataset().load())
     xr.testing.assert_equal(xr.open_zarr(sharded.path).load(), whole.dataset().load())
     assert {n for n in tree(sharded.path) if "/c/" in n} == {
@@ -68,7 +69,7 @@ def test_plain_xarray_finds_one_chunking_of_results_and_coordinates(
     for name, values in PAIRS.items():
         np.testing.assert_array_equal(plain[name], values)
         assert [f.name for f in (store.path / name / "c").iterdir()] == ["0"]  # one file yet
-    assert store.verify() == []
+    assert verify(store) == []
 
 
 def test_a_store_with_undivided_coordinates_is_read_and_extended(
@@ -80,7 +81,7 @@ def test_a_store_with_undivided_coordinates_is_read_and_extended(
     assert zarr.open_array(old.path / "mass", mode="r").shards is None
     monkeypatch.undo()
     finish(old)
-    assert old.verify() == []
+    assert verify(old) == []
     np.testing.assert_array_equal(open_results(old.path)["mass"], PAIRS["mass"])
     longer = {name: np.append(values, 3.0) for name, values in PAIRS.items()}
     longer_sweep = replace(PAIRED, axes=(replace(PAIRED.axes[0], columns=longer), PAIRED.axes[1]))
@@ -96,7 +97,7 @@ def test_a_shard_of_missing_values_has_its_file(sharded: Store) -> None:
         missing = {"wear_power": np.nan, "slip_phases": MISSING_COUNT, "regime": MISSING_FLAG}
         arrays = {name: np.full(chunk.n_points, value) for name, value in missing.items()}
         sharded.write(chunk, arrays | {"status": np.full(chunk.n_points, Status.diverged)})
-    assert sharded.pending() == sharded.torn() == sharded.verify() == []
+    assert sharded.pending() == sharded.chunk_files.torn() == verify(sharded) == []
 
 
 @pytest.mark.parametrize("place", [3, -7, -1])
@@ -106,10 +107,10 @@ def test_a_flipped_bit_in_a_part_or_in_the_index_is_found(sharded: Store, place:
     content = bytearray(damaged.read_bytes())
     content[place] ^= 1
     damaged.write_bytes(content)
-    damaged_chunks = sharded.verify()
+    damaged_chunks = verify(sharded)
     assert [chunk.index for chunk in damaged_chunks] == [(1, 0)]
     sharded.write(damaged_chunks[0], results_of(SWEEP, damaged_chunks[0]))
-    assert sharded.verify() == []
+    assert verify(sharded) == []
 
 
 @pytest.mark.parametrize("name", ["wear_power", "status"])
@@ -118,7 +119,7 @@ def test_an_empty_file_as_a_power_cut_leaves_it_is_found(sharded: Store, name: s
     (sharded.path / name / "c/1/0").write_bytes(b"")
     with pytest.raises(StoreError):
         sharded.dataset().load()
-    assert [chunk.index for chunk in sharded.verify()] == [(1, 0)]
+    assert [chunk.index for chunk in verify(sharded)] == [(1, 0)]
 
 
 def test_only_files_of_more_than_10_5_chunks_are_shards() -> None:

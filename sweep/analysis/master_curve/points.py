@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import xarray as xr
@@ -23,7 +24,7 @@ from sweep.spec import Status, every_parameter
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
 from sweep.theory.mdr_contact import energy_unit, physical_numbers
-from sweep.wording import listed, nearest
+from sweep.wording import listed, nearest, shown
 from sweep.work import Values
 
 MIN_EXPONENT = 0.5  # of a profile; itself excluded
@@ -106,6 +107,8 @@ class ContactEnergies:
         Phases are compared modulo π. A note says where the nearest is off by more than half the gap
         to its neighbour. A column that is unknown is set to the value.
         """
+        if not isinstance(cast(object, cuts), Mapping):
+            raise SweepError(f"at={shown(cuts)} is not a mapping. Give values by name, as a dict")
         chosen = self
         for name, given in cuts.items():
             if name not in UNITS:

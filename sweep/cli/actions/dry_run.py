@@ -76,12 +76,15 @@ def _rows(forecast: Forecast, store: str) -> list[tuple[str, str]]:
     if forecast.seconds is not None:
         time_text = f"about {duration(forecast.seconds)}" + (f", at {rate(pace)}" if pace else "")
     shard = forecast.shard and f"{forecast.shard[0]} of {forecast.shard[1]}"
-    chunk = counted(forecast.chunk_points, "point")
+    chunks = f"{forecast.chunks_pending:,} with up to {counted(forecast.chunk_points, 'point')}"
+    if forecast.chunk_points_to_use_all is not None:
+        chunks += "; too few to keep all workers busy: for a new store, give --chunk-points "
+        chunks += f"{forecast.chunk_points_to_use_all} or less"
     rows = {
         "store": store,
         "shard": shard and f"{shard}; all below is for this shard only",
         "points": points,
-        "chunks": f"{forecast.chunks_pending:,} with up to {chunk}",
+        "chunks": chunks,
         "disk": f"at most {_bytes(forecast.bytes_on_disk)}{room}",
         "memory": f"at most {_bytes(forecast.bytes_of_memory)} beyond the program itself",
         "time": time_text,

@@ -22,7 +22,7 @@ from sweep.engine.ledger import Summary
 from sweep.engine.threads import in_threads
 from sweep.spec import Status
 from sweep.store import Remaining, Store, remaining
-from sweep.store.receipts import errors
+from sweep.store.receipts import errors, of_done_chunks
 from sweep.summary import contents
 from sweep.wording import duration, escaped, rate
 
@@ -81,9 +81,13 @@ def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
     if as_json:
         print_object("summary", **_figures(ended), next=again)
     store = ended.kept
-    errors = [receipt for receipt in store.done_receipts(store.receipts()) if "error" in receipt]
+    errors = [
+        receipt
+        for receipt in of_done_chunks(store.receipts.read(), store.done())
+        if "error" in receipt
+    ]
     why = f": {escaped(str(errors[-1]['error']))}" if errors else ""
-    print(f"stopped by the first chunk that failed{why}", file=sys.stderr)
+    print(f"error: stopped by the first chunk that failed{why}", file=sys.stderr)
     print(f"finished chunks are kept in {ended.place}; resume with: {again}", file=sys.stderr)
 
 
@@ -131,7 +135,8 @@ def _print_done(ended: Ended, *, as_json: bool) -> int:
         if set(summary.counts) != {Status.ok}:
             print_statuses(summary.counts, sweep.points.model.sentences, summary.causes)
         if failed:
-            print_errors(errors(store.done_receipts(store.receipts())), store.log)
+            receipts = of_done_chunks(store.receipts.read(), store.done())
+            print_errors(errors(receipts), store.receipts.location)
         if ended.wear:
             print(f"wear over years: {ended.wear}")
         print(f"next: {next_step}")

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import webbrowser
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 
+from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
-from sweep.explore import explore
-from sweep.store.place import local_name
+from sweep.explorers import explore
 
 
 def write_page(
-    source: str, path: Path | None, outputs: Sequence[str], size: int, *, open_page: bool
+    source: str,
+    path: str | None,
+    outputs: Sequence[str],
+    size: int,
+    *,
+    open_page: bool,
+    as_json: bool,
 ) -> None:
-    """Write the page of a store or sweep file, by default beside it, and print its path."""
-    path = path or _beside(source)
+    """Write the page of a store or sweep file and print its path."""
     with interruptible("stopped by {cause}: nothing was written"):
-        print(explore(source, path, outputs=outputs, size=size))
-    if open_page:
-        webbrowser.open(path.resolve().as_uri())
-
-
-def _beside(source: str) -> Path:
-    path = local_name(source)
-    ending = path.suffix if path.suffix in (".zarr", ".toml") else ""
-    page = f"{path.name.removesuffix(ending)}.html"
-    with suppress(PermissionError):  # named where the store is read
-        if path.is_dir() and "://" not in source:
-            return path.parent / page
-    return Path(page)
+        written = str(explore(source, path, outputs=outputs, size=size, open=open_page))
+    if as_json:
+        print_json({"file": written})
+    else:
+        print(written)

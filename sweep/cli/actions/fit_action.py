@@ -25,7 +25,7 @@ from sweep.analysis.master_curve import fit as fit_curve
 from sweep.analysis.master_curve.files import remove_others, write_all
 from sweep.analysis.master_curve.points import ScalingVariable
 from sweep.cli.parameters import chosen
-from sweep.cli.printing import print_json, print_section
+from sweep.cli.printing import print_json, print_section, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
 from sweep.store.place import local, local_name
@@ -38,7 +38,7 @@ def print_fits(
     degrees: str | None,
     choices: Mapping[str, Any],
     reading: Mapping[str, Any],
-    folder: Path | None,
+    folder: str | None,
     *,
     as_json: bool,
 ) -> None:
@@ -47,18 +47,18 @@ def print_fits(
     `choices` has the fields of Choices but `degrees`, and `reading` those of Reading.
     """
     chosen_fit = Choices(degrees=_degrees(degrees), **choices)
-    folder = folder or _beside(source)
+    target = _beside(source) if folder is None else Path(folder)
     with interruptible("stopped by {cause}"):
         points = load(source, Reading(**reading))
         selected = points.at(cuts)
         curves, failures = _fitted(selected, variable, chosen_fit)
         if selected.left_out:
-            print(f"points of {source}{selected.left_out_text()}", file=sys.stderr)
+            print_warning(f"points of {source}{selected.left_out_text()}")
         for curve in curves:
             for note in curve.notes:
-                print(f"warning: over {curve.variable.name}: {note}", file=sys.stderr)
-        written = write_all(points, selected, curves, folder)
-        for path in remove_others(folder, written):
+                print_warning(f"over {curve.variable.name}: {note}")
+        written = write_all(points, selected, curves, target)
+        for path in remove_others(target, written):
             print(f"removed {path}, left by an earlier fit", file=sys.stderr)
         if as_json:
             results = {"fits": [plain(curve) for curve in curves], "not_fitted": failures}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from sweep.cli.parameters import chosen
-from sweep.cli.printing import counted, print_json, print_section, print_table
+from sweep.cli.printing import counted, print_json, print_section, print_table, print_warning
 from sweep.config.model_file import (
     file_beside,
     is_path,
@@ -21,7 +20,7 @@ from sweep.config.time_tables import EXAMPLE
 from sweep.errors import SweepError
 from sweep.installed import installed_model, offers
 from sweep.spec import Model, Parameter
-from sweep.wording import escaped, listed
+from sweep.wording import listed
 
 KEYS = (
     *("name", "title", "source", "parameters", "parameter_sets", "methods", "outputs"),
@@ -38,8 +37,7 @@ def print_models(name: str | None, *, check: bool, as_json: bool) -> int:
     if name is None:
         for offer in offers():
             if offer.problem:
-                left_out = f"left out: {offer.name} of {offer.package}: {offer.problem}"
-                print(escaped(left_out), file=sys.stderr)
+                print_warning(f"left out: {offer.name} of {offer.package}: {offer.problem}")
     if as_json:
         print_json([_described(model) for model in selected])
     elif name is None:
@@ -71,7 +69,7 @@ def _check(name: str | None, *, as_json: bool) -> int:
     comparisons = model_tests.check_model(known_or_path(name))
     if unscaled := model_tests.states_of_scale_1(name):
         cure = "give a state of another size a scale, to which its tolerance is relative"
-        print(f"note: the scale of {listed(unscaled)} is 1; {cure}", file=sys.stderr)
+        print_warning(f"the scale of {listed(unscaled)} is 1; {cure}")
     failed = [each for each in comparisons if not each.holds]
     if as_json:
         print_json(list(map(asdict, comparisons)))

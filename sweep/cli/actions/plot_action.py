@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,7 +15,7 @@ from sweep.analysis.relative_errors import spread
 from sweep.analysis.sample_pictures import draw_as
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View
-from sweep.cli.printing import counted, print_json
+from sweep.cli.printing import counted, print_json, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.engine.threads import in_threads
 from sweep.errors import SweepError
@@ -31,7 +30,7 @@ Shape = Literal["histogram", "scatter_matrix"]
 
 def draw_results(
     results: Sequence[str],
-    path: Path | None,
+    path: str | Path | None,
     cuts: Mapping[str, str],
     over: Sequence[str],
     shape: Shape | None,
@@ -43,7 +42,8 @@ def draw_results(
 ) -> None:
     """Save a picture and print its path; `look` has the fields of View, with texts as limits."""
     stores, output = _stores_and_output(results)
-    path = path or _picture_beside(stores, output, f"against_{against}" if against else shape)
+    kind = f"against_{against}" if against else shape
+    path = _picture_beside(stores, output, kind) if path is None else Path(path)
     limits = {name: _range(name, text) for name, text in look["limits"].items()}
     fields: dict[str, Any] = {**look, "limits": limits}
     view = View(**fields)
@@ -74,19 +74,10 @@ def draw_results(
             shown = slices_of(
                 stores, output, cuts, over, view,
                 against=against,
-                parameters=_numbers(controls),
+                parameters=controls,
                 report=report,
             )  # fmt: skip
         _print_plots(shown, save(draw_panels(shown), path), as_json=as_json)
-
-
-def _numbers(texts: Mapping[str, str]) -> dict[str, float | str]:
-    """The values of --set, of which texts with a unit stay texts."""
-    if not texts:
-        return {}
-    from sweep.config.quantities import as_written
-
-    return {name: as_written(text) for name, text in texts.items()}
 
 
 def _stores_and_output(results: Sequence[str]) -> tuple[Sequence[str], str | None]:
@@ -144,7 +135,7 @@ def _print_plots(shown: Mapping[str, Slice], written: Path, *, as_json: bool) ->
     for label, each in shown.items():
         if each.instead_of:
             reason = f"{listed(each.instead_of)}: infinite wherever there is a value; drawn instead"
-            print(f"{reason}: {each.name}", file=sys.stderr)
+            print_warning(f"{reason}: {each.name}")
         if "against" in each.dataset.attrs:
             print(f"{label}: " if label else "", end="")
             _print_spread(each)

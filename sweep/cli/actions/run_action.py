@@ -59,6 +59,7 @@ def print_needs(
     from sweep.cli.actions.dry_run import print_forecast
 
     request, place = _requested(config, overrides, options, store)
+    api.refuse_suffix(place)
     print_forecast(request, place, as_json=as_json)
 
 

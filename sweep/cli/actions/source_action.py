@@ -6,11 +6,14 @@ from pathlib import Path
 
 from sweep.cli.actions.models_action import known_or_path
 from sweep.cli.parameters import chosen
+from sweep.cli.printing import print_json
 from sweep.config.model_file import read_model
 from sweep.source import Kernel, Target, kernel_text
 
 
-def print_source(model: str, method: str, backend: Target, parameter_set: str | None) -> None:
+def print_source(
+    model: str, method: str, backend: Target, parameter_set: str | None, *, as_json: bool
+) -> None:
     """Print the C++ text of a kernel with all outputs of its model."""
     table = read_model(known_or_path(model), Path())
     sets = {each.name: each for each in table.parameter_sets}
@@ -20,4 +23,9 @@ def print_source(model: str, method: str, backend: Target, parameter_set: str | 
         parameter_set=chosen(f"parameter set of {model}", parameter_set or next(iter(sets)), sets),
         outputs=table.outputs,
     )
-    print(kernel_text(kernel, backend), end="")
+    text = kernel_text(kernel, backend)
+    if as_json:
+        names = {"model": table.name, "method": kernel.method.name, "backend": backend}
+        print_json({**names, "parameter_set": kernel.parameter_set.name, "text": text})
+    else:
+        print(text, end="")

@@ -27,7 +27,9 @@ from sweep.errors import MachineError
 from sweep.request import Reduced
 from sweep.spec import Status
 from sweep.store import Remaining, Store, anything_at, remaining
-from sweep.store.receipts import Flow, flow, is_writing
+from sweep.store.lock import holders
+from sweep.store.receipts import Flow, flow, is_writing, of_done_chunks
+from sweep.store.upkeep import verify as verified
 from sweep.summary import StoreState, running, state
 from sweep.wording import duration, rate, share
 
@@ -64,7 +66,7 @@ def print_status(store: str, *, verify: bool, watch: bool, as_json: bool) -> int
             store_state.causes,
             cells=math.prod(opened.sweep.grid.shape) if isinstance(opened.sweep, Reduced) else None,
         )
-        print_errors(store_state.errors, opened.log)
+        print_errors(store_state.errors, opened.receipts.location)
         _print_kernels(store_state.kernels, opened)
         if damaged is not None:
             _print_damage(damaged)
@@ -89,13 +91,13 @@ class Damage:
 
 def _verified(store: Store) -> Iterator[Damage]:
     """Every damaged file; the next run computes their chunks again if the store is writable."""
-    chunks = store.verify()
+    chunks = verified(store)
     with suppress(MachineError):  # a read-only store can still be verified
-        store.note_damage(chunks)
+        store.chunk_files.note_damage(chunks)
     for chunk in chunks:
         ends = [(part.start, part.stop) for part in chunk.slices]
         slices = dict(zip(store.sweep.grid.dimensions, ends, strict=True))
-        for file in store.damaged_files(chunk):
+        for file in store.chunk_files.damaged(chunk):
             yield Damage(file, chunk.n_points, slices, Path(file).is_dir())
 
 
@@ -138,9 +140,9 @@ def _print_kernels(kernels: Mapping[str, int], store: Store) -> None:
         return
     print("--accept-revision has let other kernels than the store's compute:")
     for digest, points in kernels.items():
-        whose = ", the store's" if digest == store.kernel_digest else ""
+        whose = ", the store's" if digest == store.made_by.kernel_digest else ""
         print(f"  {counted(points, 'point') if points else 'some points'} by {digest}{whose}")
-    print(f"which chunks: {store.log}")
+    print(f"which chunks: {store.receipts.location}")
 
 
 def _print_damage(damaged: list[Damage]) -> None:
@@ -182,9 +184,9 @@ def watch_store(store: Store, stop: Event, *, as_json: bool) -> None:
     sentences = store.sweep.points.model.sentences
     while not stop.is_set():
         began = time.monotonic()
-        left = remaining(store := store.refreshed())
+        left = remaining(store := Store.open(store.location))
         flow = flow_of(store)
-        processes = running(store.holders(), flow)
+        processes = running(holders(store.location), flow)
         if not left.points_left and not (store.may_grow and processes):
             return
         if as_json:
@@ -207,9 +209,9 @@ def _pause(seconds: float, stop: Event) -> None:
 
 def flow_of(store: Store) -> Flow:
     """What its processes are writing at this moment, and the points of chunks that are done."""
-    receipts = store.receipts()
-    done = store.done_receipts(receipts)
-    return flow(receipts, time.time(), done, is_writing(store.holders()))
+    receipts = store.receipts.read()
+    done = of_done_chunks(receipts, store.done())
+    return flow(receipts, time.time(), done, is_writing(holders(store.location)))
 
 
 def flow_json(

@@ -22,7 +22,7 @@ def print_trace(
     config: str,
     at: Sequence[str],
     overrides: Sequence[str],
-    path: Path | None,
+    path: str | None,
     *,
     samples: int | None,
     start: float | None,
@@ -33,7 +33,7 @@ def print_trace(
     """Trace a point, save the trace if it has a path, and print it; return the exit status."""
     with interruptible("stopped by {cause}: nothing was written"):
         if path is not None:
-            refuse_end(path)
+            refuse_end(Path(path))
         sweep = as_point(load(config, overrides, at=at).sweep.points)
         dataset = trace_point(sweep, samples=samples, start=start, end=end, cycles=cycles)
         chosen = any(each is not None for each in (start, end, cycles))

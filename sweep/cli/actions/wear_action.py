@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 
 from sweep.analysis.wear_over_years import left_out, wear_over_time
-from sweep.api import store_of_wear
+from sweep.api import refuse_suffix, store_of_wear
 from sweep.cli.actions.contents import next_command, print_summary, summary_json
-from sweep.cli.printing import print_json
+from sweep.cli.printing import print_json, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.config import load_wear
 from sweep.config.quantities import as_written
@@ -38,9 +37,10 @@ def write_wear(
         source = source_at(store)
         dataset = open_results(store)
         written = place or store_of_wear(store)
+        refuse_suffix(written)
         write_derived(wear_over_time(dataset, wear), written, source)
         if omitted := left_out(dataset, wear):
-            print(f"left out: {listed(omitted)}; wear does not carry them", file=sys.stderr)
+            print_warning(f"left out: {listed(omitted)}; wear does not carry them")
         worn = open_results(written)
         summary = contents(worn)
     if as_json:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.explore.tab import Tab, chromium
+from tests.explorers.tab import Tab, chromium
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import boundaries_of
-from sweep.explore.packing import packed, shuffled
+from sweep.explorers.packing import packed, shuffled
 from sweep.plan.point_columns import derived_values
 from sweep.request import Axis, Sweep
 from sweep.work import Values

@@ -1,5 +1,5 @@
 """Explorers: one HTML file with the map of a sweep and the kernel that computed it."""
 
-from sweep.explore.making import explore
+from sweep.explorers.making import explore
 
 __all__ = ["explore"]

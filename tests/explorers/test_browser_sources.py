@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import sweep
-from sweep.explore import explore
+from sweep.explorers import explore
 from sweep.shipped import configs_folder, shipped_configs
 from tests.config.test_substitutes import SPHERE
-from tests.explore.sweeps import BORDERS, REDUCED, SWEEP
-from tests.explore.tab import FEW, MARKS, Tab, bits
+from tests.explorers.sweeps import BORDERS, REDUCED, SWEEP
+from tests.explorers.tab import FEW, MARKS, Tab, bits
 
 pytest.importorskip("ziglang")
 pytest.importorskip("playwright.sync_api")

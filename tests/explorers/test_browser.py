@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import sweep
-from sweep.explore import explore
+from sweep.explorers import explore
 from sweep.summary import trace_contents
 from tests.command import CHECKOUT
-from tests.explore.sweeps import SWEEP, contents_of
-from tests.explore.tab import FEW, MARKS, Tab, bits
-from tests.explore.test_page import HOSTILE
+from tests.explorers.sweeps import SWEEP, contents_of
+from tests.explorers.tab import FEW, MARKS, Tab, bits
+from tests.explorers.test_page import HOSTILE
 
 pytest.importorskip("ziglang")
 pytest.importorskip("playwright.sync_api")
@@ -292,7 +292,7 @@ def test_relaxed_instructions_are_used_only_where_they_fuse(
         "relaxed": module("relaxed", PRODUCT[relaxed]) if relaxed in PRODUCT else [0, 97, 115, 109],
     }
     blank = browser.new_page()
-    kernel = (CHECKOUT / "sweep" / "explore" / "page" / "kernel.js").read_text()
+    kernel = (CHECKOUT / "sweep" / "explorers" / "page" / "kernel.js").read_text()
     modules_used = blank.evaluate(
         f"async (modules) => {{ const of = (name) => new Uint8Array(modules[name]);\n{kernel}\n"
         "return Object.keys(instantiate({ plain: of('plain'), relaxed: of('relaxed') })) }",

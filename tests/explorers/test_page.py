@@ -21,13 +21,21 @@ from numpy.typing import NDArray
 import sweep
 from sweep.config import load
 from sweep.errors import SweepError
-from sweep.explore import explore
-from sweep.explore.theory_borders import theory_borders
+from sweep.explorers import explore
+from sweep.explorers.theory_borders import theory_borders
 from sweep.shipped import shipped_configs
 from sweep.store import Store
 from tests.command import CHECKOUT, Run
 from tests.config.test_substitutes import SPHERE
-from tests.explore.sweeps import BORDERS, REDUCED, SWEEP, contents_of, stored, unpacked, unshuffled
+from tests.explorers.sweeps import (
+    BORDERS,
+    REDUCED,
+    SWEEP,
+    contents_of,
+    stored,
+    unpacked,
+    unshuffled,
+)
 
 pytest.importorskip("ziglang")
 
@@ -382,9 +390,48 @@ def _without_contents(path: Path) -> str:
     return re.sub(r'(id="contents">).*?</script>', r"\1", path.read_text("utf-8"))
 
 
+def test_results_in_memory_have_the_page_of_their_store(store: Path, tmp_path: Path) -> None:
+    """It differs in the name and lacks the command, which would name the store."""
+    of_store, results = contents_of(page(store, tmp_path)), sweep.open_results(store)
+    of_results = contents_of(page(results, tmp_path))
+    assert of_results.pop("name") == "impact_oscillator"
+    assert of_results.pop("command") == ""
+    assert of_results == {key: of_store[key] for key in of_results}
+
+
+def test_a_selection_is_a_map_of_what_is_selected(store: Path, tmp_path: Path) -> None:
+    results = sweep.open_results(store)
+    axis, *_ = results.status.dims
+    contents = contents_of(page(results.isel({axis: 1}), tmp_path, outputs="frequency"))
+    assert axis not in [each["name"] for each in contents["dimensions"]]
+    assert list(contents["planes"]) == ["frequency"]
+    assert contents["kernel"] is not None
+    (value,) = [each["value"] for each in contents["parameters"] if each["name"] == axis]
+    assert value == float(results[axis][1])
+
+
+def test_a_dataset_of_statistics_has_a_map_without_a_kernel(tmp_path: Path) -> None:
+    contents = contents_of(page(sweep.run(REDUCED, store=None), tmp_path))
+    assert contents["kernel"] is None
+    assert "explore its store" in contents["why"]
+    assert contents["planes"]
+
+
+def test_the_default_page_is_beside_a_store_and_otherwise_here(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("kept").mkdir()
+    shutil.copytree(store, "kept/impact.zarr")
+    assert sweep.explore("kept/impact.zarr") == Path("kept/impact.html")
+    assert sweep.explore(sweep.open_results(store)) == Path("impact_oscillator.html")
+    assert Path("impact_oscillator.html").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["impact.zarr", "-o", "map.png"], "'map.png' has no suffix of a page: write 'map.html'"),
         (["none.zarr"], "none.zarr"),
         (["impact.zarr", "--outputs", "frequencies"], "frequency"),
         (["impact.zarr", "--size", "10"], "raise `size`"),
@@ -411,6 +458,8 @@ def test_the_command_prints_the_page_that_it_wrote_and_opens_it(
     assert list(contents["planes"]) == ["frequency"]
     assert contents["command"] == "sweep trace impact.zarr"
     assert opened == []
+    out = run("explore", "impact.zarr", "-o", "again.html", "--json")[1]
+    assert json.loads(out) == {"file": "again.html"}
     assert run("explore", "impact.zarr", "-o", "map of impact.html", "--open")[0] == 0
     assert opened == [f"{Path.cwd().as_uri()}/map%20of%20impact.html"]
     assert Path("map of impact.html").exists()

@@ -17,13 +17,15 @@ from sweep.backends.wasm import module_bytes as bytes_of_module
 from sweep.backends.wasm import modules_of, whole_kernel
 from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
 from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
-from sweep.explore.packing import packed, packed_values, plain
-from sweep.explore.subject import Columns, Subject
-from sweep.explore.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
+from sweep.explorers.packing import packed, packed_values, plain
+from sweep.explorers.subject import Columns, Subject
+from sweep.explorers.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
 from sweep.plan.recipes import model_in
 from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
 from sweep.spec import Model, Output, Status, planes
+from sweep.statistics.outputs import POINTS_BY_STATUS
+from sweep.store.counts import is_count
 from sweep.summary import coordinates, flag_names
 from sweep.wording import listed
 
@@ -151,12 +153,13 @@ def _outputs(subject: Subject) -> list[dict[str, Any]]:
 
 def _stored_output(variable: xr.DataArray, dimensions: Collection[str]) -> dict[str, Any]:
     flags = list(flag_names(variable).values()) if is_flag(variable) else []
+    is_whole = is_count(variable) or variable.dtype.kind in "iu"
     inner = [str(dim) for dim in variable.dims if str(dim) not in dimensions]
     return {
         "name": str(variable.name),
         "unit": _unit(variable),
         "long_name": str(variable.attrs.get("long_name", "")),
-        "kind": "flag" if flags else "count" if variable.dtype.kind in "iu" else "real",
+        "kind": "flag" if flags else "count" if is_whole else "real",
         "flags": flags,
         "stored": True,
         "inner": [{"name": dim, **_labels(variable, dim)} for dim in inner],
@@ -219,6 +222,8 @@ def _obstacle(subject: Subject) -> str:
     sweep = subject.sweep
     if sweep is None and subject.command:
         return "this version of the program does not have their model"
+    if sweep is None and subject.stored is not None and POINTS_BY_STATUS in subject.stored:
+        return "a Dataset of statistics lacks the points behind them; explore its store"
     if sweep is None:
         return "they follow from the results of another store"
     if converted := _converted(sweep):

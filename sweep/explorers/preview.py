@@ -10,8 +10,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.analysis.scales import evenly
-from sweep.explore.packing import packed, packed_values, plain, shuffled
-from sweep.explore.subject import Subject
+from sweep.explorers.packing import packed, packed_values, plain, shuffled
+from sweep.explorers.subject import Subject
 from sweep.request import POINT
 from sweep.spec import Status
 

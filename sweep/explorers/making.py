@@ -8,26 +8,35 @@ import html
 import json
 import re
 import shlex
+import webbrowser
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import xarray as xr
+
+from sweep.analysis.comparison import reference_sweep
 from sweep.analysis.kept_axes import check_names
 from sweep.config import load
 from sweep.config.stored import is_store
 from sweep.errors import SweepError
-from sweep.explore.page_contents import contents
-from sweep.explore.preview import fitting
-from sweep.explore.subject import Subject
+from sweep.explorers.page_contents import contents
+from sweep.explorers.preview import fitting
+from sweep.explorers.subject import Subject
 from sweep.plan.recipes import model_in
 from sweep.request import AnySweep, Reduced, Sweep
+from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, open_results
 from sweep.store.derived_stores import BY
 from sweep.store.faults import making
+from sweep.store.place import local_name
 from sweep.store.reading import settled
+from sweep.summary import coded, refuse_no_results
 
-DEFAULT_SIZE = 250
+DEFAULT_SIZE = 250  # kB
+SUFFIXES = (".html", ".htm")
 FEW_VALUES = 128  # of an axis that keeps all of them
 BORDERS_SHARE = 0.04  # of a page, at most, for borders known from theory, which are optional
 FOLDER = Path(__file__).resolve().parent / "page"
@@ -47,32 +56,65 @@ WORKER = ("kernel.js", "worker.js")
 
 
 def explore(
-    source: str | Path,
-    path: str | Path,
+    source: xr.Dataset | str | Path,
+    path: str | Path | None = None,
     *,
-    outputs: Sequence[str] = (),
+    outputs: str | Sequence[str] | None = None,
     size: int = DEFAULT_SIZE,
+    open: bool = False,  # noqa: A002 (as the option of the command)
 ) -> Path:
-    """Write the explorer of a store, or of a sweep file whose points the page computes itself.
+    """Write a page in which the map of a sweep can be explored, and return its path.
 
-    The page contains `outputs` of a store, by default all. They are rounded to 0.4 % and thinned
-    evenly until the page has at most `size` kB; so are the values along axes if they leave no room
-    for a map. Borders known from theory take at most 4 % of the page, and nothing where the map or
-    the values need it. The same store, named in the same way, gives the same bytes. SweepError if
-    there is nothing to explore, CompileError if a kernel has to be compiled and the extra
-    `compiler` is missing.
+    `source` is a Dataset, the path of a store, or a sweep file or the name of a shipped one, whose
+    points the page computes itself. `path` ends in .html; by default it is NAME.html, beside a
+    store on a disk and otherwise in the working directory. With `open`, the browser opens the page.
+
+    The page contains the `outputs` of these names, by default all. They are rounded to 0.4 % and
+    thinned evenly until the page has at most `size` kB; so are the values along axes if they leave
+    no room for a map. Borders known from theory take at most 4 % of the page, and nothing where the
+    map or the values need it. The same store, named in the same way, gives the same bytes.
+
+    SweepError if there is nothing to explore, CompileError if a kernel has to be compiled and the
+    extra `compiler` is missing.
     """
-    subject, page, room = _with_room(_subject(source, outputs), size * 1000)
+    if not isinstance(cast(object, source), str | Path):
+        refuse_no_results(source)
+    target = _beside(source) if path is None else Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise SweepError(
+            f"{str(target)!r} has no suffix of a page: write {str(target.with_suffix('.html'))!r}"
+        )
+    names = [outputs] if isinstance(outputs, str) else outputs or ()
+    subject, page, room = _with_room(_subject(source, names), size * 1000)
     if room < 0:
         raise SweepError(
-            f"without any map, an explorer of {str(source)!r} has {size * 1000 - room:,} "
+            f"without any map, an explorer of {subject.name!r} has {size * 1000 - room:,} "
             f"bytes, more than {size:,} kB: raise `size`"
         )
     page |= fitting(subject, room)
-    target = Path(path)
     with making(target):
         target.write_bytes(_document(page).encode())
+    if open:
+        webbrowser.open(target.resolve().as_uri())
     return target
+
+
+def _beside(source: xr.Dataset | str | Path) -> Path:
+    """The default path of the page."""
+    if isinstance(source, xr.Dataset):
+        return Path(f"{_name(source)}.html")
+    path = local_name(str(source))
+    ending = path.suffix if path.suffix in (".zarr", ".toml") else ""
+    page = f"{path.name.removesuffix(ending)}.html"
+    with suppress(PermissionError):  # named where the store is read
+        if path.is_dir() and "://" not in str(source):
+            return path.parent / page
+    return Path(page)
+
+
+def _name(results: xr.Dataset) -> str:
+    """The name of results that are not those of a store: that of their model."""
+    return str(results.attrs.get("model", "results"))
 
 
 def _with_room(subject: Subject, size: int) -> tuple[Subject, dict[str, Any], int]:
@@ -99,7 +141,9 @@ def _with_room(subject: Subject, size: int) -> tuple[Subject, dict[str, Any], in
         subject = replace(subject, most={**subject.most, longest: subject.size(longest) // 2})
 
 
-def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
+def _subject(source: xr.Dataset | str | Path, outputs: Sequence[str]) -> Subject:
+    if isinstance(source, xr.Dataset):
+        return _results(source, outputs)
     if not is_store(source):
         request = load(source)
         sweep = request.sweep.points
@@ -108,10 +152,8 @@ def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
         shown = tuple(outputs)
         return Subject(request.name, command, sweep, None, shown, reduced, request=request)
     dataset = settled(open_results(source))
-    known = [str(name) for name in dataset.data_vars if name != "status"]
-    check_names("output", outputs, known)
     name = Path(str(source).rstrip("/").rpartition("/")[2]).stem
-    shown = tuple(outputs or known)
+    shown = _shown(dataset, outputs)
     if BY in dataset.attrs:
         return Subject(name, "", None, dataset, shown)
     if not model_in(dataset.attrs):
@@ -119,11 +161,29 @@ def _subject(source: str | Path, outputs: Sequence[str]) -> Subject:
     stored = Store.open(source)
     sweep, command = stored.sweep.points, _command(source, stored.sweep.points)
     reduced = _reduced(stored.sweep)
-    return Subject(name, command, sweep, dataset, shown, reduced, stored.other_code())
+    return Subject(name, command, sweep, dataset, shown, reduced, stored.made_by.other_code())
 
 
 def _reduced(sweep: AnySweep) -> Reduced | None:
     return sweep if isinstance(sweep, Reduced) else None
+
+
+def _results(dataset: xr.Dataset, outputs: Sequence[str]) -> Subject:
+    """Results in memory, or a selection of them; `sweep trace` has no name for them."""
+    dataset, shown = coded(dataset), _shown(dataset, outputs)
+    if BY in dataset.attrs or POINTS_BY_STATUS in dataset or not model_in(dataset.attrs):
+        return Subject(_name(dataset), "", None, dataset, shown)
+    sweep = reference_sweep(dataset, str(dataset.attrs["method"]))
+    stored, own = int(dataset.attrs["revision"]), sweep.method.revision
+    other = "" if stored == own else f"revision {stored} in the results, {own} in this program"
+    return Subject(_name(dataset), "", sweep, dataset, shown, other_code=other)
+
+
+def _shown(dataset: xr.Dataset, outputs: Sequence[str]) -> tuple[str, ...]:
+    """The outputs that the page contains."""
+    known = [str(name) for name in dataset.data_vars if name != "status"]
+    check_names("output", outputs, known)
+    return tuple(outputs or known)
 
 
 def _command(source: str | Path, sweep: Sweep | None) -> str:

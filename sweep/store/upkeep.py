@@ -1,0 +1,129 @@
+"""Upkeep of a store: damaged and failed chunks, lost constants, leftovers, its [wear] table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+
+from sweep.request import STRETCH, Reduced
+from sweep.spec import Status
+from sweep.store import durable, faults, layout
+from sweep.store.chunk_files import key
+from sweep.store.creation import coordinate_files
+from sweep.store.disk import Store
+from sweep.store.group import as_zarr, note
+from sweep.store.place import is_url
+from sweep.work import Chunk
+
+
+def verify(store: Store) -> list[Chunk]:
+    """The chunks that count as done and are damaged. Reads the whole store.
+
+    A chunk is damaged if a file is missing or fails its checksum, or if a status is pending; a
+    chunk that is not done is damaged if a folder is in the place of a file. Raises StoreError if a
+    coordinate is damaged.
+    """
+    for axis in store.sweep.grid.axes:
+        for values, start in product(axis.columns.values(), range(0, axis.size, STRETCH)):
+            values[start : start + STRETCH]  # raises StoreError if damaged
+    dataset = store.dataset()
+    dataset[[name for name in dataset.coords if not dataset[name].ndim]].load()
+    files = store.chunk_files
+    blocked = [chunk for chunk in store.pending() if files.folders(chunk)]
+    damaged = [chunk for chunk in store.done() if not files.is_whole(chunk)]
+    if damaged:
+        done = {chunk.index for chunk in store.done()}  # a run may have reopened some of them
+        damaged = [c for c in damaged if c.index in done and not files.is_whole(c)]
+    return sorted((*damaged, *blocked), key=lambda chunk: chunk.index)
+
+
+def failed(store: Store) -> list[Chunk]:
+    """The done chunks with a point that has the status `failed`. Reads every status."""
+    return [chunk for chunk in store.done() if Status.failed in store.counts([chunk])]
+
+
+def reopen(store: Store, chunks: Iterable[Chunk]) -> None:
+    """Make chunks pending again; their outputs stay until they are written anew.
+
+    Points may follow from what will be computed. Raises StoreError if there are any chunks and
+    this program has another kernel, unless accepted.
+    """
+    chunks = list(chunks)
+    if chunks and not store.receipts.accepted:
+        store.made_by.refuse_other_code()
+    if chunks:
+        note(store.files, store.attributes, layout.ENDS, None)
+    for chunk in chunks:
+        store.files.remove(store.chunk_files.key("status", chunk))
+
+
+def is_complete(store: Store) -> bool:
+    """Whether every chunk is done and nothing is known to be damaged."""
+    return not (store.chunk_files.torn() or _damaged_constants(store) or store.pending())
+
+
+def rebuild_constants(store: Store) -> list[str]:
+    """Write parameters with one value anew that cannot be read; return their folders."""
+    damaged = _damaged_constants(store)
+    for variable, value in damaged:
+        for name, content in coordinate_files(variable, value).items():
+            store.files.put(name, content)
+    return [f"{store.location}/{variable.name}" for variable, _ in damaged]
+
+
+def _damaged_constants(store: Store) -> list[tuple[layout.Variable, NDArray[Any]]]:
+    """The parameters with one value that a store lacks, and their values, from its recipe."""
+    coordinates = layout.coordinates(store.sweep)
+    single = [(v, np.asarray(a, v.dtype)) for v, a in coordinates if not v.dimensions]
+    with faults.writing(store.files):
+        return [each for each in single if not _holds(store, *each)]
+
+
+def _holds(store: Store, variable: layout.Variable, value: NDArray[Any]) -> bool:
+    """Whether a store has this value of a parameter, whichever version has written it."""
+    try:
+        # The types of zarr.open_array are incomplete.
+        array = zarr.open_array(  # pyright: ignore[reportUnknownMemberType]
+            as_zarr(store.files), path=variable.name, mode="r"
+        )
+        same = np.asarray(array[...]).tobytes() == value.tobytes()
+    except (KeyError, TypeError, ValueError, RuntimeError, FileNotFoundError, IsADirectoryError):
+        return False  # of zarr, for a file that is missing, torn, damaged, a folder or a pipe
+    return same and store.files.exists(f"{variable.name}/c")
+
+
+def clean(store: Store) -> None:
+    """Remove the scratch files that killed processes have left.
+
+    Call it only while holding the lock: it also removes those of living processes.
+    """
+    if not is_url(store.location):  # objects at a URL appear whole
+        with faults.writing(store.files):
+            durable.clean(store.path)
+    if isinstance(store.sweep, Reduced):
+        # A run that was killed, or two at once, may have left the blocks of a finished cell.
+        done = {key(cell.index, ".") for cell in store.done()}
+        for folder in (store.blocks, store.earlier):
+            for name in folder.names():
+                if name.partition("/")[0] in done:
+                    folder.remove(name)
+
+
+def wear_table(store: Store) -> Mapping[str, object]:
+    """[wear] of the sweep file; {} if it had none."""
+    return json.loads(store.attributes.get(layout.WEAR, "{}"))
+
+
+def keep_wear(store: Store, table: Mapping[str, object]) -> None:
+    """Keep [wear] of a sweep file, in place of another, so that the store suffices to resume.
+
+    Raises MachineError if the store cannot be written.
+    """
+    if wear_table(store) != table:
+        note(store.files, store.attributes, layout.WEAR, json.dumps(table))
