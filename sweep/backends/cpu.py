@@ -39,7 +39,7 @@ from sweep.work import Points
 
 
 @dataclass(frozen=True)
-class Target:
+class CpuTarget:
     """What a kernel is compiled for; None: what suits the machine and the method."""
 
     compiler: Compiler | None = None
@@ -57,9 +57,9 @@ class CpuBackend:
 
     name = "cpu"
 
-    def __init__(self, target: Target | None = None, budget: int | None = None) -> None:
+    def __init__(self, target: CpuTarget | None = None, budget: int | None = None) -> None:
         """`budget` fixes the units of work of each call into the kernel, for tests."""
-        self._target = target or Target()
+        self._target = target or CpuTarget()
         self._budget = budget
         self._libraries: dict[Kernel, Library] = {}
         self._texts = KernelTexts()

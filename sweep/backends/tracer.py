@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import Target
+from sweep.backends.cpu import CpuTarget
 from sweep.backends.library import (
     check_layout,
     fields_of,
@@ -77,7 +77,7 @@ class Tracer:
         if self._item_name:
             struct, header, flags = ItemsTrace, "entry_trace_items.h", ()
         else:
-            struct, header, flags = Trace, "entry_trace.h", Target(width=1, pack=1).flags
+            struct, header, flags = Trace, "entry_trace.h", CpuTarget(width=1, pack=1).flags
         text = kernel_text(kernel, "trace")
         self._library = load_library(compile_library(text, find_compiler(), flags))
         self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sweep.backends.compiler import Compiler, find_compiler
-from sweep.backends.cpu import CpuBackend, Target
+from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.engine.loop import run
 from sweep.options import RunOptions
 from sweep.request import Axis
@@ -44,7 +44,7 @@ def at(bits: Bits, index: Any) -> dict[str, Any]:
     return {name: values[index] for name, values in bits.items()}
 
 
-def target_faults(case: Case, bits: Bits, target: Target | None) -> list[str]:
+def target_faults(case: Case, bits: Bits, target: CpuTarget | None) -> list[str]:
     """Over budgets, neighbours, and numbers of points about those of the kernel's lanes."""
     n = case.points.n_points
     everything = slice(None)
@@ -81,7 +81,7 @@ def chunk_faults(case: Case, bits: Bits, chunk_points: int, workers: int) -> lis
 def output_faults(case: Case, bits: Bits, output: Output) -> list[str]:
     """Of an output that alone is computed."""
     alone = replace(case.sweep, outputs=(output,))
-    computed_bits = bits_of(alone, case.points, Target(pack=1))
+    computed_bits = bits_of(alone, case.points, CpuTarget(pack=1))
     names = (*(each.name for each in planes((output,))), "status")
     return differing({name: bits[name] for name in names}, computed_bits)
 

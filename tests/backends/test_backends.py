@@ -25,7 +25,7 @@ import sweep
 from sweep import api
 from sweep.backends import Computed, Stopped, cache, open_backend
 from sweep.backends.compiler import Compiler, compile_library, compiled_library, find_compiler
-from sweep.backends.cpu import CpuBackend, Library, Target, request_type
+from sweep.backends.cpu import CpuBackend, CpuTarget, Library, request_type
 from sweep.backends.library import SLICE_SECONDS, ColumnStruct, load_library
 from sweep.config import load
 from sweep.errors import CompileError, MachineError, SweepError
@@ -160,7 +160,7 @@ def test_without_a_compiler_on_path_the_bundled_one_is_used(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "ziglang" in find_compiler().command
     assert "ziglang" in find_compiler().command
-    narrow = CpuBackend(Target(width=2, pack=1))  # test_bits compiles this target too
+    narrow = CpuBackend(CpuTarget(width=2, pack=1))  # test_bits compiles this target too
     computed = narrow.compute(case.sweep, case.points).arrays
     assert differing(expected, computed) == []
 
@@ -404,7 +404,7 @@ def test_a_damaged_library_is_compiled_anew(
 ) -> None:
     """With a compiler; without one the error says what to do. Loading it kills the process."""
     exact = case_of(impact_oscillator.MODEL, impact_oscillator.EXACT, 5)
-    quick = Target(width=1, pack=1)
+    quick = CpuTarget(width=1, pack=1)
     text, chosen = kernel_text(kernel_of(exact.sweep)), find_compiler()
     library = compile_library(text, chosen, quick.flags)
     whole = library.read_bytes()
@@ -612,7 +612,7 @@ def test_no_call_of_a_kernel_takes_much_longer_than_a_slice() -> None:
     endless = sweep_over(outputs=ALL, stiffness=40.0, window_end=1e7)
     endless_points = dataclasses.replace(points(endless, Chunk((), (), ())), variants=())
     kernel, stop = kernel_of(endless, endless_points.variants), threading.Event()
-    path = compile_library(kernel_text(kernel), find_compiler(), Target(pack=1).flags)
+    path = compile_library(kernel_text(kernel), find_compiler(), CpuTarget(pack=1).flags)
     loaded = load_library(path)
     durations: list[float] = []
 

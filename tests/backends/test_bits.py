@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sweep.backends.compiler import zig
-from sweep.backends.cpu import Target
+from sweep.backends.cpu import CpuTarget
 from sweep.spec import Output, Status
 from sweep.work import Column, Points
 from tests.backends.same_bits import (
@@ -86,7 +86,7 @@ def test_bits_depend_on_no_target_budget_or_neighbour(
 ) -> None:
     """Expected: the bits at -O1. "found" is the compiler with the flags of users, at -O3."""
     chosen = {None: lambda: None, "found": compiler_of_users, "zig": zig}[compiler]()
-    target = Target(chosen, width, pack) if compiler else None
+    target = CpuTarget(chosen, width, pack) if compiler else None
     assert target_faults(case_named(name), expected(name), target) == []
 
 
@@ -142,7 +142,7 @@ def test_slow_slips_have_the_same_bits_when_steps_are_tried_together() -> None:
     columns = {p.name: Column(values.get(p.name, np.array([p.default]))) for p in sweep.parameters}
     variants = ("no_spring", "no_damping", "shared_clock")
     together = Points(n_points=512, columns=columns, variants=variants)
-    apart, target = replace(together, variants=()), Target(width=1, pack=1)
+    apart, target = replace(together, variants=()), CpuTarget(width=1, pack=1)
     assert differing(bits_of(sweep, apart, target), bits_of(sweep, together, target)) == []
 
 
@@ -162,6 +162,6 @@ def test_bits_depend_on_no_set_of_variants(
     name: str, parameter_set: str, variants: list[str]
 ) -> None:
     case = case_of(*KERNELS[name], N, variants, parameter_set=parameter_set, edges=True)
-    plain = computed(case, replace(case.points, variants=()), Target(pack=1))
+    plain = computed(case, replace(case.points, variants=()), CpuTarget(pack=1))
     assert (plain["status"] == Status.ok).mean() > 0.4
-    assert differing(plain, computed(case, None, Target(pack=1))) == []
+    assert differing(plain, computed(case, None, CpuTarget(pack=1))) == []

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sweep.backends.compiler import FLAGS, Compiler, find_compiler, zig
-from sweep.backends.cpu import Target
+from sweep.backends.cpu import CpuTarget
 from sweep.config.model_file import read_model
 from sweep.source import Kernel, kernel_text
 from tests.backends.same_bits import compiler_of_users, target_faults
@@ -35,8 +35,8 @@ FIVE_STATES = "\n".join([
 ])  # fmt: skip
 
 
-def unoptimized(compiler: Compiler, width: Any = None) -> Target:
-    return Target(Compiler((*compiler.command, "-O0"), compiler.version), width)
+def unoptimized(compiler: Compiler, width: Any = None) -> CpuTarget:
+    return CpuTarget(Compiler((*compiler.command, "-O0"), compiler.version), width)
 
 
 @pytest.mark.parametrize(

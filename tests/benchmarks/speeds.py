@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.cpu import CpuBackend, Target
+from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.models import models
 from tests.benchmarks.record import Figure
 from tests.points import Case, case_at
@@ -82,7 +82,7 @@ def _difference(ours: Outputs, theirs: Outputs, floor: NDArray[np.float64] | flo
     return worst
 
 
-def computing(case: Case, target: Target | None = None) -> Callable[[], Outputs]:
+def computing(case: Case, target: CpuTarget | None = None) -> Callable[[], Outputs]:
     """A function that computes the outputs of a case, its kernel being compiled."""
     backend = CpuBackend(target)
     backend.prepare(case.sweep, case.points)
@@ -91,7 +91,7 @@ def computing(case: Case, target: Target | None = None) -> Callable[[], Outputs]
 
 def scalar_build(case: Case) -> Peer:
     """Our own kernel, compiled without vectors."""
-    return Peer(SCALAR_BUILD, computing(case, Target(width=1, pack=1)))
+    return Peer(SCALAR_BUILD, computing(case, CpuTarget(width=1, pack=1)))
 
 
 def numba(output: str, solve: Callable[[], NDArray[Any]], at_most: float) -> Peer:

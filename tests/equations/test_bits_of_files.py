@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sweep.backends.compiler import zig
-from sweep.backends.cpu import Target
+from sweep.backends.cpu import CpuTarget
 from sweep.backends.gpu import GpuBackend
 from sweep.shipped import shipped_models
 from sweep.source import kernel_of
@@ -82,7 +82,7 @@ def test_bits_depend_on_no_target_budget_or_neighbour(
     name: str, method: str, compiler: str | None, width: Any, pack: int | None
 ) -> None:
     chosen = {None: lambda: None, "found": compiler_of_users, "zig": zig}[compiler]()
-    target = Target(chosen, width, pack) if compiler else None
+    target = CpuTarget(chosen, width, pack) if compiler else None
     assert target_faults(case_named(name, method), expected(name, method), target) == []
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from sweep.backends.compiler import zig
-from sweep.backends.cpu import Target
+from sweep.backends.cpu import CpuTarget
 from sweep.backends.gpu import GpuBackend
 from sweep.config.model_file import read_model
 from tests.backends.same_bits import chunk_faults
@@ -55,7 +55,7 @@ def differences(model: RandomModel, method: str) -> list[str]:
     controls = {"step": 0.01} if method == "rk4" else {"maximum_steps": 3000.0}
     case = case_of(model, method, **controls)
     expected = bits_of(case.sweep, case.points)
-    narrow = bits_of(case.sweep, case.points, Target(zig(), 2, 1))
+    narrow = bits_of(case.sweep, case.points, CpuTarget(zig(), 2, 1))
     twin = TwinDevice(memory=1 << 26)
     on_gpu = dict(GpuBackend(twin, 500).compute(case.sweep, case.points).arrays)
     split = [*chunk_faults(case, expected, 5, 1), *chunk_faults(case, expected, 7, 2)]

@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 import sweep
-from sweep.backends.cpu import Target
+from sweep.backends.cpu import CpuTarget
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.config.model_file import read_model, read_system_file
@@ -138,7 +138,7 @@ def test_bits_depend_on_no_width_budget_neighbour_or_gpu() -> None:
     case = Case(
         "shaken", planned, points(planned, chunk_at((0,), planned.grid.shape, planned.grid.shape))
     )
-    small = Target(width=2, pack=1)
+    small = CpuTarget(width=2, pack=1)
     bits = bits_of(planned, case.points, small)
     assert (bits["status"] == Status.ok).all()
     assert target_faults(case, bits, small) == []

@@ -16,7 +16,7 @@ import xarray as xr
 import sweep
 from sweep import api, source
 from sweep.analysis import plots
-from sweep.backends.cpu import CpuBackend, Target
+from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.config import load
 from sweep.equations import checks, rules
 from sweep.equations.model import PACKED_VALUES, model_of_text
@@ -112,7 +112,7 @@ def small_stacks() -> Iterator[None]:
 def test_as_many_values_as_are_allowed_fit_the_stack_of_a_thread(kept: int, tmp_path: Path) -> None:
     text = keeping(kept)
     asked = load(request((4099.0,), model=model(text), method="rk54", parameters={}))
-    target = Target(pack=kernel_of(asked.sweep).pack)  # which is 1 in tests otherwise
+    target = CpuTarget(pack=kernel_of(asked.sweep).pack)  # which is 1 in tests otherwise
     with ThreadPoolExecutor(1) as thread:  # starts its threads with that stack
         computed = thread.submit(
             api.compute, asked, tmp_path / "a.zarr", open_backend=lambda _: CpuBackend(target)
@@ -139,8 +139,8 @@ def test_a_store_of_an_earlier_version_with_more_values_is_read(
         load(path)
 
 
-@pytest.mark.parametrize("target", get_args(source.Target))
-def test_a_kernel_is_as_long_whatever_number_of_values_it_keeps(target: source.Target) -> None:
+@pytest.mark.parametrize("target", get_args(source.CpuTarget))
+def test_a_kernel_is_as_long_whatever_number_of_values_it_keeps(target: source.CpuTarget) -> None:
     """With a statement for each value compilers took a minute for a thousand of them."""
     few, many = (
         source.kernel_text(

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.backends.compiler import find_compiler, zig
-from sweep.backends.cpu import CpuBackend, Target
+from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.models import models
 from sweep.request import Sweep
 from sweep.spec import MISSING, Method, Model, Output, Parameter, ParameterSet, Status, planes
@@ -92,7 +92,7 @@ def forgetful(copied_kernels: Path) -> None:
     (copied_kernels / "models" / "forgetful.h").write_text(FORGETFUL)
 
 
-def computed(method: Method, target: Target) -> Mapping[str, NDArray[Any]]:
+def computed(method: Method, target: CpuTarget) -> Mapping[str, NDArray[Any]]:
     sizes = np.arange(1.0, 40.0)
     sweep = Sweep(
         model=MODEL, method=method, parameter_set=MODEL.parameter_sets[0], constants={}, axes=(),
@@ -109,7 +109,7 @@ def computed(method: Method, target: Target) -> Mapping[str, NDArray[Any]]:
 )  # fmt: skip
 @pytest.mark.usefixtures("forgetful")
 def test_a_forgotten_output_is_missing_and_named(compiler: Any, width: Any) -> None:
-    target = Target(compiler=compiler(), width=width, pack=1)
+    target = CpuTarget(compiler=compiler(), width=width, pack=1)
     some, none = MODEL.methods
     outputs = computed(some, target)
     assert not outputs["status"].any()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.cpu import Target
+from sweep.backends.cpu import CpuTarget
 from sweep.config import load
 from sweep.errors import ConfigError
 from sweep.models.friction_oscillator import MODEL
@@ -33,7 +33,7 @@ from tests.points.friction_oscillator import (
     with_tolerances,
 )
 
-QUICK = Target(width=2, pack=1)  # compiles in a third of the time; test_bits.py: no bit differs
+QUICK = CpuTarget(width=2, pack=1)  # compiles in a third of the time; test_bits.py: no bit differs
 
 Columns = dict[str, NDArray[np.float64]]
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import sweep
-from sweep.backends.cpu import Target
+from sweep.backends.cpu import CpuTarget
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
 from sweep.plan.chunking import chunk_at
@@ -30,7 +30,7 @@ OUTPUTS = [
     "wear_power", "friction_power", "slip_distance", "stick_fraction", "slip_phases",
     "peak_slip_speed", "regime",
 ]  # fmt: skip
-SMALL = Target(width=2, pack=1)
+SMALL = CpuTarget(width=2, pack=1)
 RANDOM = np.random.default_rng(5)
 TIMES = np.concatenate([[0.0], np.cumsum(RANDOM.uniform(0.01, 0.12, 40))])
 QUAKE = 4 * np.sin(7 * TIMES) + RANDOM.uniform(-2, 2, TIMES.size)
@@ -130,7 +130,7 @@ def test_bits_depend_on_no_width_budget_neighbour_or_gpu(
     case = as_case(source(method, "cubic", maximum_step=1e-3, **controls))
     bits = bits_of(case.sweep, case.points, SMALL)
     assert target_faults(case, bits, SMALL) == []
-    wide = bits_of(case.sweep, case.points, Target(width=8, pack=1))
+    wide = bits_of(case.sweep, case.points, CpuTarget(width=8, pack=1))
     assert differing(bits, wide) == []
     on_gpu = dict(GpuBackend(TwinDevice(), 50).compute(case.sweep, case.points).arrays)
     assert differing(bits, on_gpu) == []

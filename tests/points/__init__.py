@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.backends.cpu import CpuBackend, Target
+from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.models import models
 from sweep.request import Sweep
 from sweep.spec import Method, Model, Parameter, ParameterSet
@@ -183,7 +183,7 @@ def compute(
     method: str = "exact",
     outputs: Sequence[str] | None = None,
     variants: Sequence[str] = (),
-    target: Target | None = None,
+    target: CpuTarget | None = None,
     budget: int | None = None,
 ) -> dict[str, NDArray[Any]]:
     """The outputs and status of n points, given as arrays of shape (n,) or scalars."""
@@ -199,14 +199,14 @@ def compute(
 
 
 def bits_of(
-    sweep: Sweep, points: Points, target: Target | None = None, budget: int | None = None
+    sweep: Sweep, points: Points, target: CpuTarget | None = None, budget: int | None = None
 ) -> dict[str, NDArray[Any]]:
     """The outputs and status of points by the CPU backend."""
     return dict(_backend(target, budget).compute(sweep, points).arrays)
 
 
 @functools.cache
-def _backend(target: Target | None, budget: int | None) -> CpuBackend:
+def _backend(target: CpuTarget | None, budget: int | None) -> CpuBackend:
     """One for all tests, which keeps the kernels that it has loaded."""
     return CpuBackend(target, budget)
 

@@ -30,6 +30,7 @@ from sweep.refine.refined import with_points
 from sweep.request import AnySweep, Sweep
 from sweep.spec import Status
 from sweep.store import Store, extension, open_results
+from sweep.store.group import note
 from sweep.store.upkeep import failed
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
@@ -430,7 +431,8 @@ def test_a_finished_store_need_not_be_writable(
     """Nor need it say that it is finished, as none of earlier versions does."""
     path = tmp_path / "a.zarr"
     sweep.run(document(), store=path)
-    Store.open(path)._note("refined", None)
+    store = Store.open(path)
+    note(store.files, store.attributes, "refined", None)
     before = tree(path)
     with monkeypatch.context() as patched:
         fail_writing(patched, errno.EROFS, str(tmp_path))

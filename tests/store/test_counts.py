@@ -25,7 +25,7 @@ from sweep.summary import contents, state
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 from tests.test_plan import sweep_over
 
-WHOLE = np.arange(SWEEP.n_points).reshape(SWEEP.shape)
+WHOLE = np.arange(SWEEP.n_points).reshape(SWEEP.grid.shape)
 IS_LOST = WHOLE % 11 == 5  # as results_of has it
 
 REFINED = {
