@@ -28,12 +28,12 @@ from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
-from sweep.refine.refined import growing, max_points, with_points
+from sweep.refine.growing import growing, max_points, with_points
 from sweep.request import Request, Wear
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
 from sweep.store.derived_stores import is_current, source_at
-from sweep.store.files import anything_at
 from sweep.store.place import local_name
+from sweep.store.store_files import anything_at
 from sweep.store.upkeep import is_complete
 from sweep.wording import shown
 

@@ -19,7 +19,7 @@ from sweep.config.stored import tables_of, text_of
 from sweep.errors import StoreError, SweepWarning
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.shipped import configs_folder
-from sweep.store.files import files_of
+from sweep.store.store_files import files_of
 from sweep.wording import install
 from tests.command import CHECKOUT, Run
 

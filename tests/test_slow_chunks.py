@@ -13,6 +13,7 @@ import pytest
 import sweep
 import sweep.forecast
 from sweep.backends import Backend, Computed, open_backend
+from sweep.backends.base import Then
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.engine import loop
@@ -24,9 +25,9 @@ from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_counts, chunk_shape, points_of_more_chunks, work_shape
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import recipe
-from sweep.request import Request, Sweep
+from sweep.request import AnySweep, Request, Sweep
 from sweep.spec import Method
-from sweep.store import Arrays, Store
+from sweep.store import Arrays, Store, target_of
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import Run
@@ -48,10 +49,10 @@ def along(table: Mapping[str, object], **sizes: int) -> Request:
     return load({**table, "axes": axes})
 
 
-def work_of(chosen: Sweep) -> tuple[int, int]:
+def work_of(chosen: AnySweep) -> tuple[int, int]:
     """The points of a whole chunk and the number of chunks."""
     shape = work_shape(chosen)
-    return math.prod(shape), math.prod(chunk_counts(chosen.grid, shape))
+    return math.prod(shape), math.prod(chunk_counts(chosen.computed_shape, shape))
 
 
 def slow(method: str, *shape: int) -> Sweep:
@@ -96,7 +97,7 @@ def test_chunks_of_fast_methods_are_as_they_were() -> None:
     ]
 
 
-def reduced(points: int, cells: int = 1, **table: object) -> Sweep:
+def reduced(points: int, cells: int = 1, **table: object) -> AnySweep:
     axes = {"sigma": {"linspace": [9.0, 11.0, cells]}} if cells > 1 else {}
     sample = {"method": "sobol", "points": points, "seed": 1, "rho": {"uniform": [0.5, 21.0]}}
     reduce = {"final_x": ["mean", "quantile 0.5"], **table}
@@ -110,11 +111,10 @@ def test_a_cell_of_slow_points_is_computed_by_several_workers() -> None:
     assert work_shape(reduced(100, cells=2000)) == (8, 100)  # whole cells
 
 
-def test_a_small_cell_of_exact_quantiles_stays_whole() -> None:
-    """Its points would be computed twice otherwise."""
-    assert work_of(reduced(4096, exact_quantiles=True)) == (4096, 1)
-    assert work_of(reduced(200_000, exact_quantiles=True)) == (4096, 49)
-    assert work_shape(reduced(100, cells=2000, exact_quantiles=True)) == (41, 100)
+def test_a_cell_of_exact_quantiles_stays_whole() -> None:
+    """Its points are sorted at once."""
+    assert work_of(reduced(200_000, exact_quantiles=True)) == (200_000, 1)
+    assert work_shape(reduced(200_000, cells=3, exact_quantiles=True)) == (1, 200_000)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_the_recipe_of_a_sweep_does_not_have_its_chunks() -> None:
 
 def bits_of(chosen: Sweep, chunk_points: int | None = None) -> dict[str, bytes]:
     results = Arrays(chosen, chunk_points=chunk_points)
-    run(results, RunOptions(workers=2))
+    run(target_of(results), RunOptions(workers=2))
     return {str(n): v.values.tobytes() for n, v in results.dataset().data_vars.items()}
 
 
@@ -205,9 +205,11 @@ class Counted(WrappedBackend):
         super().__init__(real)
         self.name, self.calls = name, list[int]()
 
-    def compute(self, sweep: Sweep, points: Points, stop: Event | None = None) -> Computed:
+    def compute(
+        self, sweep: Sweep, points: Points, stop: Event | None = None, then: Then | None = None
+    ) -> Computed:
         self.calls.append(points.n_points)
-        return self.real.compute(sweep, points, stop)
+        return self.real.compute(sweep, points, stop, then)
 
 
 def test_a_gpu_joins_the_small_chunks() -> None:

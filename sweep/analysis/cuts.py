@@ -30,7 +30,7 @@ from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import Status, index_name
-from sweep.store.counts import is_count
+from sweep.store.stored_counts import is_count
 from sweep.summary import contents
 from sweep.wording import listed
 

@@ -16,7 +16,7 @@ from sweep.errors import MachineError
 from sweep.plan.chunking import chunk_shape, chunks, work_shape
 from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, status_counts
-from sweep.store import counts, layout
+from sweep.store import layout, stored_counts
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.partials import InMemory
 from sweep.work import Chunk
@@ -119,12 +119,12 @@ class Arrays:
 
 def _variable(variable: layout.Variable, values: NDArray[Any]) -> xr.Variable:
     """The values as xarray reads them from a store; it keeps the names of coordinates elsewhere."""
-    attributes = counts.without_fill_value(variable.attributes)
+    attributes = stored_counts.without_fill_value(variable.attributes)
     attributes.pop("coordinates", None)
-    if counts.FILL_VALUE not in variable.attributes:
+    if stored_counts.FILL_VALUE not in variable.attributes:
         return xr.Variable(variable.dimensions, values, attributes)
-    encoding = counts.encoding_of(variable.dtype)
-    return xr.Variable(variable.dimensions, counts.decoded(values), attributes, encoding)
+    encoding = stored_counts.encoding_of(variable.dtype)
+    return xr.Variable(variable.dimensions, stored_counts.decoded(values), attributes, encoding)
 
 
 def _in_memory(sweep: AnySweep) -> AnySweep:

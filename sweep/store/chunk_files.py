@@ -17,7 +17,7 @@ from sweep.errors import machine_error
 from sweep.plan.chunking import chunk_counts, chunks
 from sweep.spec import Status
 from sweep.store import faults
-from sweep.store.files import Files, beside
+from sweep.store.store_files import Files, beside
 from sweep.work import Chunk
 
 MAX_FOLDERS = 1000  # for the chunks of one array

@@ -18,10 +18,10 @@ import xarray as xr
 
 from sweep.errors import StoreError, SweepError, warn
 from sweep.store.faults import ORIGIN
-from sweep.store.files import Files, attributes_of, files_of
 from sweep.store.group import as_zarr
 from sweep.store.layout import WEAR
 from sweep.store.place import is_url
+from sweep.store.store_files import Files, attributes_of, files_of
 
 BY = "derived_by"
 WHEN = "derived_when"  # an attribute with the name of the store of the results, and its chunks

@@ -30,7 +30,6 @@ from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import encoding, extension, faults, layout
 from sweep.store.chunk_files import ChunkFiles
 from sweep.store.creation import build
-from sweep.store.files import Files, files_of
 from sweep.store.group import array_of, file_shape, note, open_group, sweep_of
 from sweep.store.made_by import MadeBy
 from sweep.store.partials import BLOCKS, EARLIER, NODES, InFiles
@@ -42,6 +41,7 @@ from sweep.store.reading import (
     wait_for_extension,
 )
 from sweep.store.receipts import Receipts
+from sweep.store.store_files import Files, files_of
 from sweep.work import Chunk
 
 

@@ -22,8 +22,8 @@ from sweep.store.chunk_files import key, separator_of
 from sweep.store.creation import build
 from sweep.store.differences import axes_over, differences, unlike_values
 from sweep.store.faults import gone, writing
-from sweep.store.files import Files, attributes_of, beside
 from sweep.store.place import GROUP, STATUS, in_order
+from sweep.store.store_files import Files, attributes_of, beside
 from sweep.work import Values
 
 

@@ -24,8 +24,8 @@ from sweep.store.faults import (
     refuse_foreign_group,
     writing,
 )
-from sweep.store.files import Files
 from sweep.store.place import GROUP, is_url
+from sweep.store.store_files import Files
 from sweep.work import Values
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from sweep import __version__
 from sweep.plan.recipes import fingerprint, outputs_in, recipe
 from sweep.request import LEVEL, AnySweep, LongValues, Reduced
 from sweep.spec import DTYPES, MISSING, MISSING_COUNT, Labels, Output, Parameter, Status
-from sweep.store import counts
+from sweep.store import stored_counts
 from sweep.store.derived_coordinates import stored_columns
 from sweep.work import Chunk
 
@@ -154,8 +154,8 @@ def _output(output: Output, sweep: AnySweep) -> Variable:
     meaning: dict[str, Any] = {"units": output.unit}
     if output.kind == "flag":
         meaning = flags(dict(enumerate(output.flags)))
-    if output.kind in counts.KINDS:
-        meaning[counts.FILL_VALUE] = MISSING_COUNT
+    if output.kind in stored_counts.KINDS:
+        meaning[stored_counts.FILL_VALUE] = MISSING_COUNT
     attributes = {"long_name": output.long_name, **meaning}
     variable = _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
     if not output.inner_shape:

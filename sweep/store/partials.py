@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.statistics.partial import Partial
-from sweep.store.files import Files
+from sweep.store.store_files import Files
 
 BLOCKS, NODES = "status/blocks", "status/nodes"  # in the array's folder; zarr lists neither
 EARLIER = "status/pieces"  # of cells that an earlier version has begun

@@ -19,12 +19,11 @@ from sweep.errors import StoreError
 from sweep.plan.recipes import outputs_in
 from sweep.request import LEVEL, STRETCH
 from sweep.spec import MISSING, Status
-from sweep.store import counts, extension, faults, lock
+from sweep.store import extension, faults, lock, stored_counts
 from sweep.store.chunk_files import ChunkFiles
 from sweep.store.derived_coordinates import with_derived
 from sweep.store.derived_stores import BY, opened
 from sweep.store.faults import damaged_coordinate, intact
-from sweep.store.files import Files, files_of
 from sweep.store.group import (
     array_of,
     as_zarr,
@@ -35,6 +34,7 @@ from sweep.store.group import (
 )
 from sweep.store.layout import ENDS, MISSING_LEVEL, ordered
 from sweep.store.place import GROUP, is_url
+from sweep.store.store_files import Files, files_of
 
 MAX_WAIT_SECONDS = 5.0  # for an extension, which takes a run a fraction of a second
 
@@ -172,7 +172,7 @@ class _Checked(BackendArray):
     ) -> None:
         self.name = name
         self.shape = variable.shape
-        self._is_count = counts.holds_counts(variable)
+        self._is_count = stored_counts.holds_counts(variable)
         self.dtype = np.dtype(np.float64) if self._is_count else variable.dtype
         self._variable = variable
         self._missing = missing
@@ -184,9 +184,9 @@ class _Checked(BackendArray):
         """The same variable, read through this."""
         lazy: Any = indexing.LazilyIndexedArray(self)
         stored = self._variable
-        encoding, attributes = dict(stored.encoding), counts.without_fill_value(stored.attrs)
+        encoding, attributes = dict(stored.encoding), stored_counts.without_fill_value(stored.attrs)
         if self._is_count:
-            encoding |= counts.encoding_of(cast("np.dtype[Any]", stored.dtype))
+            encoding |= stored_counts.encoding_of(cast("np.dtype[Any]", stored.dtype))
         return xr.Variable(stored.dims, lazy, attributes, encoding)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
@@ -196,7 +196,7 @@ class _Checked(BackendArray):
     def _read(self, key: Any) -> NDArray[Any]:
         """A part as xarray decodes it; StoreError if it is damaged."""
         values = self._checked(key)
-        return counts.decoded(values) if self._is_count else values
+        return stored_counts.decoded(values) if self._is_count else values
 
     def _checked(self, key: Any) -> NDArray[Any]:
         """A part as it is stored; StoreError if it is damaged."""

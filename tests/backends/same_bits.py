@@ -19,6 +19,7 @@ from sweep.request import Axis
 from sweep.source import kernel_of
 from sweep.spec import Output, planes
 from sweep.store import Arrays
+from sweep.store.stored_counts import as_stored
 from tests.points import Case, bits_of, differing, part
 from tests.precompiled import QUICK
 
@@ -74,7 +75,7 @@ def chunk_faults(case: Case, bits: Bits, chunk_points: int, workers: int) -> lis
     sweep = replace(case.sweep, axes=axes, constants=constants)
     results = Arrays(sweep, chunk_points=chunk_points)
     run(results, RunOptions(backend="cpu", workers=workers))
-    computed_bits = _planes({str(n): v.to_numpy() for n, v in results.dataset().data_vars.items()})
+    computed_bits = _planes({str(n): as_stored(v) for n, v in results.dataset().data_vars.items()})
     return differing(at(bits, slice(N_FEW)), computed_bits)
 
 

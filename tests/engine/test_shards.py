@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from sweep.plan import chunking
 from sweep.plan.chunking import chunk_counts, chunks
 from sweep.spec import Status
 from sweep.store import Store
+from sweep.store.upkeep import clean
 from tests.command import Run, environment
 from tests.engine.test_worker_faults import REQUEST, ROOT, finish, receipts_by_chunk
 from tests.forked import PIPE, Forked
@@ -132,7 +134,7 @@ def test_the_same_shard_twice_is_refused_and_others_are_not(tmp_path: Path) -> N
     store = open_store(load(REQUEST), path)
     scratch = path / "status" / f"c.{'0' * 32}.partial"
     scratch.touch()
-    with store.lock((2, N)):
+    with store.lock((2, N), partial(clean, store)):
         assert not scratch.exists()
         scratch.touch()
         with pytest.raises(StoreError, match=r"shard-2-of-3 of .* held by another run in this"):

@@ -119,7 +119,7 @@ def test_the_belt_has_the_known_period(
 @pytest.mark.parametrize("name", SOLVERS)
 def test_every_shipped_model_has_a_sweep_of_another_name(name: str) -> None:
     configs = shipped_configs()
-    assert [each for each, path in configs.items() if load(path).sweep.model.name == name]
+    assert [each for each, path in configs.items() if load(path).sweep.points.model.name == name]
     assert name not in configs
 
 
@@ -128,6 +128,6 @@ def test_every_shipped_model_has_a_sweep_of_another_name(name: str) -> None:
 def test_every_smoke_sweep_of_a_model_from_a_file_runs(name: str) -> None:
     """Smoke: most points are ok. Other tests check the values."""
     for path in (configs_folder() / "smoke").glob("*.toml"):
-        if load(path).sweep.model.name == name:
+        if load(path).sweep.points.model.name == name:
             status = sweep.run(path, store=None)["status"].to_numpy()
             assert np.mean(status == Status.ok) > 0.8

@@ -48,7 +48,7 @@ def missing_pieces(model: Model) -> Iterator[str]:
         yield f"write the equations of {model.name} in kernels/models/{model.name}.h"
     else:
         yield from _missing_namespaces(model)
-    own = [n for n in shipped_configs() if load(n).sweep.model.name == model.name]
+    own = [n for n in shipped_configs() if load(n).sweep.points.model.name == model.name]
     if not own:
         yield f"write a sweep file of {model.name} in configs/"
     for name in own:

@@ -26,7 +26,7 @@ from sweep.config import load
 from sweep.engine import driver
 from sweep.engine.ledger import Progress
 from sweep.errors import MachineError, StoreError
-from sweep.refine.refined import with_points
+from sweep.refine.growing import with_points
 from sweep.request import AnySweep, Sweep
 from sweep.spec import Status
 from sweep.store import Store, extension, open_results

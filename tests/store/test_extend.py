@@ -20,7 +20,7 @@ from sweep.models.friction_oscillator import EXACT
 from sweep.request import Axis, Sweep
 from sweep.spec import Status
 from sweep.store import Store, creation, disk, extension, open_results
-from sweep.store.files import files_of
+from sweep.store.store_files import files_of
 from sweep.store.upkeep import clean, verify
 from tests.command import Run
 from tests.store.injected import fail_writing, stop_at

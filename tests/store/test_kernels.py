@@ -22,7 +22,7 @@ from sweep.engine.fitness import Code, UnfitError
 from sweep.engine.worker import Job, forget_run
 from sweep.errors import MachineError, StoreError
 from sweep.options import RunOptions
-from sweep.refine.refined import with_points
+from sweep.refine.growing import with_points
 from sweep.request import Request
 from sweep.shipped import configs_folder
 from sweep.source import kernel_digest
