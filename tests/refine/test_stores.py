@@ -164,7 +164,7 @@ def test_stopped_at_any_step_and_run_again_it_is_the_same_store(
     assert len(grown) > 1
 
 
-@pytest.mark.parametrize("stride", [11, pytest.param(1, marks=pytest.mark.broad)])
+@pytest.mark.parametrize("stride", [11, pytest.param(2, marks=pytest.mark.broad)])
 def test_stopped_at_any_step_at_a_url_it_is_the_same_store(
     stride: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +179,8 @@ def test_stopped_at_any_step_at_a_url_it_is_the_same_store(
         assert objects(url) == whole
         keys = fsspec.filesystem("memory").find(url.removesuffix("/a.zarr"))
         assert {key.split("/")[3] for key in keys} <= {"a.zarr", "a.zarr.log"}
+        # The file system looks through all of its objects, so these would slow the next ones down.
+        fsspec.filesystem("memory").rm(url.removesuffix("/a.zarr"), recursive=True)
         if not stopped:
             break
     assert not stopped
