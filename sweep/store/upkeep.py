@@ -112,14 +112,19 @@ def clean(store: Store) -> None:
 
 
 def remove_merged_blocks(store: Store) -> None:
-    """Remove the blocks of finished cells, which others may just be reading to merge them, too."""
-    if isinstance(store.sweep, Reduced):
-        # A run that was killed, or two at once, may have left the blocks of a finished cell.
-        done = {key(cell.index, ".") for cell in store.done()}
-        for folder in (store.blocks, store.earlier):
-            for name in folder.names():
-                if name.partition("/")[0] in done:
-                    folder.remove(name)
+    """Remove the blocks that a killed run, or two at once, have left of finished cells.
+
+    Other runs may be reading them to merge the cell, too, which they then leave as it is.
+    """
+    if not isinstance(store.sweep, Reduced):
+        return
+    folders = (store.blocks, store.earlier)
+    # Listed before the cells: a cell that is done after its blocks were there needs none of them.
+    listed = [(folder, name) for folder in folders for name in folder.names()]
+    done = {key(cell.index, ".") for cell in store.done()} if listed else ()
+    for folder, name in listed:
+        if name.partition("/")[0] in done:
+            folder.remove(name)
 
 
 def wear_table(store: Store) -> Mapping[str, object]:
