@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import math
@@ -33,7 +34,7 @@ from sweep.config import Request, load
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.engine.loop import run
-from sweep.errors import StoreError
+from sweep.errors import MachineError, StoreError
 from sweep.options import RunOptions
 from sweep.plan import chunking, point_columns
 from sweep.request import AnySweep, Reduced, Sweep
@@ -52,6 +53,7 @@ from tests.config.test_sample import PARAMETERS
 from tests.forked import CHECKOUT, run_python
 from tests.gpu.twin import TwinDevice
 from tests.oracles import statistics as oracle
+from tests.store.injected import fail_writing
 from tests.store.test_store import tree
 
 OUTPUTS = ["wear_power", "slip_phases", "regime"]
@@ -353,6 +355,50 @@ def test_two_processes_may_merge_a_cell_at_once(
     assert (kept.pending(), kept.blocks.names()) == ([], [])
     expected = cells.isel(base_acceleration=[0], vertical_acceleration=[1])
     xr.testing.assert_equal(kept.dataset().load(), expected)
+
+
+def test_a_kill_while_two_processes_merge_a_cell_loses_nothing(
+    cells: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One has merged it and removed its blocks, and the other one, which has read them, is killed.
+
+    The last block is short, so that no nodes have its points.
+    """
+    axes = {"base_acceleration": [0.5], "vertical_acceleration": [2.0]}
+    path = tmp_path / "a.zarr"
+    kept, blocks = opened(reduced(axes=axes), path, 77)
+    write(blocks, blocks.pending())
+    other, write_statistics = Blocks(Store.open(path)), kept.write
+
+    def write_second(cell: Chunk, arrays: Mapping[str, Any]) -> None:
+        assert other.finish() == []
+        write_statistics(cell, arrays)
+
+    monkeypatch.setattr(kept, "write", write_second)
+    with pytest.MonkeyPatch.context() as patched:
+        fail_writing(
+            patched, errno.ENOSPC, lambda path: "/wear_power_" in path and not kept.pending()
+        )
+        with pytest.raises(MachineError):
+            blocks.finish()
+    assert remaining(Store.open(path)).points_left == 0
+    expected = cells.isel(base_acceleration=[0], vertical_acceleration=[1])
+    xr.testing.assert_equal(kept.dataset().load(), expected)
+
+
+def test_a_shard_removes_merged_blocks_while_another_one_runs(tmp_path: Path) -> None:
+    """As a kill has left them that came when their cell was merged."""
+    request = load(reduced(run={"chunk_points": 77}))
+    kept, blocks = opened(reduced(), tmp_path / "a.zarr", 77)
+    write(blocks, blocks.pending())
+    left = {name: kept.blocks.read(name) for name in kept.blocks.names("c.1.1")}
+    assert blocks.finish() == []
+    for name, content in left.items():
+        assert content is not None
+        kept.blocks.put(name, content)
+    with kept.lock((1, 2)):
+        run_in_store(kept, replace(request, options=RunOptions(shard=(2, 2))))
+    assert (len(left), kept.blocks.names()) == (3, [])
 
 
 @pytest.mark.broad

@@ -25,7 +25,15 @@ from sweep.spec import Status
 from sweep.store import Blocks, Store, anything_at, is_in_memory, target_of
 from sweep.store.extension import refuse_grown
 from sweep.store.layout import WEAR
-from sweep.store.upkeep import clean, failed, is_complete, keep_wear, rebuild_constants, reopen
+from sweep.store.upkeep import (
+    clean,
+    failed,
+    is_complete,
+    keep_wear,
+    rebuild_constants,
+    remove_merged_blocks,
+    reopen,
+)
 from sweep.work import Chunk, Points
 
 EARLIER_BLOCKS = (
@@ -91,6 +99,8 @@ def _make_ready(store: Store, request: Request, notify: Notify) -> None:
         keep_wear(store, request.wear_table)
     if shard is None:  # no other run can be at work
         clean(store)
+    else:
+        remove_merged_blocks(store)
     for place in rebuild_constants(store):
         notify(f"rebuilt {place!r} from the recipe of the store")
     reopen(store, _own_cells(store, store.chunk_files.torn(), shard))

@@ -9,6 +9,7 @@ damaged. The bytes of a store depend on the sweep alone.
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store import encoding, extension, faults, layout
+from sweep.store import encoding, extension, faults, layout, lock
 from sweep.store.chunk_files import ChunkFiles
 from sweep.store.creation import build
 from sweep.store.group import array_of, file_shape, note, open_group, sweep_of
@@ -161,12 +162,21 @@ class Store:
 
     @classmethod
     def finish_extension(cls, path: str | Path) -> None:
-        """Apply an extension that was stopped, if there is one. StoreError if the store is held."""
+        """Apply an extension that was stopped, if there is one. StoreError if the store is held.
+
+        Shards that start at the same time wait for the one that applies it.
+        """
         files = files_of(path, durable=True)
         wait_for_extension(files)
-        if extension.is_under_way(files):
-            with files.lock(), faults.writing(files):
-                extension.finish(files)
+        end = time.monotonic() + lock.MAX_START_SECONDS
+        while extension.is_under_way(files):
+            try:
+                with files.lock(), faults.writing(files):
+                    extension.finish(files)
+            except StoreError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.02)
 
     def grown(self, sweep: AnySweep) -> Store:
         """This store with the longer axes of a sweep, whose first values it has.
@@ -225,12 +235,14 @@ class Store:
     def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Write a chunk: one 1-d array of its points for each output and, last, the status.
 
-        A chunk that is written again is pending in the meantime. Raises MachineError if the disk
-        is full, read-only or broken.
+        A chunk that is written again is pending in the meantime, unless it is one of statistics:
+        two processes may merge a cell at once, to the same bytes, and the blocks may be gone by
+        now. Raises MachineError if the disk is full, read-only or broken.
         """
         parts = layout.parts(self._variables, arrays, chunk)
         status = self.chunk_files.key("status", chunk)
-        self.files.remove(status)
+        if not isinstance(self.sweep, Reduced):
+            self.files.remove(status)
         for name, part in parts.items():
             content = encoding.encoded_for(self._arrays[name], part)
             self.files.put(self.chunk_files.key(name, chunk), *content)

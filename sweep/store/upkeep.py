@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sweep.request import STRETCH, Reduced
 from sweep.spec import Status
-from sweep.store import durable, faults, layout
+from sweep.store import durable, extension, faults, layout
 from sweep.store.chunk_files import key
 from sweep.store.creation import coordinate_files
 from sweep.store.disk import Store
@@ -99,20 +99,32 @@ def _holds(store: Store, variable: layout.Variable, value: NDArray[Any]) -> bool
 
 
 def clean(store: Store) -> None:
-    """Remove the scratch files that killed processes have left.
+    """Remove what killed processes have left: scratch files, an applied extension, merged blocks.
 
-    Call it only while holding the lock: it also removes those of living processes.
+    Call it only while holding the lock: it also removes scratch files of living processes.
     """
     if not is_url(store.location):  # objects at a URL appear whole
         with faults.writing(store.files):
             durable.clean(store.path)
-    if isinstance(store.sweep, Reduced):
-        # A run that was killed, or two at once, may have left the blocks of a finished cell.
-        done = {key(cell.index, ".") for cell in store.done()}
-        for folder in (store.blocks, store.earlier):
-            for name in folder.names():
-                if name.partition("/")[0] in done:
-                    folder.remove(name)
+            if not extension.is_under_way(store.files):
+                extension.forget(store.files)
+    remove_merged_blocks(store)
+
+
+def remove_merged_blocks(store: Store) -> None:
+    """Remove the blocks that a killed run, or two at once, have left of finished cells.
+
+    Other runs may be reading them to merge the cell, too, which they then leave as it is.
+    """
+    if not isinstance(store.sweep, Reduced):
+        return
+    folders = (store.blocks, store.earlier)
+    # Listed before the cells: a cell that is done after its blocks were there needs none of them.
+    listed = [(folder, name) for folder in folders for name in folder.names()]
+    done = {key(cell.index, ".") for cell in store.done()} if listed else ()
+    for folder, name in listed:
+        if name.partition("/")[0] in done:
+            folder.remove(name)
 
 
 def wear_table(store: Store) -> Mapping[str, object]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -235,6 +237,44 @@ def test_stopped_at_any_step_it_is_done_when_done_again(tmp_path: Path, stride: 
             break
     arrays = len(list((tmp_path / "new/map.zarr").glob("*/zarr.json")))
     assert step / stride > under_way > arrays / stride
+
+
+@pytest.mark.parametrize("is_applied", [True, False])
+def test_what_a_kill_left_of_an_applied_extension_is_removed(
+    tmp_path: Path, is_applied: bool
+) -> None:
+    """One that is not yet applied is kept."""
+    store = create(tmp_path / "map.zarr", grid(5, 3))
+    extension.begin(files_of(store.path), grid(6, 4), (2, 3), PROVENANCE)
+    prepared = tmp_path / ".map.zarr.extension"
+    if is_applied:
+        (prepared / "zarr.json").unlink()
+    with store.lock():
+        clean(store)
+    assert prepared.exists() == (not is_applied)
+
+
+def test_shards_wait_for_the_one_that_completes_an_extension(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = create(tmp_path / "map.zarr", grid(5, 3)).path
+    extension.begin(files_of(path), grid(6, 4), (2, 3), PROVENANCE)
+    finish_extension, together = extension.finish, threading.Barrier(2, timeout=20)
+
+    def finish_slowly(files: Any) -> None:
+        threading.Event().wait(0.1)
+        finish_extension(files)
+
+    def hold(i: int) -> tuple[int, ...]:
+        Store.finish_extension(path)
+        with Store.open(path).lock((i, 2)):
+            together.wait()
+            return Store.open(path).sweep.grid.shape
+
+    monkeypatch.setattr(extension, "finish", finish_slowly)
+    monkeypatch.setattr(disk, "wait_for_extension", lambda _: together.wait())  # nobody holds it
+    with ThreadPoolExecutor(2) as pool:
+        assert [*pool.map(hold, (1, 2))] == [(6, 4)] * 2
 
 
 def test_the_command_extends_and_says_how_to_go_on(run: Run, tmp_path: Path) -> None:
