@@ -22,7 +22,7 @@ from sweep.engine.ledger import Progress, Summary
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
-from sweep.forecast import Forecast, forecast_of
+from sweep.forecast import Forecast, forecast
 from sweep.keywords import spelled_out
 from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
@@ -159,8 +159,8 @@ def finish_extension(source: Source) -> None:
 
 def needs(request: Request, path: str | Path) -> Forecast:
     """What running the request in the store at `path` takes; nothing is written."""
-    forecast = forecast_of(with_points(request, path), path)
-    return replace(forecast, points_at_most=max_points(request, path))
+    estimate = forecast(with_points(request, path), path)
+    return replace(estimate, points_at_most=max_points(request, path))
 
 
 def refuse_suffix(path: str | Path) -> None:

@@ -86,7 +86,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 @pytest.fixture
 def quick_probe(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forecasts measure the speed of this machine for a hundredth of a second."""
-    monkeypatch.setattr("sweep.forecast.PROBE_SECONDS", 0.01)
+    monkeypatch.setattr("sweep.forecast.TIMED_SECONDS", 0.01)
 
 
 @pytest.fixture

@@ -156,7 +156,7 @@ def test_a_missing_package_is_named_with_a_command_that_works(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The package itself is on no index, so its extras cannot be installed by its name."""
-    assert install("slurm").startswith("pip install 'dask-jobqueue")
+    assert install("parquet").startswith("pip install 'pyarrow")
     assert "tribosweep[" not in install("s3")
     monkeypatch.setitem(sys.modules, "s3fs", None)
     # Where another test has used it, fsspec has it still.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 import threading
 import time
 import tracemalloc
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -28,8 +27,7 @@ from sweep.config import Request, load
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
-from sweep.forecast import forecast, forecast_of, probe
-from sweep.options import RunOptions
+from sweep.forecast import forecast, timed
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points, variant_sets
 from sweep.request import Sweep
@@ -68,13 +66,14 @@ class Paced:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep.forecast, "PROBE_SECONDS", 0.1)
-    monkeypatch.setattr(sweep.forecast, "MAX_PROBE_SECONDS", 0.2)
+    monkeypatch.setattr(sweep.forecast, "TIMED_SECONDS", 0.2)
+    monkeypatch.setattr(sweep.forecast, "MAX_SECONDS", 0.4)
 
 
-def probe_with(backend: Paced, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Probe this backend, whichever the options name."""
+def time_with(backend: Paced, monkeypatch: pytest.MonkeyPatch, processors: int = 1) -> None:
+    """Time this backend, whichever the options name, on a machine of so many processors."""
     monkeypatch.setattr(sweep.forecast, "open_backend", lambda _name: backend)
+    monkeypatch.setattr(sweep.forecast, "usable_processors", lambda: processors)
 
 
 def request_for(*overrides: str, **options: object) -> Request:
@@ -82,39 +81,48 @@ def request_for(*overrides: str, **options: object) -> Request:
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_probe_measures_the_rate_of_all_workers() -> None:
-    for workers in (1, 3):
+def test_the_time_is_that_of_all_threads_and_of_no_more_than_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread sleeps for each of its points, whatever the others do."""
+    for workers, processors, threads in ((1, 3, 1), (3, 3, 3), (64, 2, 2)):
         backend = Paced(1e-4)
-        rate = probe(request_for().sweep, backend, workers)
-        assert rate is not None
-        paces = [points / seconds for points, seconds in backend.done.values()]
-        assert len(paces) == workers
-        assert 0.4 < rate / sum(paces) <= 1  # what the probe does besides takes time
+        time_with(backend, monkeypatch, processors)
+        result = forecast(request_for(workers=workers, chunk_points=2**12), tmp_path / "a.zarr")
+        assert (result.workers, len(backend.done)) == (workers, threads)
+        assert result.points_per_second == pytest.approx(threads / 1e-4, rel=0.4)
+        assert result.seconds == pytest.approx(2**19 / threads * 1e-4, rel=0.6)
 
 
-@pytest.mark.usefixtures("quick_probe")
-def test_the_first_few_points_may_take_longer_than_the_probe() -> None:
-    rate = probe(request_for().sweep, Paced(0.2 / sweep.forecast.BLOCK), 1)
-    assert rate == pytest.approx(sweep.forecast.BLOCK / 0.2, rel=0.5)
+@pytest.mark.parametrize(("seconds", "at_least"), [(0.3, 1.0), (3.0, 1.0), (0.02, 16.0)])
+def test_slow_points_are_timed_as_far_as_two_seconds_go_and_one_at_least(
+    seconds: float, at_least: float
+) -> None:
+    backend, began = Paced(seconds), time.perf_counter()
+    rate = timed(request_for().sweep, backend, 1)
+    assert time.perf_counter() - began < max(seconds, 2.0) + 1.0
+    assert rate == pytest.approx(1 / seconds, rel=0.2)
+    assert max(batch.n_points for batch in backend.batches) >= at_least
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_forecast_of_points_too_slow_for_the_probe_has_no_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_forecast_of_a_point_that_takes_too_long_has_no_time(
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    probe_with(Paced(1.0), monkeypatch)
+    time_with(Paced(1.0), monkeypatch)
     began = time.perf_counter()
-    result = forecast_of(request_for(workers=2), tmp_path / "a.zarr")
-    assert time.perf_counter() - began < 30  # a batch takes 64 s
-    assert result.points_pending == result.points_total
-    assert result.points_per_second is result.seconds is None
+    result = json.loads(run("run", "wear_power", "--dry-run", "--json")[1])
+    assert time.perf_counter() - began < 5
+    assert result["points_pending"] == result["points_total"]
+    assert result["points_per_second"] is result["seconds"] is None
+    assert "unknown: a point takes more than 0.4 s" in run("run", "wear_power", "--dry-run")[1]
 
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["wear_power", "wear_power_sample", "sdnd104"])
-def test_the_probe_takes_points_of_the_sweep_from_all_over_it(name: str) -> None:
+def test_the_timed_points_are_from_all_over_the_sweep(name: str) -> None:
     swept, backend = load(name).sweep, Paced(1e-6)
-    probe(swept, backend, 1)
+    timed(swept, backend, 1)
     for axis in swept.axes:
         for parameter, values in axis.columns.items():
             values_of_batches = np.concatenate(
@@ -129,9 +137,9 @@ def test_the_probe_takes_points_of_the_sweep_from_all_over_it(name: str) -> None
     assert len({batch.variants for batch in backend.batches}) == 1
 
 
-def test_one_point_is_probed() -> None:
+def test_a_single_point_is_timed() -> None:
     single = request_for("friction=0.1", "base_acceleration=15").sweep
-    assert probe(single, Paced(1e-3), 1)
+    assert timed(single, Paced(1e-3), 1)
 
 
 def peak_of_memory(request: Request, path: Path) -> int:
@@ -157,7 +165,7 @@ def test_disk_and_memory_are_bounds_that_a_run_keeps(
 ) -> None:
     path = tmp_path / "a.zarr"
     request = request_for(*overrides, workers=1, chunk_points=2**17)
-    result = forecast_of(request, path)
+    result = forecast(request, path)
     assert not path.exists()
     run_in_store(open_store(request, tmp_path / "first.zarr"), request)  # imports all modules
     # Of two runs, since Python's table of interned strings doubles in one of them at most.
@@ -168,7 +176,7 @@ def test_disk_and_memory_are_bounds_that_a_run_keeps(
     on_disk = sum(512 * file.stat().st_blocks for file in path.rglob("*") if file.is_file())
     assert result.bytes_on_disk / 10 < on_disk <= result.bytes_on_disk
     assert (result.points_total, result.points_pending, result.chunks_pending) == (2**19, 2**19, 4)
-    again = forecast_of(request, path)
+    again = forecast(request, path)
     assert (again.points_pending, again.bytes_on_disk, again.seconds) == (0, 0, 0.0)
 
 
@@ -180,12 +188,12 @@ def test_the_forecast_of_an_existing_store_counts_pending_chunks_only(tmp_path: 
     chunk, other = store.pending()[:2]
     for each in (chunk, other):
         store.write(each, failed_arrays(store, each))
-    assert forecast_of(request_for(), path).chunks_pending == 2
-    assert forecast_of(request_for(retry_failed=True), path).chunks_pending == 4
+    assert forecast(request_for(), path).chunks_pending == 2
+    assert forecast(request_for(retry_failed=True), path).chunks_pending == 4
     (path / "wear_power" / "c" / "0" / "0").unlink()
-    assert forecast_of(request_for(), path).chunks_pending == 3
+    assert forecast(request_for(), path).chunks_pending == 3
     with pytest.raises(StoreError, match="another sweep"):
-        forecast_of(request_for("mass=2"), path)
+        forecast(request_for("mass=2"), path)
 
 
 @pytest.mark.usefixtures("quick")
@@ -215,11 +223,9 @@ def test_the_forecast_of_a_shard_counts_its_own_chunks_only(run: Run, tmp_path: 
         forecasts: list[dict[str, object]] = []
         for i in (1, 2, 3):
             shard = (*options, "--shard", f"{i}/3")
-            assert f"shard    {i} of 3" in run("run", SMOKE, *shard, "--dry-run")[1]
             forecasts.append(json.loads(run("run", SMOKE, *shard, "--dry-run", "--json")[1]))
         assert [each["chunks_pending"] for each in forecasts] == [2, 2, 1]
         assert [each["points_pending"] for each in forecasts] == [14, 14, 7]
-        assert [each["shard"] for each in forecasts] == [[1, 3], [2, 3], [3, 3]]
         for each in forecasts:
             assert each["points_total"] == 35
             pace = each["points_per_second"]
@@ -246,61 +252,19 @@ def test_a_dry_run_for_too_small_a_disk_has_status_3(
     assert run("run", SMOKE, "--dry-run")[0] == 0
 
 
-@pytest.fixture
-def processors() -> Iterator[int]:
-    """The number of processors that this thread may use: two, if there are two."""
-    if not hasattr(os, "sched_setaffinity"):
-        pytest.skip("only Linux binds a process to processors")
-    usable = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, sorted(usable)[:2])
-    yield min(len(usable), 2)
-    os.sched_setaffinity(0, usable)
-
-
-class OnProcessors(Paced):
-    """A backend of threads; each takes its time whatever the others do, as on a processor each."""
-
-    name = "cpu"
-
-
 @pytest.mark.usefixtures("quick")
-def test_more_workers_than_processors_are_no_faster(
-    tmp_path: Path, processors: int, monkeypatch: pytest.MonkeyPatch
+def test_slurm_changes_no_figure_but_how_many_chunks_keep_all_cores_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    backend = OnProcessors(1e-4)
-    probe_with(backend, monkeypatch)
-    request = request_for(workers=64, chunk_points=2**12)
-    estimate = forecast_of(request, tmp_path / "a.zarr")
-    assert len(backend.done) == processors
-    assert estimate.points_per_second == pytest.approx(processors / 1e-4, rel=0.6)
-    assert (estimate.workers, estimate.processors) == (64, processors)
-
-
-@pytest.mark.usefixtures("quick", "processors")
-def test_the_forecast_of_slurm_jobs_counts_their_cores(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("dask_jobqueue")
+    monkeypatch.setattr(sweep.forecast, "timed", lambda _sweep, _backend, threads: 10.0 * threads)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
+    here = forecast(request_for(workers=2), tmp_path / "a.zarr")
     slurm = {"jobs": 8, "cores": 3}
-    request = request_for(cluster="slurm", slurm=slurm, chunk_points=2**12)
-    probe_with(OnProcessors(1e-4), monkeypatch)
-    estimate = forecast_of(request, tmp_path / "a.zarr")
-    assert (estimate.workers, estimate.processors, estimate.elsewhere) == (24, 24, True)
-    assert estimate.points_per_second == pytest.approx(24 / 1e-4, rel=0.6)
-    _, out, _ = run("run", "wear_power", "--dry-run", "--cluster", "slurm", "--workers", "4")
-    assert "4 on 4 cores of SLURM jobs" in out
-
-
-LONG_STEPS = ("method=moreau", "step=0.2")
-
-
-@pytest.mark.usefixtures("quick")
-def test_a_dry_run_says_which_points_will_have_no_value_and_why(run: Run) -> None:
-    _, out, _ = run("run", "sdnd104", "--dry-run", *(f"--set={each}" for each in LONG_STEPS))
-    (line,) = (line for line in out.splitlines() if "outside_validity" in line)
-    assert "75.0 % of the points probed" in line
-    assert "tenth of the period" in line
-    assert "lifts off" not in line  # another cause
+    there = forecast(request_for(workers=2, cluster="slurm", slurm=slurm), tmp_path / "a.zarr")
+    assert (here.seconds, here.chunk_points_to_use_all) == (2**19 / 20, None)
+    assert replace(there, chunk_points_to_use_all=None) == here
+    # Two chunks for each core of the jobs, of which `workers` is the number.
+    assert there.chunk_points_to_use_all == 2**19 // (2 * 2 * 2 * 3)
 
 
 SPRUNG = ("stiffness={ values = [0, 3] }", "vertical_acceleration={ values = [0, 1] }")
@@ -353,17 +317,12 @@ def test_compile_fills_the_cache_with_all_that_a_run_needs(
 
 
 @pytest.mark.usefixtures("quick")
-def test_forecast_of_a_sweep_in_memory_is_of_its_options() -> None:
-    swept = load(SMOKE).sweep
-    shape = chunk_shape(swept, 7)
-    pending = list(chunks(swept.grid.shape, shape))
-    options = RunOptions(workers=9)
-    result = forecast(swept, pending, shape, options, Path("nowhere/a.zarr"), is_made=False)
+def test_there_are_no_more_workers_than_chunks() -> None:
+    request = with_options(load(SMOKE), workers=9, chunk_points=7)
+    result = forecast(request, Path("nowhere/a.zarr"))
     assert (result.workers, result.chunk_points, result.chunks_pending) == (5, 7, 5)
     assert replace(result, bytes_free=result.bytes_on_disk).fits
     assert not replace(result, bytes_free=result.bytes_on_disk - 1).fits
-    done = forecast(swept, [], shape, options, Path("nowhere/a.zarr"), is_made=True)
-    assert (done.workers, done.seconds, done.points_total) == (1, 0.0, 35)
 
 
 @pytest.mark.usefixtures("quick")
@@ -373,49 +332,39 @@ def test_the_forecast_includes_file_blocks_and_axis_values(
     """Small files take a block each; axis values are in a new store and in memory."""
     request = with_options(load(SMOKE), chunk_points=1)
     path = tmp_path / "a.zarr"
-    result = forecast_of(request, path).bytes_on_disk
+    result = forecast(request, path).bytes_on_disk
     run_in_store(open_store(request, path), request)
     files = [file.stat().st_size for file in path.rglob("*") if file.is_file()]
     assert sum(-(-size // 4096) * 4096 for size in files) <= result
-    long = request_for(
-        "friction={ linspace = [0.1, 0.2, 3_000_000] }", "base_acceleration=15"
-    ).sweep
-    some = list(chunks(long.grid.shape, (2**16,)))[:2]
-    probe_with(Paced(1e-6), monkeypatch)
-    by = {
-        (workers, is_made): forecast(
-            long, some, (2**16,), RunOptions(workers=workers), path, is_made=is_made
-        )
-        for workers in (1, 2)
-        for is_made in (False, True)
-    }
+    time_with(Paced(1e-6), monkeypatch)
+    long = ("friction={ linspace = [0.1, 0.2, 3_000_000] }", "base_acceleration=15")
+    one, two = (request_for(*long, workers=n, chunk_points=2**16) for n in (1, 2))
+    path = tmp_path / "long.zarr"
+    new, of_two = forecast(one, path), forecast(two, path)
+    open_store(one, path)
     values = 8 * 3_000_000
-    assert values < by[1, False].bytes_on_disk - by[1, True].bytes_on_disk < 1.1 * values
-    one, two = by[1, True].bytes_of_memory, by[2, True].bytes_of_memory
-    assert one > values
-    assert two - one == one - values > 2**16 * 8 * len(long.outputs)
+    assert values < new.bytes_on_disk - forecast(one, path).bytes_on_disk < 1.1 * values
+    at_work = of_two.bytes_of_memory - new.bytes_of_memory
+    assert at_work == new.bytes_of_memory - values > 2**16 * 8 * len(one.sweep.outputs)
 
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.skipif(sys.platform == "win32", reason="no shell scripts")
-def test_each_gpu_with_a_chunk_counts_as_fast_as_the_probed_one(
+def test_each_gpu_with_a_chunk_counts_as_fast_as_the_timed_one(
     nvidia_smi: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three GPUs, which compute two chunks each at a time, or more."""
     nvidia_smi("".join(f"GPU {i}: NVIDIA H200 (UUID: GPU-{i})\n" for i in range(3)))
-    probe_with(Paced(1e-3), monkeypatch)
-    swept = load(SMOKE).sweep
-    pending = list(chunks(swept.grid.shape, (1, 7)))
-    for n_chunks, workers, threads in ((5, 5, 6), (2, 2, 2), (1, 1, 1)):
-        some = pending[:n_chunks]
-        result = forecast(swept, some, (1, 7), RunOptions(gpus="all"), "a.zarr", is_made=False)
+    time_with(Paced(1e-3), monkeypatch, processors=8)
+    for chunk_points, workers, threads in ((7, 5, 6), (21, 2, 2), (35, 1, 1)):
+        request = with_options(load(SMOKE), gpus="all", chunk_points=chunk_points)
+        result = forecast(request, "a.zarr")
         assert result.workers == workers
         assert result.points_per_second is not None
         assert 0.5 < result.points_per_second / (threads * 1e3) < 1.05
 
 
 def test_the_forecast_for_a_url_has_no_free_space() -> None:
-    swept = load(SMOKE).sweep
-    result = forecast(swept, [], swept.grid.shape, RunOptions(), "memory://a.zarr", is_made=False)
+    result = forecast(load(SMOKE), "memory://a.zarr")
     assert result.bytes_free is None
     assert result.fits

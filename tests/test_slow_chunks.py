@@ -232,7 +232,7 @@ TOO_FEW = "too few to keep"
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "FEW_CHUNKS_SECONDS", 0.0)
     monkeypatch.setattr(sweep.forecast, "FEW_CHUNKS_SECONDS", 0.0)
-    monkeypatch.setattr(sweep.forecast, "PROBE_SECONDS", 0.1)
+    monkeypatch.setattr(sweep.forecast, "TIMED_SECONDS", 0.1)
 
 
 def notes_of(chosen: Sweep, options: RunOptions, name: str = "cpu") -> list[str]:

@@ -28,7 +28,7 @@ from tests.docs import site
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ("sweep", "kernels", "configs")
 BESIDE = ("pyproject.toml", "README.md", "LICENSE")
-EXTRAS = ("cuda12", "cuda13", "compiler", "slurm", "s3", "parquet")  # of users
+EXTRAS = ("cuda12", "cuda13", "compiler", "s3", "parquet")  # of users
 UNIMPORTED = {"cryptography", "h5netcdf", "h5py"}  # distributed and xarray import them
 OF_MODULES = {"cupy": "cupy-cuda12x", "cupyx": "cupy-cuda12x"}  # and of cupy-cuda13x
 

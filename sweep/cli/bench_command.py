@@ -39,7 +39,7 @@ def bench(
     """Measure how many points per second this machine computes.
 
     For each sweep, kernels are compiled first; then points spread over the whole sweep are computed
-    for one second, and nothing is stored. For a shipped sweep, the recorded speed of one core of
+    for two seconds, and nothing is stored. For a shipped sweep, the recorded speed of one core of
     another machine is printed as well.
     """
     from sweep.cli.actions.bench_action import print_speeds

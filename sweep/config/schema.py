@@ -175,7 +175,7 @@ WEAR = TableKeys(
     },
 )
 
-# Values that sbatch and dask-jobqueue accept.
+# Values that sbatch and Dask accept.
 _SIXTIETHS = "[0-5]?[0-9]"  # minutes or seconds after a larger unit
 _WALLTIME = (
     f"[0-9]+|[0-9]+:{_SIXTIETHS}|[0-9]+:{_SIXTIETHS}:{_SIXTIETHS}"

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, cast
 
 from dask import config as dask_config
@@ -43,10 +42,11 @@ from sweep.engine.schedulers import (
     security_in_files,
     slurm_cluster,
 )
+from sweep.engine.slurm import folder_of_keys
 from sweep.engine.worker import Job, begin, forget_run, retire_run, stop_run
 from sweep.errors import MachineError, PlaceError, StoreError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions
-from sweep.store import Target, anything_at, gone, is_url
+from sweep.store import Target, anything_at, gone
 from sweep.work import Chunk, Task
 
 LOOK_SECONDS = 1.0  # between two counts of the workers
@@ -217,9 +217,7 @@ class Processes(Crew):
             environment, count = dict(os.environ), worker_count(self._options)
             return local_cluster({str(i): environment for i in range(count)})
         if self._options.cluster == SLURM:
-            # Jobs read the keys in the store's folder; for a URL, in the home directory.
-            folder = Path.home() if is_url(store) else Path(store).absolute().parent
-            security = ends.enter_context(security_in_files(folder))
+            security = ends.enter_context(security_in_files(folder_of_keys(store)))
             return slurm_cluster(self._options, security)
         return str(self._options.cluster)
 

@@ -15,6 +15,7 @@ from sweep.backends.visible import find_gpus
 from sweep.engine.crews import Notify, OpenBackend, needs_backend_here
 from sweep.engine.ledger import Summary, of_shard
 from sweep.engine.loop import More, Report, own_chunks, run
+from sweep.engine.slurm import named
 from sweep.errors import MachineError, StoreError
 from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_at, chunk_counts, chunk_shape, work_shape
@@ -88,6 +89,7 @@ def run_in_store(
         except MachineError:  # a complete store need not be writable
             if not is_complete(store) or (options.retry_failed and failed(store)):
                 raise
+        options = named(options, request.name)
         return run(target_of(store), options, report, stop, notify, open_backend, more=more)
 
 

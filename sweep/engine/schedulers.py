@@ -1,49 +1,38 @@
 """Dask schedulers: one started here, or one found at an address.
 
-The workers of one started here are processes of this machine, or SLURM jobs by dask-jobqueue: the
-[run.slurm] table and the script of a job.
+The workers of one started here are processes of this machine, or SLURM jobs.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import multiprocessing
+import re
+import subprocess
 import sys
 from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from distributed import Client, Nanny, Scheduler, Security, SpecCluster, rpc
+from distributed.deploy.spec import ProcessInterface
 from distributed.utils import get_mp_context
 
 from sweep.engine.crews import GUARD
+from sweep.engine.slurm import CERTIFICATE, KEY, KEYS, job_script, requested
 from sweep.errors import MachineError, SweepError
 from sweep.options import RunOptions
-from sweep.wording import install
 
 CONNECT_SECONDS = 10.0
 FILES, FILES_PER_WORKER = 48, 16  # 25 and 12 are open in this process while a sweep runs
 PRELOADED = ["distributed", "sweep.engine.clusters"]
 FORKS = sys.platform == "linux"  # whether a process can start as a fork
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"} if FORKS else {}
-# The keys of [run.slurm] and their defaults.
-SLURM_DEFAULTS: Mapping[str, object] = {
-    "queue": None,
-    "account": None,
-    "walltime": "01:00:00",
-    "cores": 1,  # threads; a job is one process
-    "memory": "4 GB",
-    "jobs": 1,
-    "extra": [],  # more #SBATCH lines, such as "--constraint=avx512"
-    "prologue": [],  # shell lines to run before the worker starts, such as "module load gcc"
-    "interface": None,  # the network of scheduler and workers, such as "ib0"
-}
 
 
 def local_cluster(
@@ -92,8 +81,8 @@ def security_in_files(folder: Path) -> Generator[Security]:
     The file is in a new folder inside `folder`, which is removed in the end.
     """
     made: Any = Security.temporary()
-    with TemporaryDirectory(prefix=".tribosweep-keys-", dir=folder) as inside:
-        key, certificate = Path(inside, "key.pem"), Path(inside, "certificate.pem")
+    with TemporaryDirectory(prefix=KEYS, dir=folder) as inside:
+        key, certificate = Path(inside, KEY), Path(inside, CERTIFICATE)
         key.write_text(made.tls_worker_key, encoding="ascii")
         certificate.write_text(made.tls_worker_cert, encoding="ascii")
         roles = ("scheduler", "worker", "client")
@@ -153,21 +142,63 @@ def dashboard(client: Client, cluster: SpecCluster | str) -> str:
     return link
 
 
-def jobs_and_cores(options: RunOptions) -> tuple[int, int]:
-    """How many jobs a run submits, from [run.slurm] or else `workers`, and the cores of each."""
-    workers = {} if options.workers is None else {"jobs": options.workers}
-    table = {**SLURM_DEFAULTS, **workers, **options.slurm}
-    return int(str(table["jobs"])), int(str(table["cores"]))
+class SlurmJob(ProcessInterface):
+    """A worker that a job runs, from `sbatch` to `scancel`."""
+
+    def __init__(self, scheduler: str, name: str, options: RunOptions, keys: Path) -> None:
+        super().__init__(scheduler, name)
+        self._script = job_script(options, name, scheduler, keys)
+        self._number = ""
+
+    async def start(self) -> None:
+        """Submit the job. OSError or RuntimeError if SLURM does not take it."""
+        answer = await _output_of("sbatch", text=self._script)
+        number = re.search("[0-9]+", answer)
+        if number is None:
+            raise RuntimeError(f"sbatch names no job: {answer!r}")
+        self._number = number[0]
+        await super().start()
+
+    async def close(self) -> None:
+        """Cancel the job."""
+        if self._number:
+            with suppress(OSError, RuntimeError):  # it has ended
+                await _output_of("scancel", self._number)
+        await super().close()
 
 
-def slurm_cluster(options: RunOptions, security: Security) -> Any:
+async def _output_of(*command: str, text: str = "") -> str:
+    """What a command prints that reads this text; RuntimeError, with its message, if it fails."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(*command, **pipes)
+    out, err = await process.communicate(text.encode())
+    if process.returncode:
+        raise RuntimeError(err.decode() or f"{command[0]} ended with status {process.returncode}")
+    return out.decode()
+
+
+def slurm_cluster(options: RunOptions, security: Security) -> SpecCluster:
     """A scheduler in this process whose workers are jobs, as many as jobs_and_cores returns.
 
-    MachineError if dask-jobqueue is not installed, or if jobs cannot be submitted.
+    MachineError if jobs cannot be submitted.
     """
-    cluster = _slurm_cluster(options.slurm, security)
-    try:
-        cluster.sync(_submit, cluster, jobs_and_cores(options)[0])
+    table, keys = requested(options), Path(security.tls_ca_file).parent
+    scheduler = {
+        "protocol": "tls://",
+        "interface": table["interface"],
+        "dashboard_address": ":0",
+        "security": security,
+    }
+    made: Any = SpecCluster  # its type lacks `silence_logs` as a level
+    cluster: Any = made(
+        scheduler={"cls": Scheduler, "options": scheduler},
+        silence_logs=logging.CRITICAL,
+        security=security,
+    )
+    job = {"cls": SlurmJob, "options": {"options": options, "keys": keys}}
+    cluster.worker_spec.update({f"{table['name']}-{i}": job for i in range(table["jobs"])})
+    try:  # a cluster made with jobs that cannot be submitted would leave its scheduler open
+        cluster.sync(cluster._correct_state)
     except (OSError, RuntimeError, ValueError) as error:
         cluster.close()
         why = " ".join(str(error).split())
@@ -177,48 +208,3 @@ def slurm_cluster(options: RunOptions, security: Security) -> Any:
             "each job computes one `shard`"
         ) from error
     return cluster
-
-
-async def _submit(cluster: Any, jobs: int) -> None:
-    """Do what cluster.scale(jobs=jobs) does, but wait for it and let its errors through."""
-    while len(cluster.worker_spec) < jobs:
-        cluster.worker_spec.update(cluster.new_worker_spec())
-    try:
-        await cluster._correct_state()
-    finally:
-        for name in [name for name, job in cluster.workers.items() if job.job_id is None]:
-            del cluster.worker_spec[name]  # otherwise closing would wait for jobs that do not exist
-            cluster._created.discard(cluster.workers.pop(name))
-
-
-def job_script(options: RunOptions) -> str:
-    """The script that each job would be submitted with; MachineError without dask-jobqueue."""
-    with security_in_files(Path(gettempdir())) as security:
-        cluster = _slurm_cluster(options.slurm, security)
-        try:
-            return str(cluster.job_script())
-        finally:
-            cluster.close()
-
-
-def slurm_arguments(table: Mapping[str, object]) -> dict[str, Any]:
-    """The arguments of SLURMCluster for a [run.slurm] table."""
-    settings = {**SLURM_DEFAULTS, **table}
-    same_names = ("queue", "account", "walltime", "cores", "memory", "interface")
-    return {
-        **{name: settings[name] for name in same_names},
-        "job_extra_directives": settings["extra"],
-        "job_script_prologue": settings["prologue"],
-        "processes": 1,
-    }
-
-
-def _slurm_cluster(table: Mapping[str, object], security: Security) -> Any:
-    try:
-        jobqueue: Any = importlib.import_module("dask_jobqueue")
-    except ImportError as error:
-        raise MachineError(
-            "cluster 'slurm' needs dask-jobqueue, which is not installed: "
-            f"{install('slurm')}, or use a job array, in which each job computes one `shard`"
-        ) from error
-    return jobqueue.SLURMCluster(**slurm_arguments(table), security=security)

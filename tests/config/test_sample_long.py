@@ -24,7 +24,7 @@ from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import fingerprint, recipe
-from sweep.request import Sweep
+from sweep.request import Request, Sweep
 from sweep.sampling import sequences, stretches
 from sweep.sampling.sequences import MORE_BITS, sequence
 from sweep.sampling.stretches import Drawn
@@ -218,11 +218,8 @@ def test_results_too_large_for_memory_are_refused() -> None:
 @pytest.mark.usefixtures("quick_probe")
 def test_a_long_sample_is_forecast_from_its_first_points(tmp_path: Path) -> None:
     planned = long_sweep(points=10**8)
-    shape = chunk_shape(planned)
-    pending = list(chunks(planned.grid.shape, shape))
-    estimate = forecast(
-        planned, pending, shape, RunOptions(workers=1), tmp_path / "a", is_made=False
-    )
+    request = Request(planned, RunOptions(workers=1), "long")
+    estimate = forecast(request, tmp_path / "a")
     assert estimate.points_pending == 10**8
     assert estimate.bytes_on_disk > 10**8 * (8 + 1 + 2 * 8)  # output, status, two coordinates
     assert estimate.bytes_of_memory < 10**8

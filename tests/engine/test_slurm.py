@@ -1,7 +1,7 @@
-"""Workers as SLURM jobs by dask-jobqueue, with an `sbatch` that starts a job at once.
+"""Workers as SLURM jobs, with an `sbatch` that starts a job at once.
 
 There is no SLURM here: two small scripts on the PATH replace its commands. All else is as on a
-cluster, including the script that dask-jobqueue writes.
+cluster.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -27,7 +28,7 @@ from sweep.config import load
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import Progress
 from sweep.engine.loop import run as run_engine
-from sweep.engine.schedulers import jobs_and_cores, slurm_arguments
+from sweep.engine.slurm import job_script, jobs_and_cores, named, requested
 from sweep.errors import MachineError
 from sweep.options import RunOptions
 from sweep.store import Store
@@ -39,11 +40,7 @@ from tests.engine.test_worker_faults import REQUEST
 from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import tree
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="no such shell"),
-    # dask-jobqueue's scheduler wants a dashboard on this port, which another process may hold.
-    pytest.mark.filterwarnings("ignore:Port 8787 is already in use:UserWarning"),
-]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such shell")
 
 TABLE = {
     "queue": "batch",
@@ -59,7 +56,7 @@ TABLE = {
 # Each job is a session; the folder `jobs` holds its NUMBER.sh, NUMBER.out and NUMBER.session.
 SBATCH = """#!/bin/sh
 job="$(dirname "$0")/jobs/$$"
-cp "$1" "$job.sh"
+cat > "$job.sh"
 setsid sh -c 'echo $$ > "$0.session"; exec sh "$0.sh"' "$job" > "$job.out" 2>&1 < /dev/null &
 echo "Submitted batch job $$"
 """
@@ -67,6 +64,7 @@ SCANCEL = """#!/bin/sh
 kill -- "-$(cat "$(dirname "$0")/jobs/$1.session")"
 """
 REFUSING = """#!/bin/sh
+cat > "$(dirname "$0")/jobs/refused.sh"
 echo 'sbatch: error: invalid partition specified: batch' >&2
 exit 1
 """
@@ -127,53 +125,67 @@ def test_a_sweep_runs_in_jobs_to_the_bytes_of_threads(
     dashboard = rf"^Dask dashboard: http://[\d.]+:\d+/status{re.escape(without)}$"
     assert re.search(dashboard, done.stderr, re.MULTILINE)
     assert len(jobs.scripts) == 2
-    for script in jobs.scripts:
-        check_script(script)
+    golden = [script(f"map-{i}", "tls://", f"{tmp_path}/.tribosweep-keys-") for i in (0, 1)]
+    assert sorted(map(printed_form, jobs.scripts)) == golden
     sessions = [psutil.Process(pid) for pid in jobs.sessions if psutil.pid_exists(pid)]
     assert outliving(sessions) == []  # ended by scancel
     run_engine(open_store(load(config), tmp_path / "threads.zarr"))
     assert tree(tmp_path / "map.zarr") == tree(tmp_path / "threads.zarr")
 
 
-def check_script(script: str) -> None:
-    """Check that the script has every line that TABLE asks for."""
-    for line in (
-        "#SBATCH -p batch",
-        "#SBATCH -A tribology",
-        "#SBATCH -t 00:30:00",
-        "#SBATCH --cpus-per-task=1",
-        "#SBATCH --mem=954M",  # 10^9 bytes
-        "#SBATCH --constraint=avx512",
-        "export SOME_MODULE=loaded",
-    ):
-        assert line in script.splitlines()
+def script(worker: str, scheduler: str, keys: str) -> str:
+    """The script of TABLE for a sweep called `map`; SLURM's M is 2^20 bytes."""
+    return f"""#!/usr/bin/env bash
+#SBATCH --job-name=map
+#SBATCH --partition=batch
+#SBATCH --account=tribology
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=1
+#SBATCH --mem=954M
+#SBATCH --time=00:30:00
+#SBATCH --constraint=avx512
+
+export SOME_MODULE=loaded
+{sys.executable} -m distributed.cli.dask_worker {scheduler} --name {worker} --nthreads 1 \
+--memory-limit 1000000000 --nanny --death-timeout 60 --protocol tls:// \
+--tls-ca-file {keys}/certificate.pem --tls-cert {keys}/certificate.pem --tls-key {keys}/key.pem
+"""
+
+
+def printed_form(text: str) -> str:
+    """A submitted script with placeholders for what differs from run to run."""
+    return re.sub(r"(tls://)[\d.]+:\d+|(\.tribosweep-keys-)\w+", r"\1\2", text)
 
 
 @pytest.mark.usefixtures("quick_probe")
-def test_a_dry_run_prints_the_script_of_dask_jobqueue(jobs: Jobs, config: Path, run: Run) -> None:
-    from dask_jobqueue import SLURMCluster
-
-    with SLURMCluster(
-        queue="batch", account="tribology", walltime="00:30:00", cores=1, processes=1,
-        memory="1 GB", job_extra_directives=["--constraint=avx512"],
-        job_script_prologue=["export SOME_MODULE=loaded"],
-    ) as cluster:  # fmt: skip
-        own = cluster.job_script()
-    status, out, _ = run("run", config.name, "--cluster", "slurm", "--dry-run")
-    assert status == 0
-    assert "2 jobs with 1 core each are submitted with this script:\n\n#!" in out
-    assert without_connection(own).strip() in without_connection(out)
+def test_a_dry_run_prints_the_script_of_a_job_and_submits_none(
+    jobs: Jobs, config: Path, run: Run, tmp_path: Path
+) -> None:
+    status, out, err = run("run", config.name, "--cluster", "slurm", "--dry-run")
+    assert (status, err) == (0, "")
+    assert f"store    {tmp_path}/results/map.zarr\n" in out
+    keys = f"{tmp_path}/results/.tribosweep-keys-XXXXXXXX"
+    golden = script("map-0", "tls://HOST:PORT", keys)
+    assert out.endswith(f"\n2 jobs with 1 core each are submitted with this script:\n\n{golden}")
     options = ("--cluster", "slurm", "--dry-run", "--json", "--workers", "3")
     forecast = json.loads(run("run", config.name, *options)[1])
     assert (forecast["jobs"], forecast["cores"], forecast["points_pending"]) == (3, 1, 24)
-    check_script(forecast["job_script"])
-    assert jobs.scripts == []  # nothing was submitted
+    assert forecast["job_script"] == golden
+    assert jobs.scripts == []
     assert not Path("results").exists()
 
 
-def without_connection(script: str) -> str:
-    """A script without the scheduler's address and the keys for it."""
-    return re.sub(r"(tcp|tls)://[\d.]+:\d+| --tls-\S+ \S+", "", script)
+def test_the_words_of_a_script_survive_a_shell(tmp_path: Path) -> None:
+    options = named(RunOptions(slurm={"memory": "2 GiB", "interface": "ib0"}), "a b; $(rm) ölfilm/")
+    assert options.slurm["name"] == "a-b-rm-lfilm"
+    folder = tmp_path / "it's here"
+    *_, empty, command = job_script(options, "w-0", "tls://a:1", folder).splitlines()
+    assert empty == ""
+    words = shlex.split(command)
+    assert words[words.index("--tls-key") + 1] == f"{folder}/key.pem"
+    assert words[-2:] == ["--interface", "ib0"]
+    assert "#SBATCH --mem=2048M" in job_script(options, "w-0", "tls://a:1", folder)
+    assert named(RunOptions(), "流体").slurm == {"name": "tribosweep"}
 
 
 @pytest.mark.parametrize(
@@ -268,16 +280,15 @@ def test_a_job_that_cannot_compute_is_cancelled_and_others_answer_no_stranger(
     strangers.check_refused(2)  # of the scheduler and of the other job's worker, at least
     names = {entry.name for entry in tmp_path.iterdir()}
     assert names == {"bin", "map.zarr", "map.zarr.log", "notes"}  # the keys are removed
-    (line,) = (line for line in notes if line.startswith("worker SLURMCluster-"))
+    (line,) = (line for line in notes if line.startswith("worker tribosweep-"))
     assert " is given up, 1 left: the disk is full" in line
 
 
 @pytest.mark.parametrize(
     ("sbatch", "why"), [(REFUSING, "invalid partition specified: batch"), ("", "'sbatch'")]
 )
-@pytest.mark.usefixtures("jobs")
 def test_what_slurm_refuses_ends_the_run_with_its_reason(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sbatch: str, why: str
+    jobs: Jobs, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sbatch: str, why: str
 ) -> None:
     command = tmp_path / "bin" / "sbatch"
     command.unlink()
@@ -289,19 +300,14 @@ def test_what_slurm_refuses_ends_the_run_with_its_reason(
     with pytest.raises(
         MachineError, match=rf"cannot submit jobs to SLURM: .*{why}.*each job computes one `shard`"
     ):
-        run_engine(store, RunOptions(cluster="slurm", slurm=TABLE))
+        run_engine(store, named(RunOptions(cluster="slurm", slurm=TABLE | {"jobs": 1}), "map"))
+    keys = f"{tmp_path}/.tribosweep-keys-"
+    expected = [script("map-0", "tls://", keys)] if sbatch else []
+    assert [printed_form(each) for each in jobs.scripts] == expected
     assert len(store.pending()) == 12
-
-
-def test_without_dask_jobqueue_the_error_names_what_to_install(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
-    with pytest.raises(MachineError, match=r"dask-jobqueue.*each job computes one `shard`"):
-        run_engine(store, RunOptions(cluster="slurm"))
 
 
 def test_a_sweep_file_sets_what_a_job_requests() -> None:
     request: Any = load({**REQUEST, "run": {"cluster": "slurm", "slurm": {"queue": "batch"}}})
     assert (request.options.cluster, request.options.slurm) == ("slurm", {"queue": "batch"})
-    assert slurm_arguments(request.options.slurm)["walltime"] == "01:00:00"
+    assert requested(request.options)["walltime"] == "01:00:00"

@@ -9,10 +9,10 @@ from sweep.api import with_options
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.cli.stopping import interruptible
 from sweep.config import load
-from sweep.forecast import RecordedSpeed, Speed, recorded_speeds, speed_of
+from sweep.forecast import MAX_SECONDS, RecordedSpeed, Speed, recorded_speeds, speed_of
 from sweep.options import RunKeywords
 from sweep.shipped import shipped_configs
-from sweep.wording import rate
+from sweep.wording import duration, rate
 
 
 def print_speeds(
@@ -38,7 +38,7 @@ def print_speeds(
 
 
 def _print(measured: list[Speed], recorded: list[RecordedSpeed | None]) -> None:
-    slow = "unknown: the first points took more than 10 s"
+    slow = f"unknown: a point takes more than {duration(MAX_SECONDS)}"
     rows: list[tuple[str, ...]] = []
     for speed, other in zip(measured, recorded, strict=True):
         pace = speed.points_per_second

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from sweep.api import needs
-from sweep.cli.actions.contents import counts_json
 from sweep.cli.printing import counted, print_json, print_table
+from sweep.engine.slurm import KEYS, folder_of_keys, job_script, jobs_and_cores, named
 from sweep.errors import MachineError
-from sweep.forecast import Forecast, Probed
-from sweep.options import SLURM, RunOptions
+from sweep.forecast import MAX_SECONDS, Forecast
+from sweep.options import SLURM
 from sweep.request import Request
-from sweep.spec import Status
-from sweep.wording import duration, rate, share
+from sweep.store import is_url
+from sweep.wording import duration, rate
 
 
 def print_forecast(request: Request, store: str, *, as_json: bool) -> None:
     """Print what a run needs; end with the status of MachineError if the disk is too small."""
     forecast = needs(request, store)
-    sentences = request.sweep.points.model.sentences
-    jobs = _jobs(request.options) if request.options.cluster == SLURM else {}
+    jobs = dict[str, Any]()
+    if request.options.cluster == SLURM:
+        jobs = _jobs(request, store)
+        store = store if is_url(store) else str(Path(store).absolute())
     if as_json:
-        probed = counts_json(forecast.probed.counts, sentences, forecast.probed.causes)
-        figures = {**vars(forecast), "probed": probed}
-        print_json({"store": store, **figures, "fits": forecast.fits, **jobs})
+        print_json({"store": store, **vars(forecast), "fits": forecast.fits, **jobs})
     else:
         print_table(_rows(forecast, store))
-        _print_probed(forecast.probed, sentences)
         if jobs:
             verb = "is" if jobs["jobs"] == 1 else "are"
             count = f"{counted(jobs['jobs'], 'job')} with {counted(jobs['cores'], 'core')} each"
@@ -47,22 +46,13 @@ def print_forecast(request: Request, store: str, *, as_json: bool) -> None:
         raise typer.Exit(too_small.exit_status)
 
 
-def _print_probed(probed: Probed, sentences: Mapping[Status, str]) -> None:
-    """Print what has no value among the points that were probed."""
-    total = probed.counts.total()
-    for status, n in sorted(probed.counts.items()):
-        if status is not Status.ok:
-            known = list(probed.causes) if status is Status.outside_validity else []
-            why = "; ".join(known) or sentences[status]
-            print(f"\n{share(n / total)} of the points probed are {status.name}: {why}")
-
-
-def _jobs(options: RunOptions) -> dict[str, Any]:
-    """The jobs that `--cluster slurm` submits, and their script."""
-    from sweep.engine import schedulers  # which brings distributed
-
-    number, cores = schedulers.jobs_and_cores(options)
-    return {"jobs": number, "cores": cores, "job_script": schedulers.job_script(options)}
+def _jobs(request: Request, store: str) -> dict[str, Any]:
+    """The jobs that `--cluster slurm` submits, and the script of the first."""
+    options = named(request.options, request.name)
+    number, cores = jobs_and_cores(options)
+    keys = folder_of_keys(store) / f"{KEYS}XXXXXXXX"
+    script = job_script(options, f"{options.slurm['name']}-0", "tls://HOST:PORT", keys)
+    return {"jobs": number, "cores": cores, "job_script": script}
 
 
 def _rows(forecast: Forecast, store: str) -> list[tuple[str, str]]:
@@ -72,43 +62,22 @@ def _rows(forecast: Forecast, store: str) -> list[tuple[str, str]]:
         points += f"; more follow from their results, to at most {most:,}, for which nothing counts"
     room = "" if forecast.bytes_free is None else f", of {_bytes(forecast.bytes_free)} free"
     pace = forecast.points_per_second
-    time_text = "unknown: the first points took more than 10 s"
+    time_text = f"unknown: a point takes more than {duration(MAX_SECONDS)}"
     if forecast.seconds is not None:
         time_text = f"about {duration(forecast.seconds)}" + (f", at {rate(pace)}" if pace else "")
-    shard = forecast.shard and f"{forecast.shard[0]} of {forecast.shard[1]}"
     chunks = f"{forecast.chunks_pending:,} with up to {counted(forecast.chunk_points, 'point')}"
     if forecast.chunk_points_to_use_all is not None:
         chunks += "; too few to keep all workers busy: for a new store, give --chunk-points "
         chunks += f"{forecast.chunk_points_to_use_all} or less"
-    rows = {
-        "store": store,
-        "shard": shard and f"{shard}; all below is for this shard only",
-        "points": points,
-        "chunks": chunks,
-        "disk": f"at most {_bytes(forecast.bytes_on_disk)}{room}",
-        "memory": f"at most {_bytes(forecast.bytes_of_memory)} beyond the program itself",
-        "time": time_text,
-        "workers": _workers(forecast),
-    }
-    return [(name, text) for name, text in rows.items() if text]
-
-
-def _workers(forecast: Forecast) -> str:
-    """How many workers, on what; and on how few processors, or where, if the time depends on it."""
-    if forecast.elsewhere:
-        count = (
-            f"{forecast.workers} of {forecast.processors}"
-            if forecast.workers < forecast.processors
-            else ""
-        )
-        cores = counted(forecast.processors, "core")
-        return (
-            f"{count or forecast.workers} on {cores} of SLURM jobs, as fast as {forecast.backend}"
-        )
-    text = f"{forecast.workers} on {forecast.backend}"
-    if forecast.workers > forecast.processors:
-        text += f"; more than the {counted(forecast.processors, 'processor')} here, so no faster"
-    return text
+    return [
+        ("store", store),
+        ("points", points),
+        ("chunks", chunks),
+        ("disk", f"at most {_bytes(forecast.bytes_on_disk)}{room}"),
+        ("memory", f"at most {_bytes(forecast.bytes_of_memory)} beyond the program itself"),
+        ("time", time_text),
+        ("workers", f"{forecast.workers} on {forecast.backend}"),
+    ]
 
 
 def _bytes(number: int) -> str:
