@@ -24,6 +24,7 @@ from sweep.analysis.master_curve import as_json as plain
 from sweep.analysis.master_curve import fit as fit_curve
 from sweep.analysis.master_curve.files import remove_others, write_all
 from sweep.analysis.master_curve.points import ScalingVariable
+from sweep.analysis.master_curve.write import determined, error_text
 from sweep.cli.parameters import chosen
 from sweep.cli.printing import print_json, print_section, print_warning
 from sweep.cli.stopping import interruptible
@@ -114,7 +115,7 @@ def _print_curve(curve: MasterCurve) -> None:
         "points from closed form, δ → 0": curve.points_from_theory,
     }
     rows = [
-        (label, f"{each.greatest:.3g}", f"{name} = {each.where:.4g}", f"{each.rms:.3g}")
+        (label, error_text(each.greatest), f"{name} = {each.where:.4g}", error_text(each.rms))
         for label, each in compared.items()
         if each is not None
     ]
@@ -146,8 +147,7 @@ def _coefficients(piece: Piece, name: str) -> Iterator[tuple[str, str, str, str]
         ("below", rational.denominator, rational.denominator_errors),
     ):
         for k, value in enumerate(values):
-            error = f"{errors[k]:.2g}" if errors and (part, k) != ("below", rational.pinned) else ""
-            yield where, f"{k}, {part}", f"{value:.8g}", error
+            yield where, f"{k}, {part}", *determined(value, errors[k] if errors else 0.0)
 
 
 def _degrees(text: str | None) -> tuple[Degrees, ...]:
