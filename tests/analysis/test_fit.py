@@ -33,6 +33,7 @@ from sweep.analysis.master_curve import (
 )
 from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
 from sweep.analysis.master_curve.solve import Problem, Target, adaptive, quotients
+from sweep.analysis.master_curve.write import determined
 from sweep.analysis.scales import merged
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -370,6 +371,47 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
     assert of_curves == pytest.approx(scatter, rel=0.2)
     for each, errors in zip(fits[:3], reported, strict=False):
         assert np.delete(np.sqrt(np.diag(each.covariance)), 3) == pytest.approx(errors)
+
+
+def test_standard_errors_of_joined_pieces_are_those_of_repeated_measurements() -> None:
+    """Where they meet, both pieces contribute to the value, and have one error."""
+    rng = np.random.default_rng(2)
+    xi, degrees = np.linspace(0.1, 3.9, 60), (Degrees(1, 0), Degrees(1, 0))
+    places = [np.array([0.2, 0.9, 1.0]), np.array([1.0, 1.3, 3.5])]
+    values, errors = list[Values](), list[Values]()
+    for _ in range(150):
+        noisy = closed_over_xi(xi) / DELTA * (1 + 0.02 * rng.standard_normal(60))
+        points = measured(xi * DELTA, noisy, delta=np.full(60, DELTA))
+        for x, piece in zip(
+            places, fit(points, "xi", Choices(degrees=degrees)).pieces, strict=True
+        ):
+            values.append(piece(x))
+            assert isinstance(piece.rational, Quotient)
+            error = piece.rational.standard_error(piece.argument(x))
+            assert error is not None
+            errors.append(error * piece.prefactor(x))
+    scatter = np.std(np.reshape(values, (150, 6)), axis=0, ddof=1)
+    reported = np.median(np.reshape(errors, (150, 6)), axis=0)
+    assert reported == pytest.approx(scatter, rel=0.2)
+    assert reported[2] == pytest.approx(reported[3], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (0.40020134, 1.32e-5, ("0.400201", "1.3e-05")),
+        (-1.5999876, 0.0, ("-1.59999", "")),
+        (2.00099, 0.0056, ("2.0010", "0.0056")),
+        (1234.567, 12.3, ("1235", "12")),
+        (0.1, 3e-12, ("0.1", "< 1e-10")),
+        (1.0, 5e-10, ("1", "< 1e-9")),
+        (3.0, 40.0, ("3", "40")),
+    ],
+)
+def test_digits_are_those_that_the_points_determine(
+    value: float, error: float, text: tuple[str, str]
+) -> None:
+    assert determined(value, error) == text
 
 
 @pytest.mark.parametrize("method", ["least_squares", "minimax"])

@@ -41,8 +41,8 @@ PLAIN_PROFILES = (1.0, 2.0)  # exponents
 SMALL_DELTA = 0.1  # δ up to which energies collapse within some per cent
 MAX_SPREAD = 0.01  # relative difference allowed between points of one x
 MAX_RMS = 0.02  # relative error of a curve that is never reported
+MAX_CORRELATION = 0.5  # of the errors of neighbours, if points scatter about a curve
 SIGNIFICANT = 6.0  # difference between curves over the scatter along them
-MEDIAN_SIZE = 0.6745  # median size of a normal variate, in standard deviations
 NEAR_ZERO = 0.01  # share of the upper end up to which the first point stands for 0
 IN_PHASE = 0.3  # rad, phase up to which W̄ over β drops too steeply at β = 1 for a quotient
 STEEP_RANGE = (0.9, 1.2)  # of β
@@ -233,7 +233,7 @@ def _adaptive(
 
 def notes_on(curve: MasterCurve) -> Iterator[str]:
     """Warnings about a curve."""
-    name, x, points, error = curve.variable.name, curve.x, curve.points, curve.error
+    name, x, points = curve.variable.name, curve.x, curve.points
     if curve.choices.limits is not None and _extrapolates(*curve.choices.limits, x):
         yield (
             f"the range goes beyond the points, which lie at {name} from {x.min():.4g} to "
@@ -250,8 +250,7 @@ def notes_on(curve: MasterCurve) -> Iterator[str]:
                 f"{name} from {piece.low:.4g} to {piece.high:.4g}: the points do not determine a "
                 f"curve of degrees {piece.degrees}: fitted with degrees {piece.rational.degrees}"
             )
-    absolute = curve.choices.weights == "absolute"
-    if not absolute and error.rms > max(_scatter_error(x, curve.energy), MAX_RMS):
+    if curve.choices.weights != "absolute" and _misses(curve):
         yield _mismatch(curve)
     largest = float(points.delta.max(initial=0.0))
     if largest > SMALL_DELTA:
@@ -277,14 +276,12 @@ def _extrapolates(low: float, high: float, x: Values) -> bool:
     return not (from_start and high <= places[-1] + last)
 
 
-def _scatter_error(x: Values, energy: Values) -> float:
-    """Relative error of a curve that the scatter of its points explains.
-
-    The scatter is what neighbours differ by, less a straight line on logarithmic scales; its median
-    is taken, since at a sharp bend of the curve the difference is that bend.
-    """
-    bends = np.abs(np.diff(np.log(energy[np.argsort(x)]), 2))
-    return SIGNIFICANT * float(np.median(bends)) / math.sqrt(6) / MEDIAN_SIZE
+def _misses(curve: MasterCurve) -> bool:
+    """Whether neighbours lie on the same side of the curve, rather than scatter about it."""
+    order = np.argsort(curve.x)
+    errors = curve(curve.x[order]) / curve.energy[order] - 1
+    shared = float(np.sum(errors[1:] * errors[:-1]))
+    return curve.error.rms > MAX_RMS and shared > MAX_CORRELATION * float(np.sum(errors * errors))
 
 
 def _mismatch(curve: MasterCurve) -> str:

@@ -31,6 +31,8 @@ PLACES_PER_POINT, MAX_PLACES = 20, 4000  # at which a curve's standard error is 
 MAX_WORSE = 3.0  # predicted error of a minimax fit over that of least squares
 MAX_POINTS = 2000  # from which degrees are chosen, and in a linear program
 REAL = 1e-6  # imaginary part of a pole over its size, up to which it counts as real
+NOT_FINITE = 1e100  # error of a curve where it is infinite
+SMALLEST_STEP = 1e-9  # of a coefficient in a linear program, relative to the largest
 NEGLIGIBLE = 1e-6  # constant of Q over Q at its anchor, by which it is not divided
 NEGLIGIBLE_TERM = 1e-15  # of Q at the largest t, relative to the largest term
 NO_SCATTER = 1e-4  # rms scatter over the largest value, up to which AAA is used
@@ -163,84 +165,92 @@ class Problem:
         above[:, p], below[:, q] = terms[:, : len(p)], terms[:, : len(q)]
         return above, below
 
-    @property
-    def no_pole_bounds(self) -> tuple[Values, Values]:
-        """Bounds of the coefficients within which Q is 1 or above."""
-        low, high = np.full((2, self.n_coefficients), math.inf)
-        low = -low
-        for i, target in enumerate(self.targets):
-            side = low if target.anchor <= target.t.min() else high
-            side[self.columns(i)[1]] = 0.0
-        return low, high
+    def errors(self, x: Values) -> Values:
+        """The errors at the points, in their units; very large where they are not finite."""
+        above, below, g, unit = self.points
+        with np.errstate(all="ignore"):
+            errors = (above @ x / (1 + below @ x) - g) / unit
+        return np.nan_to_num(errors, nan=NOT_FINITE, posinf=NOT_FINITE, neginf=-NOT_FINITE)
+
+    def slopes(self, x: Values) -> Values:
+        """Derivatives of the errors by the coefficients, shape (n_points, n_coefficients)."""
+        above, below, _, unit = self.points
+        return _slopes(above, below, x) / unit[:, None]
 
     def least_squares(self) -> Solution:
-        """Levenberg–Marquardt from the best of several rounds of a linearised problem."""
+        """The least sum of squared errors, by Levenberg and Marquardt."""
+        found = cast("Any", optimize).least_squares(
+            self.errors, self._start(), self.slopes, method="lm", x_scale="jac", ftol=CONVERGED,
+            xtol=CONVERGED, gtol=CONVERGED,
+        )  # fmt: skip
+        return Solution(self, found.x)
+
+    def _start(self) -> Values:
+        """The best of several rounds of A x − g(1 + B x) over the 1 + B x before, each linear.
+
+        Coefficients are bounded so that Q is 1 or above.
+        """
         above, below, g, unit = self.points
-
-        def residuals(x: Values) -> Values:
-            with np.errstate(all="ignore"):
-                errors = (above @ x / (1 + below @ x) - g) / unit
-            return np.nan_to_num(errors, nan=1e100, posinf=1e100, neginf=-1e100)
-
-        def slopes(x: Values) -> Values:
-            return _slopes(above, below, x) / unit[:, None]
-
-        below_before = np.ones(g.size)
-        start, least = np.zeros(self.n_coefficients), math.inf
-        bounds = self.no_pole_bounds
+        bounds = np.full((2, self.n_coefficients), [[-math.inf], [math.inf]])
+        for i, target in enumerate(self.targets):
+            bounds[int(target.anchor > target.t.min()), self.columns(i)[1]] = 0.0
+        denominator, best, least = np.ones(g.size), np.zeros(self.n_coefficients), math.inf
         for _ in range(LINEAR_ROUNDS):
-            weight = 1 / (unit * below_before)
+            weight = 1 / (unit * denominator)
             rows = (above - g[:, None] * below) * weight[:, None]
             sizes = np.linalg.norm(rows, axis=0)
             sizes[sizes == 0] = 1.0
             linear = cast("Any", optimize).lsq_linear(
-                rows / sizes, g * weight, bounds, method="bvls"
+                rows / sizes, g * weight, tuple(bounds), method="bvls"
             )
             x = linear.x / sizes
-            below_before = 1 + below @ x
-            error = float(np.sum(residuals(x) ** 2))
+            denominator, error = 1 + below @ x, float(np.sum(self.errors(x) ** 2))
             if error < least:
-                start, least = x, error
-        found = cast("Any", optimize).least_squares(
-            residuals, start, slopes, method="lm", x_scale="jac", ftol=CONVERGED, xtol=CONVERGED,
-            gtol=CONVERGED,
-        )  # fmt: skip
-        return Solution(self, found.x)
+                best, least = x, error
+        return best
 
     def minimax(self, start: Values) -> Solution:
-        """The least level within which all errors can be, by bisection from a curve.
-
-        Whether they can is a linear program: |A x − g(1 + B x)| ≤ level · unit · (1 + B x).
-        """
-        above, below, g, unit = self.points
-        best, low = start, 0.0
-        first = high = float(np.max(np.abs(_errors(above, below, g, unit, start))))
-        # The program is for the change of the coefficients, scaled, as its tolerances are absolute.
-        sizes = first * np.maximum(np.abs(start), 1e-9 * np.max(np.abs(start)))
-        weight = 1 / (first * unit * (1 + below @ start))
-        cost, free = np.append(np.zeros(start.size), -1.0), [(None, None)] * start.size
+        """The least level within which all errors can be, by bisection from a curve."""
+        best, low, high = start, 0.0, float(np.max(np.abs(self.errors(start))))
+        _, _, g, unit = self.points
         least = ROUNDING * float(np.median(g / unit))
         for _ in range(BISECTIONS):
             if high - low <= PRECISION * high or high <= least:
                 break
             level = 0.5 * (low + high)
-            rows, right = list[Values](), list[Values]()
-            for sign in (1, -1):
-                limit = sign * g + level * unit
-                rows.append((sign * above - limit[:, None] * below) * weight[:, None])
-                right.append(limit * weight - rows[-1] @ start)
-            left = np.hstack([np.concatenate(rows) * sizes, np.ones((2 * g.size, 1))])
-            bounds = [*free, (None, level / first)]  # of the changes, and of what is to spare
-            found = cast("Any", optimize).linprog(
-                cost, left, np.concatenate(right), bounds=bounds, method="highs"
-            )
-            low_before, low = low, level
-            if found.x is not None and found.x[-1] >= 0:
-                x = start + found.x[:-1] * sizes
-                largest = float(np.max(np.abs(_errors(above, below, g, unit, x))))
-                if largest < high and np.all(below @ x > -1):
-                    best, low, high = x, low_before, largest
+            x = self._within(level, start)
+            largest = math.inf if x is None else float(np.max(np.abs(self.errors(x))))
+            if x is None or largest >= high:
+                low = level
+            else:
+                best, high = x, largest
         return Solution(self, best)
+
+    def _within(self, level: float, start: Values) -> Values | None:
+        """Coefficients of a curve whose errors are within the level; None if there is none.
+
+        A linear program: |A x − g(1 + B x)| + spare ≤ level · unit · (1 + B x), for most to spare.
+        It is for the change from `start` and scaled, because the solver's tolerances are absolute.
+        """
+        above, below, g, unit = self.points
+        sizes = level * np.maximum(np.abs(start), SMALLEST_STEP * np.max(np.abs(start)))
+        weight = 1 / (level * unit * (1 + below @ start))
+        rows, right = list[Values](), list[Values]()
+        for sign in (1, -1):
+            limit = sign * g + level * unit
+            rows.append((sign * above - limit[:, None] * below) * weight[:, None])
+            right.append(limit * weight - rows[-1] @ start)
+        found = cast("Any", optimize).linprog(
+            np.append(np.zeros(start.size), -1.0),
+            np.hstack([np.concatenate(rows) * sizes, np.ones((2 * g.size, 1))]),
+            np.concatenate(right),
+            bounds=[*[(None, None)] * start.size, (None, 1.0)],
+            method="highs",
+        )
+        if found.x is None or found.x[-1] < 0:
+            return None
+        x = start + found.x[:-1] * sizes
+        return x if np.all(below @ x > -1) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,15 +261,9 @@ class Solution:
     x: Values
 
     @cached_property
-    def errors(self) -> Values:
-        """The errors at the points, in their units."""
-        return _errors(*self.problem.points, self.x)
-
-    @cached_property
     def covariance(self) -> Values:
         """The covariance of the coefficients; infinite where the points do not determine them."""
-        above, below, _, unit = self.problem.points
-        slopes = _slopes(above, below, self.x) / unit[:, None]
+        slopes = self.problem.slopes(self.x)
         sizes = np.linalg.norm(slopes, axis=0)
         if not np.all(sizes > 0):
             return np.full((self.x.size, self.x.size), math.inf)
@@ -273,7 +277,8 @@ class Solution:
         """Variance of the points about the curve, in their units; rounding at least."""
         g, unit = self.problem.points[2:]
         least = float(np.sum((ROUNDING * g / unit) ** 2))
-        return max(float(np.sum(self.errors**2)), least) / (self.errors.size - self.x.size)
+        errors = self.problem.errors(self.x)
+        return max(float(np.sum(errors**2)), least) / (errors.size - self.x.size)
 
     @property
     def predicted_error(self) -> float:
@@ -339,11 +344,6 @@ class Solution:
         errors = np.sqrt(np.maximum(np.diag(covariance), 0.0)).tolist()
         rows: list[list[float]] = covariance.tolist()
         return Quotient(*sides, tuple(errors[:zero]), tuple(errors[zero:]), tuple(map(tuple, rows)))
-
-
-def _errors(above: Values, below: Values, g: Values, unit: Values, x: Values) -> Values:
-    """The errors of a curve at points, in their units."""
-    return (above @ x / (1 + below @ x) - g) / unit
 
 
 def _slopes(above: Values, below: Values, x: Values) -> Values:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -137,20 +136,11 @@ def _piece_lines(piece: Piece) -> list[str]:
     if not isinstance(rational, Quotient):
         arguments = ", ".join(map(repr, _barycentric(rational).values()))
         return [*lines, f"    found[inside] = {prefactor}_barycentric(t, {arguments})"]
-    return [
-        *lines,
-        f"    above = {_horner(rational.numerator)}",
-        f"    below = {_horner(rational.denominator)}",
-        f"    found[inside] = {prefactor}(above / below)",
-    ]
-
-
-def _horner(coefficients: Sequence[float]) -> str:
-    *inner, last = map(repr, coefficients)
-    text = f"{last} + 0 * t" if not inner else last
-    for coefficient in reversed(inner):
-        text = f"{coefficient} + t * ({text})"
-    return text
+    above, below = (
+        f"np.polyval({list(reversed(side))!r}, t)"
+        for side in (rational.numerator, rational.denominator)
+    )
+    return [*lines, f"    found[inside] = {prefactor}({above} / {below})"]
 
 
 def _piece(piece: Piece) -> dict[str, Any]:

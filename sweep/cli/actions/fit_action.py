@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import typer
 
@@ -120,11 +120,12 @@ def _print_curve(curve: MasterCurve) -> None:
         if each is not None
     ]
     print_section(rows, ("relative", "greatest", "at", "rms"))
-    coefficients = [row for piece in curve.pieces for row in _coefficients(piece, name)]
-    if coefficients:
-        for piece in filter(lambda piece: any(_coefficients(piece, name)), curve.pieces):
-            print(_formula(piece, curve.variable))
-        print_section(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
+    if curve.method == "aaa":  # whose numbers are values at points
+        return
+    for piece in curve.pieces:
+        print(_formula(piece, curve.variable))
+    rows = [row for piece in curve.pieces for row in _coefficients(piece, name)]
+    print_section(rows, ("piece", "of t to the", "coefficient", "standard error"))
 
 
 def _formula(piece: Piece, variable: ScalingVariable) -> str:
@@ -137,10 +138,8 @@ def _formula(piece: Piece, variable: ScalingVariable) -> str:
 
 
 def _coefficients(piece: Piece, name: str) -> Iterator[tuple[str, str, str, str]]:
-    """Rows of a table; none for AAA, whose numbers are values at points."""
-    rational = piece.rational
-    if not isinstance(rational, Quotient):
-        return
+    """Rows of a table."""
+    rational = cast("Quotient", piece.rational)
     where = f"{name} from {piece.low:.4g} to {piece.high:.4g}"
     for part, values, errors in (
         ("above", rational.numerator, rational.numerator_errors),
