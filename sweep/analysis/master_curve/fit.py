@@ -22,7 +22,14 @@ from sweep.analysis.master_curve.points import (
     positive,
     refuse_exponent,
 )
-from sweep.analysis.master_curve.solve import Degrees, Quotient, Target, adaptive, quotients
+from sweep.analysis.master_curve.solve import (
+    Degrees,
+    Ends,
+    Quotient,
+    Target,
+    adaptive,
+    quotients,
+)
 from sweep.analysis.scales import difference
 from sweep.errors import SweepError
 from sweep.wording import nearest
@@ -78,27 +85,10 @@ def fit(
     if variable not in VARIABLES:
         raise SweepError(f"unknown variable {variable!r}; {nearest(str(variable), VARIABLES)}")
     kind = VARIABLES[variable]
-    if points.beta.size:  # contacts of constant load have no place over β
-        points = points.parted(positive(*kind.collapse(points)))
-    points = points.with_profile()
-    exponent = _single(points, "profile_exponent")
-    refuse_exponent(exponent)
-    if variable == "beta" and not np.isnan(points.phase).all():
-        _single(points, "phase")
-    x, _ = kind.collapse(points)
-    low, high = _limits(kind, choices, x)
-    inside = (x >= low) & (x <= high)
-    if not inside.any():
-        cure = f"use a range from {x.min():.4g} to {x.max():.4g}"
-        only = f"all are at {x.min():.4g}, and a fit needs several values: sweep over {variable}"
-        raise SweepError(
-            f"{points.source!r} has no points with {variable} from {low:g} to {high:g}"
-            f"{points.left_out_text()}; {cure if x.min() < x.max() else only}"
-        )
-    points = points.where(inside)
+    points, (low, high) = _in_range(points, kind, choices)
     x, energy = kind.collapse(points)
     _refuse_extremes(points.source, kind, x, energy)
-    intervals = _intervals(kind, choices, low, high, exponent)
+    intervals = _intervals(kind, choices, low, high, float(points.profile_exponent[0]))
     _refuse_too_few(variable, intervals, x)
     unit = _units(points, energy, choices.weights)
     method, pieces = choices.method, None
@@ -108,6 +98,29 @@ def fit(
     pieces = pieces or _quotients(method, intervals, x, energy, unit)
     curve = MasterCurve(kind, choices, method, tuple(pieces), points, x, energy)
     return replace(curve, notes=(*points.notes, *notes_on(curve)))
+
+
+def _in_range(
+    points: ContactEnergies, kind: ScalingVariable, choices: Choices
+) -> tuple[ContactEnergies, Ends]:
+    """The points of one curve that are in the range, and the range."""
+    if points.beta.size:  # contacts of constant load have no place over β
+        points = points.parted(positive(*kind.collapse(points)))
+    points = points.with_profile()
+    refuse_exponent(_single(points, "profile_exponent"))
+    if kind.name == "beta" and not np.isnan(points.phase).all():
+        _single(points, "phase")
+    x, _ = kind.collapse(points)
+    low, high = _limits(kind, choices, x)
+    inside = (x >= low) & (x <= high)
+    if not inside.any():
+        cure = f"use a range from {x.min():.4g} to {x.max():.4g}"
+        only = f"all are at {x.min():.4g}, and a fit needs several values: sweep over {kind.name}"
+        raise SweepError(
+            f"{points.source!r} has no points with {kind.name} from {low:g} to {high:g}"
+            f"{points.left_out_text()}; {cure if x.min() < x.max() else only}"
+        )
+    return points.where(inside), (low, high)
 
 
 def _single(points: ContactEnergies, name: str) -> float:
@@ -122,7 +135,7 @@ def _single(points: ContactEnergies, name: str) -> float:
     return float(values[0])
 
 
-def _limits(kind: ScalingVariable, choices: Choices, x: Values) -> tuple[float, float]:
+def _limits(kind: ScalingVariable, choices: Choices, x: Values) -> Ends:
     low, high = choices.limits or kind.limits
     inside = x[(x >= low) & (x <= high)]
     if choices.limits is not None or np.unique(inside).size < 2:

@@ -355,28 +355,36 @@ def _slopes(above: Values, below: Values, x: Values) -> Values:
 def quotients(method: str, targets: Sequence[Target], highest: Sequence[Degrees]) -> list[Quotient]:
     """The pieces of a curve, by "least_squares" or "minimax", of these degrees or lower ones.
 
-    The degrees are those of the least predicted error by least squares. A curve with a pole in its
-    range is not taken. Of more than MAX_POINTS points, as many are used to choose the degrees, and
-    for minimax.
+    The degrees are those of the least predicted error by least squares, of one piece after the
+    other. A curve with a pole in its range is not taken. Of more than MAX_POINTS points, as many
+    are used to choose the degrees, and for minimax.
     """
     size = float(np.median(np.concatenate([target.g for target in targets])))
     scaled = [replace(each, g=each.g / size, unit=each.unit / size) for each in targets]
     every = -(-sum(target.t.size for target in targets) // MAX_POINTS)
     thinned = [target.thinned(every) for target in scaled]
-    lower = [
-        [Degrees(p, q) for p in range(each.numerator + 1) for q in range(each.denominator + 1)]
-        for each in highest
-    ]
-    problems = [Problem(thinned, degrees) for degrees in product(*lower)]
-    n_points = sum(target.t.size for target in thinned)
-    solutions = [each.least_squares() for each in problems if each.n_coefficients < n_points]
-    solutions.sort(key=lambda solution: solution.predicted_error)
+    chosen = [Degrees(min(each.numerator, 1), 0) for each in highest]
+    solutions = list[Solution]()
+    for i in [*reversed(range(len(highest)))] * len(highest):
+        solutions = _by_error(thinned, chosen, i, highest[i])
+        chosen[i] = solutions[0].problem.degrees[i]
     if method == "minimax":
         fits = ((each.problem.minimax(each.x), each.predicted_error) for each in solutions)
         near = (each for each, least in fits if each.predicted_error <= MAX_WORSE * least)
         found = next(near, solutions[0]).quotients(size)
         return [Quotient(each.numerator, each.denominator) for each in found]
-    return Problem(scaled, solutions[0].problem.degrees).least_squares().quotients(size)
+    return Problem(scaled, chosen).least_squares().quotients(size)
+
+
+def _by_error(
+    targets: Sequence[Target], chosen: Sequence[Degrees], i: int, highest: Degrees
+) -> list[Solution]:
+    """Curves whose piece i has these degrees or lower ones, by their predicted error."""
+    lower = product(range(highest.numerator + 1), range(highest.denominator + 1))
+    problems = [Problem(targets, [*chosen[:i], Degrees(p, q), *chosen[i + 1 :]]) for p, q in lower]
+    n_points = sum(target.t.size for target in targets)
+    solutions = [each.least_squares() for each in problems if each.n_coefficients < n_points]
+    return sorted(solutions, key=lambda solution: solution.predicted_error)
 
 
 def adaptive(t: Values, g: Values, tolerance: float, ends: Ends) -> AAA | None:
