@@ -32,7 +32,7 @@ def fit(
     method: Annotated[str, option("NAME", "least_squares, minimax or aaa.")] = "least_squares",
     degrees: Annotated[
         str | None,
-        option("P/Q", "Degrees of each piece, such as 4/3 or 1/0,1/2; needs --variable."),
+        option("P/Q", "Highest degrees of each piece, such as 4/3 or 1/0,1/2; needs --variable."),
     ] = None,
     limits: Annotated[
         tuple[float, float] | None,

@@ -134,7 +134,7 @@ def test_the_coefficients_of_the_table_give_the_errors_of_the_table() -> None:
         )  # fmt: skip
         error = np.max(np.abs(eval(prefactor, {"x": x}) * p / q / exact[curve](x) - 1))
         (worst,) = (
-            row["worst"] for row in tables["fits"]
+            row["greatest"] for row in tables["fits"]
             if (row["curve"], row["formula"]) == (curve, "ours, least squares")
         )  # fmt: skip
         assert error <= worst + 1e-5

@@ -6,6 +6,7 @@ curve([0.5, 2.0]), curve.error.greatest
 write(curve, Path("fits"))           # coefficients as JSON, a function as Python
 """
 
+from sweep.analysis.master_curve.curve import Choices, Distance, MasterCurve, Piece, distance
 from sweep.analysis.master_curve.fit import fit
 from sweep.analysis.master_curve.points import (
     UNITS,
@@ -16,9 +17,8 @@ from sweep.analysis.master_curve.points import (
     load,
     read_csv,
 )
-from sweep.analysis.master_curve.rational import Choices, Distance, MasterCurve, Piece, distance
+from sweep.analysis.master_curve.solve import Degrees, Quotient
 from sweep.analysis.master_curve.write import as_json, write
-from sweep.analysis.quotients import Degrees, Quotient
 
 __all__ = [
     "UNITS", "VARIABLES", "Choices", "ContactEnergies", "Degrees", "Distance", "MasterCurve",

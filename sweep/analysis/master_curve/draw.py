@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sweep.analysis.figures import new_figure, plain_ticks
+from sweep.analysis.master_curve.curve import MasterCurve
 from sweep.analysis.master_curve.points import ContactEnergies
-from sweep.analysis.master_curve.rational import MasterCurve
 from sweep.analysis.scales import evenly
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
 from sweep.work import Values

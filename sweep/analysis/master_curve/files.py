@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from sweep.analysis.figures import save
+from sweep.analysis.master_curve.curve import MasterCurve
 from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
 from sweep.analysis.master_curve.points import VARIABLES, ContactEnergies
-from sweep.analysis.master_curve.rational import MasterCurve
 from sweep.analysis.master_curve.write import file_names, write
 from sweep.work import Values
 

@@ -14,7 +14,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.analysis.quotients import Degrees
 from sweep.analysis.scales import ROUNDING, difference, merged
 from sweep.analysis.view import in_unit
 from sweep.config.csv_table import csv_table
@@ -148,7 +147,6 @@ class ScalingVariable:
     energy: str  # symbol of the ordinate
     limits: tuple[float, float]  # the paper's; an infinite end is that of the points
     power: int  # W grows as x to this power at the lower end
-    degrees: Degrees  # of a single piece
 
     def collapse(self, points: ContactEnergies) -> tuple[Values, Values]:
         """x and the energy; SweepError for ξ without δ."""
@@ -162,8 +160,8 @@ class ScalingVariable:
 
 
 VARIABLES = {
-    "xi": ScalingVariable("xi", "ξ = β/δ", "W̄δ", (0.0, 4.0), 1, Degrees(4, 5)),
-    "beta": ScalingVariable("beta", "β", "W̄", (0.1, math.inf), -1, Degrees(4, 3)),
+    "xi": ScalingVariable("xi", "ξ = β/δ", "W̄δ", (0.0, 4.0), 1),
+    "beta": ScalingVariable("beta", "β", "W̄", (0.1, math.inf), -1),
 }
 KNOWN = ("delta", "phase", "profile_exponent")  # of a contact; NaN where unknown
 OPTIONAL = (*KNOWN, "sigma")  # columns that may be unknown

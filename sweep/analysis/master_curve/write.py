@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sweep.analysis.barycentric import Barycentric
-from sweep.analysis.master_curve.rational import MasterCurve, Piece
-from sweep.analysis.quotients import Quotient
+from sweep.analysis.master_curve.curve import MasterCurve, Piece
+from sweep.analysis.master_curve.solve import AAA, ROUNDING, Quotient
 from sweep.exporting import write_texts
 
 ERRORS_AT = 20  # parts of a piece's range
@@ -51,6 +50,25 @@ def as_json(curve: MasterCurve) -> dict[str, Any]:
     }
 
 
+def error_text(error: float) -> str:
+    """A relative error to three digits; below ROUNDING points do not determine it."""
+    return f"{error:.3g}" if error >= ROUNDING else _below(ROUNDING)
+
+
+def determined(value: float, error: float) -> tuple[str, str]:
+    """A coefficient to two digits of its standard error, and that error; 0 if there is none."""
+    if error == 0:
+        return f"{value:.6g}", ""
+    if error < ROUNDING * abs(value):
+        return f"{value:.9g}", _below(ROUNDING * abs(value))
+    last = math.floor(math.log10(error)) - 1
+    return f"{value:.{max(-last, 0)}f}", f"{error:.2g}"
+
+
+def _below(bound: float) -> str:
+    return f"< {bound:.0e}".replace("e-0", "e-")
+
+
 def python_text(curve: MasterCurve) -> str:
     """A module with one function, `energy`."""
     name = curve.variable.name
@@ -60,8 +78,7 @@ def python_text(curve: MasterCurve) -> str:
     parts += [f"    x = np.asarray({name}, dtype=float)", "    found = np.full(x.shape, np.nan)"]
     for piece in curve.pieces:
         parts += _piece_lines(piece)
-    barycentric = any(isinstance(piece.rational, Barycentric) for piece in curve.pieces)
-    return "\n".join([*parts, "    return found[()]", BARYCENTRIC if barycentric else ""])
+    return "\n".join([*parts, "    return found[()]", BARYCENTRIC * (curve.method == "aaa")])
 
 
 BARYCENTRIC = '''
@@ -84,13 +101,13 @@ def _head(curve: MasterCurve) -> str:
         "",
         f"Fitted to {curve.error.n_points} points of {_quoted(Path(curve.points.source).name)} "
         f"({curve.method}, {curve.n_coefficients} coefficients), {_range(curve)}.",
-        f"Relative error against the points: at most {curve.error.greatest:.2e}, at "
-        f"{curve.variable.name} = {curve.error.where:.4g}; rms {curve.error.rms:.2e}.",
+        f"Relative error against the points: at most {error_text(curve.error.greatest)}, at "
+        f"{curve.variable.name} = {curve.error.where:.4g}; rms {error_text(curve.error.rms)}.",
     ]
     if curve.from_theory:
         lines.append(
             "Against the closed form for vanishing normal amplitude, over the whole range: at most "
-            f"{curve.from_theory.greatest:.2e}."
+            f"{error_text(curve.from_theory.greatest)}."
         )
     for name, (least, greatest) in curve.constants.items():
         lines.append(f"{name}: {least:.12g}" + (f" to {greatest:.12g}" if greatest > least else ""))
@@ -116,47 +133,37 @@ def _piece_lines(piece: Piece) -> list[str]:
     rooted = "np.sqrt(np.maximum(x[inside] - 1, 0) / x[inside])"
     lines.append(f"    t = {rooted if piece.has_core else 'x[inside]'}")
     rational = piece.rational
-    if isinstance(rational, Barycentric):
-        arguments = ", ".join(repr(getattr(rational, n)) for n in ("support", "values", "weights"))
+    if not isinstance(rational, Quotient):
+        arguments = ", ".join(map(repr, _barycentric(rational).values()))
         return [*lines, f"    found[inside] = {prefactor}_barycentric(t, {arguments})"]
-    return [
-        *lines,
-        f"    above = {_horner(rational.numerator)}",
-        f"    below = {_horner(rational.denominator)}",
-        f"    found[inside] = {prefactor}(above / below)",
-    ]
-
-
-def _horner(coefficients: Sequence[float]) -> str:
-    *inner, last = map(repr, coefficients)
-    text = f"{last} + 0 * t" if not inner else last
-    for coefficient in reversed(inner):
-        text = f"{coefficient} + t * ({text})"
-    return text
+    above, below = (
+        f"np.polyval({list(reversed(side))!r}, t)"
+        for side in (rational.numerator, rational.denominator)
+    )
+    return [*lines, f"    found[inside] = {prefactor}({above} / {below})"]
 
 
 def _piece(piece: Piece) -> dict[str, Any]:
     rational = piece.rational
     described: dict[str, Any] = {
         "range": [piece.low, piece.high],
-        "method": piece.method,
         "prefactor": f"x^{piece.power}",
         "argument": "(1 - 1/x)^(1/2)" if piece.has_core else "x",
-        "n_coefficients": rational.n_coefficients,
+        "n_coefficients": piece.n_coefficients,
     }
-    numbers = asdict(rational)
-    if isinstance(rational, Barycentric):
-        return {**described, "form": "barycentric", **numbers}
-    del numbers["pinned"]
-    standard_error = _standard_error(piece, rational)
-    return {**described, "form": "quotient", **numbers, "standard_error": standard_error}
-
-
-def _standard_error(piece: Piece, rational: Quotient) -> dict[str, list[float]] | None:
-    """Relative standard error of the curve at some x of the piece."""
+    if not isinstance(rational, Quotient):
+        return {**described, "form": "barycentric", **_barycentric(rational)}
     x = np.linspace(piece.low, piece.high, ERRORS_AT + 1)[piece.low == 0 :]
     t = piece.argument(x)
     error = rational.standard_error(t)
-    if error is None:
-        return None
-    return {"x": x.tolist(), "relative": (error / np.abs(rational(t))).tolist()}
+    relative = None if error is None else (error / np.abs(rational(t))).tolist()
+    standard_error = relative and {"x": x.tolist(), "relative": relative}
+    return {
+        **described, "form": "quotient", **asdict(rational), "standard_error": standard_error
+    }  # fmt: skip
+
+
+def _barycentric(rational: AAA) -> dict[str, list[float]]:
+    """Σ w_j f_j/(t − t_j) over Σ w_j/(t − t_j): the points t_j, the values f_j, the weights w_j."""
+    names = {"support": "support_points", "values": "support_values", "weights": "weights"}
+    return {name: getattr(rational, own).tolist() for name, own in names.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import typer
 
@@ -24,6 +24,7 @@ from sweep.analysis.master_curve import as_json as plain
 from sweep.analysis.master_curve import fit as fit_curve
 from sweep.analysis.master_curve.files import remove_others, write_all
 from sweep.analysis.master_curve.points import ScalingVariable
+from sweep.analysis.master_curve.write import determined, error_text
 from sweep.cli.parameters import chosen
 from sweep.cli.printing import print_json, print_section, print_warning
 from sweep.cli.stopping import interruptible
@@ -114,16 +115,17 @@ def _print_curve(curve: MasterCurve) -> None:
         "points from closed form, δ → 0": curve.points_from_theory,
     }
     rows = [
-        (label, f"{each.greatest:.3g}", f"{name} = {each.where:.4g}", f"{each.rms:.3g}")
+        (label, error_text(each.greatest), f"{name} = {each.where:.4g}", error_text(each.rms))
         for label, each in compared.items()
         if each is not None
     ]
     print_section(rows, ("relative", "greatest", "at", "rms"))
-    coefficients = [row for piece in curve.pieces for row in _coefficients(piece, name)]
-    if coefficients:
-        for piece in filter(lambda piece: any(_coefficients(piece, name)), curve.pieces):
-            print(_formula(piece, curve.variable))
-        print_section(coefficients, ("piece", "of t to the", "coefficient", "standard error"))
+    if curve.method == "aaa":  # whose numbers are values at points
+        return
+    for piece in curve.pieces:
+        print(_formula(piece, curve.variable))
+    rows = [row for piece in curve.pieces for row in _coefficients(piece, name)]
+    print_section(rows, ("piece", "of t to the", "coefficient", "standard error"))
 
 
 def _formula(piece: Piece, variable: ScalingVariable) -> str:
@@ -136,18 +138,15 @@ def _formula(piece: Piece, variable: ScalingVariable) -> str:
 
 
 def _coefficients(piece: Piece, name: str) -> Iterator[tuple[str, str, str, str]]:
-    """Rows of a table; none for AAA, whose numbers are values at points."""
-    rational = piece.rational
-    if not isinstance(rational, Quotient):
-        return
+    """Rows of a table."""
+    rational = cast("Quotient", piece.rational)
     where = f"{name} from {piece.low:.4g} to {piece.high:.4g}"
     for part, values, errors in (
         ("above", rational.numerator, rational.numerator_errors),
         ("below", rational.denominator, rational.denominator_errors),
     ):
         for k, value in enumerate(values):
-            error = f"{errors[k]:.2g}" if errors and (part, k) != ("below", rational.pinned) else ""
-            yield where, f"{k}, {part}", f"{value:.8g}", error
+            yield where, f"{k}, {part}", *determined(value, errors[k] if errors else 0.0)
 
 
 def _degrees(text: str | None) -> tuple[Degrees, ...]:

@@ -26,6 +26,7 @@ from sweep.analysis.master_curve import (
     from_dataset,
 )
 from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
+from sweep.analysis.master_curve.solve import ROUNDING
 from sweep.analysis.traces import plot_trace
 from sweep.theory import mdr_contact as theory
 from tests.validation.comparison import Ours, Row, computed, constants, figures
@@ -69,7 +70,6 @@ FITS = {  # ours: label, and what is chosen in place of least squares
     },
     "beta": {"ours, minimax": Choices(method="minimax")},
 }
-ROUNDING = 1e-12  # a relative standard error below this is rounding
 
 Values = NDArray[np.float64]
 
