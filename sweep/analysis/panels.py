@@ -127,9 +127,8 @@ def _draw_map(axes: Axes, shown: Slice) -> ScalarMappable:
         outlines = shown.refined.outlines
         names = [str(axis.name) for axis in shown.axes]
         _outline_cells(axes, *(outlines[name].T * shown.scales(name)[1] for name in names))
-    draw_class_borders(axes, x, y, shown)
-    draw_theory_borders(axes, x, y, shown)
-    # Contours end in the middle of the outer cells; an axis would end there with them.
+    draw_class_borders(axes, sides, heights, shown)
+    draw_theory_borders(axes, shown)
     axes.set(xlim=sides[[0, -1]], ylim=heights[[0, -1]])
     _limit(axes, shown, *shown.axes)
     return mesh
@@ -225,9 +224,9 @@ def _draw_lines(axes: Axes, shown: Slice, label: str = "") -> None:
     if len(values) == 1 and along.name not in shown.numbered and not label:
         _mark_missing(axes, x, values[0])
         if not np.isfinite(values).any():
-            axes.set(xlim=edges(x)[[0, -1]])
+            axes.set(xlim=edges(x, axes.get_xscale())[[0, -1]])
         _draw_band(axes, x, shown.dataset, shown.name, shown.scales(shown.name)[1])
-        mark_theory_borders(axes, x, shown)
+        mark_theory_borders(axes, shown)
         if not shown.names:
             mark_classes(axes, x, shown)
     _limit(axes, shown, along, shown.output)
@@ -362,4 +361,4 @@ def _mark_missing(axes: Axes, x: Values, line: Values) -> None:
     """Hatch the cells of points without a value, over the full height."""
     missing = ~np.isfinite(line)
     if missing.any():
-        shade(axes, edges(x), missing, **NO_VALUE)
+        shade(axes, edges(x, axes.get_xscale()), missing, **NO_VALUE)

@@ -7,6 +7,7 @@ import tomllib
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.patches import PathPatch
 
 import sweep
 from sweep.analysis import cuts, plots
@@ -21,6 +22,7 @@ from sweep.shipped import configs_folder, shipped_configs
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import Arrays
 from sweep.theory import friction_oscillator as theory
+from sweep.theory.mdr_contact import slip_depth
 
 CONSTANTS = {
     "mass": 1.0, "gravity": 10.0, "friction": 0.1, "stiffness": 0.0, "damping": 0.0,
@@ -85,8 +87,17 @@ def mesh_of(figure):
     return mesh
 
 
-def contours_of(axes):
-    return [artist for artist in axes.collections if hasattr(artist, "levels")]
+def theory_of(axes):
+    """The vertices of the lines of theory, by their label without "theory: "; NaN between lines."""
+    drawn = {line.get_label(): line.get_xydata() for line in axes.get_lines()}
+    of_theory = {label: drawn[label] for label in drawn if label.startswith("theory: ")}
+    return {label.removeprefix("theory: "): line for label, line in of_theory.items()}
+
+
+def computed_borders(axes):
+    """The ends of the edges between cells of different classes, (n_edges, 2, 2)."""
+    ends = [patch.get_path().vertices for patch in axes.patches if isinstance(patch, PathPatch)]
+    return np.concatenate(ends).reshape(-1, 2, 2)
 
 
 def within(figure):
@@ -194,21 +205,69 @@ def test_a_map_has_values_in_the_right_cells(surface):
 
 
 def test_borders_agree_with_theory(surface):
-    """Two computed borders, within a cell, and the two of theory."""
-    contours = contours_of(plots.draw(surface).axes[0])
-    assert len(contours) == 4
-    step = BASE_ACCELERATION[1] - BASE_ACCELERATION[0]
-    limits = [1 / theory.CRITICAL_RATIO, 1.0]
-    borders = []
-    for contour in contours:
-        friction, a0 = np.concatenate(contour.get_paths()[0].to_polygons(closed_only=False)).T
-        ratio = np.median(a0 / (10 * friction))
-        nearest = min(limits, key=lambda limit: abs(limit - ratio))
-        growth = FRICTION[1] / FRICTION[0]
-        slack = step + 10 * friction * nearest * (growth - 1)
-        assert np.all(np.abs(a0 - nearest * 10 * friction) <= slack)
-        borders.append(nearest)
-    assert sorted(borders) == sorted(2 * limits)
+    """Those computed, within a cell of one or the other; those of theory, to the fine grid."""
+    axes = plots.draw(surface).axes[0]
+    friction, a0 = computed_borders(axes).mean(axis=1).T
+    step, growth = BASE_ACCELERATION[1] - BASE_ACCELERATION[0], FRICTION[1] / FRICTION[0]
+    limits = np.array([1 / theory.CRITICAL_RATIO, 1.0])[:, None]
+    slack = step + 10 * friction * limits * (growth - 1)
+    assert np.all(np.any(np.abs(a0 - 10 * friction * limits) <= slack, axis=0))
+    drawn = theory_of(axes)
+    assert list(drawn) == ["μg/a₀ = 1", "μg/a₀ = 2/√(π²+4)"]
+    for line, limit in zip(drawn.values(), limits[::-1], strict=True):
+        friction, a0 = line[~np.isnan(line[:, 0])].T
+        np.testing.assert_allclose(a0, 10 * friction * limit, rtol=1e-3)
+
+
+def test_computed_borders_run_along_the_edges_of_cells(surface):
+    """On a logarithmic axis they used to step at the arithmetic mean of two points."""
+    axes = plots.draw(surface).axes[0]
+    sides, heights = edges(FRICTION, "log"), edges(BASE_ACCELERATION, "linear")
+    regime = surface["regime"].values.astype(float)
+    drawn = {tuple(np.round(ends.ravel(), 9)) for ends in computed_borders(axes)}
+    expected = {
+        (sides[i + 1], heights[j], sides[i + 1], heights[j + 1])
+        for i, j in np.argwhere(regime[1:] != regime[:-1])
+    } | {
+        (sides[i], heights[j + 1], sides[i + 1], heights[j + 1])
+        for i, j in np.argwhere(regime[:, 1:] != regime[:, :-1])
+    }
+    assert drawn == {tuple(np.round(ends, 9)) for ends in expected}
+    corners = np.asarray(mesh_of(plots.draw(surface)).get_coordinates())
+    np.testing.assert_allclose(corners[0, :, 0], sides)
+
+
+def test_no_border_is_drawn_next_to_points_without_a_value(flawed):
+    missing = np.isin(flawed["status"].values, (Status.diverged, Status.failed))
+    flawed = flawed.assign(regime=flawed["regime"].copy(data=np.where(missing, 0, 1)))
+    assert not [p for p in plots.draw(flawed).axes[0].patches if isinstance(p, PathPatch)]
+
+
+def test_theory_is_drawn_on_a_fine_grid_of_its_own():
+    """With three deltas, xi = (R_A + R_B)/2 used to hang in arcs between them."""
+    axes = {"beta": {"geomspace": [0.05, 10, 15]}, "delta": {"values": [0.2, 0.5, 0.8]}}
+    document = {"model": "mdr_contact", "parameters": {"phase": "60 degree"}, "axes": axes}
+    axes = plots.draw(sweep.run(document, store=None), view=View(y="delta")).axes[0]
+    beta, delta = theory_of(axes)["ξ = (R_A + R_B)/2"][:-1].T
+    np.testing.assert_allclose(beta / delta, slip_depth(beta, np.radians(60)), rtol=1e-3)
+    assert (delta.min(), delta.max()) == pytest.approx((0.05, 0.95), abs=0.01)
+    assert delta.size > 100
+
+
+def test_theory_follows_derived_parameters():
+    """Gravity is N/m here, which is no straight line between four masses."""
+    parameters = {"normal_force": 10, "friction": 0.5, "angular_frequency": "1 turn/s"}
+    document = {
+        "model": "friction_oscillator",
+        "parameters": {**parameters, "start_cycle": 4, "end_cycle": 8},
+        "axes": {
+            "mass": {"values": [1, 2, 4, 10]},
+            "base_acceleration": {"linspace": [0.5, 8, 12]},
+        },
+    }
+    axes = plots.draw(sweep.run(document, store=None), view=View(y="base_acceleration")).axes[0]
+    mass, a0 = theory_of(axes)["μg/a₀ = 1"][:-1].T
+    np.testing.assert_allclose(a0 * mass, 5.0, rtol=1e-3)
 
 
 def test_classes_are_named_inside_their_regions(surface):
@@ -266,8 +325,10 @@ def test_the_legend_has_computed_borders_and_those_of_theory(constants, of_theor
 
 
 def test_no_borders_of_theory_for_unknown_models(surface):
-    assert len(contours_of(plots.draw(surface.assign_attrs(model="unheard of")).axes[0])) == 2
-    assert len(contours_of(plots.draw(surface.assign_attrs(model="unheard_of")).axes[0])) == 2
+    for name in ("unheard of", "unheard_of"):
+        axes = plots.draw(surface.assign_attrs(model=name)).axes[0]
+        assert not theory_of(axes)
+        assert len(computed_borders(axes))
 
 
 def test_points_without_a_value_are_hatched_and_counted(flawed):

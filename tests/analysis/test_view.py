@@ -19,9 +19,10 @@ from tests.analysis.test_plots import (
     FRICTION,
     SPHERE,
     asymptotic_dataset,
-    contours_of,
+    computed_borders,
     legend_of,
     mesh_of,
+    theory_of,
 )
 from tests.command import Run
 from tests.config.test_sample import PARAMETERS
@@ -39,7 +40,8 @@ def test_the_axes_of_a_map_may_be_exchanged(surface):
     assert figure.axes[0].get_yscale() == before.axes[0].get_xscale() == "log"
     drawn, transposed = (mesh_of(each).get_array() for each in (figure, before))
     np.testing.assert_array_equal(drawn, transposed.T)
-    assert len(contours_of(figure.axes[0])) == len(contours_of(before.axes[0]))
+    edges, exchanged = (computed_borders(each.axes[0]) for each in (before, figure))
+    assert {*map(tuple, exchanged.mean(axis=1))} == {*map(tuple, edges.mean(axis=1)[:, ::-1])}
 
 
 def test_lines_over_a_chosen_axis_for_values_of_another(surface):
@@ -67,8 +69,9 @@ def test_units_scale_values_labels_and_borders(surface):
     height = np.divide(before.axes[0].get_ylim(), 9.80665)
     np.testing.assert_allclose(axes.get_ylim(), height)
     np.testing.assert_allclose(mesh_of(figure).get_array(), 1e3 * mesh_of(before).get_array())
-    borders, in_si = (contours_of(each.axes[0])[-1].get_paths()[0] for each in (figure, before))
-    np.testing.assert_allclose(borders.vertices[:, 0], 100 * in_si.vertices[:, 0])
+    for borders_of in (computed_borders, lambda axes: theory_of(axes)["μg/a₀ = 1"]):
+        borders, in_si = (borders_of(each.axes[0]) for each in (figure, before))
+        np.testing.assert_allclose(borders[..., 0], 100 * in_si[..., 0])
 
 
 def test_only_the_axis_upwards_may_be_chosen(surface):
