@@ -16,6 +16,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from sweep.analysis.figures import shade
+from sweep.analysis.labels import in_symbols, in_words
 from sweep.analysis.scales import edges
 from sweep.analysis.slices import Slice
 from sweep.summary import flag_names
@@ -42,7 +43,7 @@ def draw_class_borders(axes: Axes, sides: Values, heights: Values, shown: Slice)
     codes = np.tile(np.array([Path.MOVETO, Path.LINETO], Path.code_type), len(ends))
     path = Path(ends.reshape(-1, 2), codes)  # all in one, so that no outline covers another line
     axes.add_patch(PathPatch(path, fill=False, capstyle="projecting", **style))
-    axes.plot([], [], label=f"borders of {shown.flag_words}, computed", **style)
+    axes.plot([], [], label=f"borders of {in_words(shown.flag_words)}, computed", **style)
 
 
 def class_edges(classes: Values, sides: Values, heights: Values) -> Values:
@@ -62,7 +63,13 @@ def draw_theory_borders(axes: Axes, shown: Slice) -> None:
     """Draw the borders known from theory over a map."""
     for label, lines, style in _theory_styles(shown):
         apart = np.concatenate([np.append(line, [[np.nan, np.nan]], axis=0) for line in lines])
-        axes.plot(*apart.T, color="red", linewidth=1.2, linestyle=style, label=f"theory: {label}")
+        axes.plot(
+            *apart.T,
+            color="red",
+            linewidth=1.2,
+            linestyle=style,
+            label=f"theory: {in_symbols(label)}",
+        )
 
 
 def mark_theory_borders(axes: Axes, shown: Slice) -> None:
@@ -70,7 +77,7 @@ def mark_theory_borders(axes: Axes, shown: Slice) -> None:
     for label, lines, style in _theory_styles(shown):
         axes.vlines(
             np.concatenate(lines)[:, 0], 0, 1, color="red", linewidth=1.2, linestyle=style,
-            transform=axes.get_xaxis_transform(), label=f"theory: {label}",
+            transform=axes.get_xaxis_transform(), label=f"theory: {in_symbols(label)}",
         )  # fmt: skip
 
 
@@ -91,7 +98,7 @@ def mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
     ):
         inside = shown.classes == code
         if inside.any():
-            label = f"{shown.flag_words}: {hyphenated(name)}"
+            label = f"{in_words(shown.flag_words)}: {hyphenated(name)}"
             shade(
                 axes,
                 edges(x, axes.get_xscale()),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from sweep.analysis.class_borders import (
@@ -26,6 +30,7 @@ from sweep.analysis.labels import (
     axis_label,
     in_words,
     label_names,
+    named,
     quantities,
     quantity,
     values_of,
@@ -41,6 +46,9 @@ MAX_LINES = 8  # longest axis that is drawn as one line per value rather than as
 MAX_DOTS = 5_000  # of a sample; more would run together
 SAMPLE_AREA = 6e4  # points² that the dots of a sample cover
 ORDERS = ("first_order", "total_order")  # of Sobol' indices
+MISSING_DOTS: dict[str, Any] = {
+    "linestyle": "none", "marker": "x", "color": "0.6", "markersize": 4.5,
+}  # fmt: skip
 CELL_COLOUR = (1.0, 1.0, 1.0, 0.5)
 
 
@@ -92,6 +100,20 @@ def is_single_line(shown: Slice) -> bool:
     return len(shown.axes) == 1 and not (
         shown.over or shown.has_several_values or shown.labels & set(shown.output.dims)
     )
+
+
+def missing_mark(shown: Slice, *, alone: bool = True) -> Callable[[str], Artist]:
+    """Handles for the legend, by label, that look like the marks of points without a value.
+
+    Crosses in a sample, hatched cells in a map and behind a line `alone`. Among several lines, and
+    on axes without order, such points are gaps, which nothing marks.
+    """
+    if shown.over:
+        return lambda label: Line2D([], [], label=label, **MISSING_DOTS)
+    is_one = shown.has_several_values or (alone and is_single_line(shown))
+    is_marked = is_map(shown) or (is_one and not shown.numbered)
+    style: dict[str, Any] = NO_VALUE if is_marked else {"fill": False, "linewidth": 0}
+    return lambda label: Patch(**style, label=label)
 
 
 def _set_axis(axes: Axes, side: str, shown: Slice, variable: xr.DataArray, kind: str) -> str:
@@ -174,7 +196,7 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
         axes.plot([], [], " ", label=f"{some.size:,} of {finite.size:,} points drawn")
     if missing.size:
         some = missing[evenly(missing.size, MAX_DOTS)]
-        axes.scatter(x.values[some], y.values[some], s=20.0, c="0.6", marker="x")
+        axes.plot(x.values[some], y.values[some], **MISSING_DOTS)
     _limit(axes, shown, x, y)
     return dots
 
@@ -354,7 +376,7 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
         names = parameters_along(shown.dataset.drop_vars(axis), axis)
         if names:
             return lines, [values_of(shown.dataset.isel({axis: i}), names) for i in some]
-    return lines[some], [f"{in_words(axis)} = {text}" for text in quantities(across[some])]
+    return lines[some], [f"{named(across)} = {text}" for text in quantities(across[some])]
 
 
 def _mark_missing(axes: Axes, x: Values, line: Values) -> None:

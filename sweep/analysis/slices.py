@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,9 +11,10 @@ import numpy as np
 import xarray as xr
 
 from sweep.analysis.labels import (
-    TITLE_WIDTH,
+    named,
     point_text,
     readable,
+    title_of,
 )
 from sweep.analysis.scales import edges, scale, spaced
 from sweep.analysis.theory_lines import along, theory_borders
@@ -201,25 +201,24 @@ class Slice:
             for label, lines in borders.items()
         }
 
-    def title(self, subject: str, without: Collection[str] = (), note: str = "") -> str:
-        """The title of a picture: the model, the subject, cuts, a note, and fixed parameters.
+    def heading(
+        self, subject: str = "", without: Collection[str] = (), note: str = ""
+    ) -> tuple[str, str]:
+        """The title of a picture, with what is shown, cuts and a note; and what is fixed.
 
-        Of errors also the parameters of the reference that are given, or not in the results.
-
-        Those named in `without` are left out, as they differ between panels.
+        Fixed are parameters; of errors also those of the reference that are given, or not in the
+        results. Those named in `without` are left out, as they differ between panels.
         """
         if self.view.title is not None:
-            return self.view.title
-        title = f"{self.dataset.attrs.get('model', 'sweep')}: {subject}"
+            return self.view.title, ""
+        title = title_of(self.dataset, subject or self.name)
         places = {axis: value for axis, value in self.cuts.items() if axis not in without}
-        cuts = ", ".join(f"{axis} = {value}" for axis, value in places.items())
+        cuts = ", ".join(f"{named(self.dataset[axis])} = {v}" for axis, v in places.items())
         head = f"{title} at {cuts}{note}" if cuts else f"{title}{note}"
         fixed = point_text(self.dataset, without={*self.cuts, *without})
-        lines = [head, *textwrap.wrap(fixed, TITLE_WIDTH)]
         if reference := self.dataset.attrs.get("against_parameters"):
-            words = f"against {self.dataset.attrs['against']} with {reference}"
-            lines += textwrap.wrap(words, TITLE_WIDTH)
-        return "\n".join(lines)
+            fixed += f"\nagainst {self.dataset.attrs['against']} with {reference}"
+        return head, fixed.strip()
 
 
 def _where_ok(dataset: xr.Dataset, name: str) -> Values:
