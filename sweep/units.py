@@ -62,6 +62,7 @@ NAMED_UNITS = ("N", "Pa", "J", "W", "V")  # with which units are written in mess
 _SIZES = {1.0: "", **{float(size): p[1] for p, size in PREFIXES.items() if p[0] != "centi"}}
 _BY_SIZE = tuple(sorted(_SIZES.items(), reverse=True))
 _PREFIXED = re.compile(r"(m|s|g|N|J|W|Pa|Hz)(?=$|[ /])")  # the first unit of a product
+_MICRO = [rf"{name}\b" for name in ("m", "s", "g", "N", "J", "W", "Pa", "Hz", "rad", "V", "A")]
 READABLE = 1e-2, 1e4  # the largest number of a label or an axis lies between these
 # For small lengths and volumes, from the finest: the unit, and how many of them make one in SI.
 FINE_UNITS = {
@@ -252,5 +253,13 @@ def fine_unit(unit: str, largest: float) -> tuple[str, float]:
 
 
 def printed(unit: str) -> str:
-    """A unit as printed, "" for "1": "m/s^2" becomes "m/s²"."""
-    return "" if unit == "1" else unit.replace("^2", "²").replace("^3", "³")
+    """A unit as printed, "" for "1": "um" becomes "µm", and "N m s/rad^2" "N·m·s/rad²"."""
+    text = re.sub(r"\s*\*\s*(?!\*)|\s+", "·", unit.strip().replace("**", "^"))
+    text = re.sub(rf"\b[uμ](?={'|'.join(_MICRO)})", "µ", superscripts(text))
+    return "" if unit == "1" else text.replace("·/·", "/").replace("·/", "/").replace("/·", "/")
+
+
+def superscripts(text: str) -> str:
+    """A text with its whole exponents raised: "m^-2" becomes "m⁻²"."""
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return re.sub(r"\^(-?[0-9]+)", lambda match: match[1].translate(raised), text)

@@ -34,6 +34,7 @@ from sweep.shipped import configs_folder
 from sweep.source import kernel_of
 from sweep.spec import MISSING_FLAG, Model, Status
 from sweep.tracing import SHOWN_CYCLES, save, trace_point
+from tests.analysis.test_plots import heading_of
 from tests.command import Run, environment
 from tests.forked import PIPE, Forked
 from tests.oracles import friction_oscillator as oracle
@@ -446,9 +447,9 @@ def test_a_picture_shows_every_observable_and_the_loop(everything: xr.Dataset) -
     np.testing.assert_array_equal(loop.lines[0].get_xdata(), everything["displacement"])
     np.testing.assert_array_equal(loop.lines[0].get_ydata(), everything["friction_force"])
     assert (loop.get_xlabel(), loop.get_ylabel()) == ("displacement [m]", "friction force [N]")
-    title = figure.get_suptitle().replace("\N{NO-BREAK SPACE}", " ")
-    assert "friction oscillator, method exact" in title
-    assert "stiffness 60 N/m" in title
+    title, fixed = heading_of(figure)
+    assert title == "Motion of a mass rubbing on a shaken plane, method exact"
+    assert "k = 60 N/m" in fixed
     assert [len(axes.collections) for axes in panels] == [1, 1, 1, 1]  # where it is stuck
 
 
@@ -497,8 +498,9 @@ def test_what_is_shaded_is_where_the_mass_is_stuck(everything: xr.Dataset) -> No
 
 
 def test_parameters_at_their_neutral_value_are_not_in_the_title() -> None:
-    title = draw_trace(traced(point("slip-slip"), samples=50)).get_suptitle()
-    assert "stiffness" not in title
+    _, fixed = heading_of(draw_trace(traced(point("slip-slip"), samples=50)))
+    assert "m = 1 kg" in fixed
+    assert "k = " not in fixed
 
 
 @pytest.mark.broad
@@ -514,8 +516,8 @@ def test_a_picture_of_a_point_that_is_not_ok_says_why(method: str, status: Statu
     assert Status(int(trace["status"])) is status
     assert np.isfinite(trace["velocity"]).any() == (status is Status.not_converged)
     figure = draw_trace(trace)
-    heading = " ".join(figure.get_suptitle().split())
-    assert f"{status.name.replace('_', ' ')}: {MODEL.sentences[status]}" in heading
+    _, reason = heading_of(figure)
+    assert f"{status.name.replace('_', ' ')}: {MODEL.sentences[status]}" in reason
     for axes in figure.axes[:-1]:
         assert axes.get_xlim() == pytest.approx((4.5, 6.0), abs=1e-3)
     for axes in figure.axes:

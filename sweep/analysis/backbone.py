@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sweep import wording
 from sweep.analysis.cuts import cut
-from sweep.analysis.figures import save, single_panel
-from sweep.analysis.labels import axis_label, quantities, with_unit
+from sweep.analysis.figures import save, single_panel, styled
+from sweep.analysis.labels import axis_label, named, quantities, with_unit
 from sweep.analysis.scales import evenly, scale
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -64,6 +64,7 @@ def plot_backbone(
     return save(draw_backbone(results, per=per, at=at), path)
 
 
+@styled
 def draw_backbone(
     dataset: xr.Dataset, *, per: str | None = None, at: Mapping[str, float | str] | None = None
 ) -> Figure:
@@ -91,7 +92,7 @@ def draw_backbone(
     middles = {name: float(dataset[name][dataset.sizes[name] // 2]) for name in others}
     cuts = {name: value for name, value in {**middles, **at}.items() if name != per}
     shown = cut(dataset, FREQUENCY, cuts)
-    figure, axes = single_panel(shown.title("backbone"))
+    figure, axes = single_panel(*shown.heading("backbone"))
     along, frequencies = shown.variable(ENERGY), shown.output.copy(data=shown.values)
     unstable = frequencies.copy(data=_unstable(shown.dataset))
     axes.set(xscale=scale(along.values), xlabel=axis_label(along))
@@ -100,10 +101,11 @@ def draw_backbone(
         _draw_curve(axes, along.values, frequencies.values, unstable.values)
         return figure
     some = evenly(frequencies.sizes[per], MAX_CURVES)
+    label = named(shown.dataset[per])
     for i, text in zip(some.tolist(), quantities(shown.dataset[per][some]), strict=True):
         curve, dotted = (each.isel({per: i}).values for each in (frequencies, unstable))
-        _draw_curve(axes, along.values, curve, dotted, label=f"{per} = {text}")
-    axes.legend(frameon=False, fontsize="small")
+        _draw_curve(axes, along.values, curve, dotted, label=f"{label} = {text}")
+    axes.legend()
     return figure
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import cycle
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from sweep.analysis.figures import shade
+from sweep.analysis.labels import in_symbols, in_words
 from sweep.analysis.scales import edges
 from sweep.analysis.slices import Slice
 from sweep.summary import flag_names
 from sweep.work import Values
 
-THEORY_STYLES = ("--", "-.", ":")
+THEORY_STYLES: tuple[Any, ...] = ("--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 SHADES = ("#e8eef7", "#fdf0dc", "#e7f3e4", "#f6e6ee", "#eeeeee")  # of classes behind a line
 LETTER_WIDTH, LETTER_HEIGHT = 0.72, 1.3  # of bold letters, over the size of the font
 SAMPLES = 120  # along each side of the picture, at which a region is looked up
@@ -27,48 +31,83 @@ SPARE = 3.0, 2.0, 1.5, 1.2  # how many times the size of a name may be free; the
 Region = NDArray[np.bool_]  # at the middles of SAMPLES x SAMPLES squares of the picture
 
 
-def draw_class_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
-    """Draw a line between the classes of the flag, as computed."""
-    classes = shown.classes
-    codes = np.unique(classes[np.isfinite(classes)])
-    outline = _outline(3.0)
-    for code in codes[1:]:
-        above = np.where(np.isnan(classes), np.nan, classes >= code)
-        lines = axes.contour(x, y, above.T, levels=[0.5], colors="white", linewidths=1.6)
-        lines.set(**outline)
-    if codes.size > 1 and shown.flag is not None:
-        label = f"borders of {shown.flag_words}, computed"
-        axes.plot([], [], color="white", linewidth=1.6, label=label, **outline)
+def draw_class_borders(axes: Axes, sides: Values, heights: Values, shown: Slice) -> None:
+    """Draw the edges between cells of different classes of the flag, as computed.
+
+    `sides` and `heights` are the borders between cells.
+    """
+    ends = class_edges(shown.classes, sides, heights)
+    if not len(ends):
+        return
+    style: dict[str, Any] = {"color": "white", "linewidth": 1.6, **_outline(3.0)}
+    codes = np.tile(np.array([Path.MOVETO, Path.LINETO], Path.code_type), len(ends))
+    path = Path(ends.reshape(-1, 2), codes)  # all in one, so that no outline covers another line
+    axes.add_patch(PathPatch(path, fill=False, capstyle="projecting", **style))
+    axes.plot([], [], label=f"borders of {in_words(shown.flag_words)}, computed", **style)
 
 
-def draw_theory_borders(axes: Axes, x: Values, y: Values, shown: Slice) -> None:
+def class_edges(classes: Values, sides: Values, heights: Values) -> Values:
+    """The edges between neighbouring cells of different classes: their ends, (n_edges, 2, 2).
+
+    `classes` has shape (n_x, n_y), NaN where unknown; `sides` (n_x + 1,) and `heights` (n_y + 1,)
+    are the borders between cells.
+    """
+    columns, rows = np.nonzero(np.abs(np.diff(classes, axis=0)) > 0)
+    upright = [(sides[columns + 1], heights[rows + side]) for side in (0, 1)]
+    columns, rows = np.nonzero(np.abs(np.diff(classes, axis=1)) > 0)
+    level = [(sides[columns + side], heights[rows + 1]) for side in (0, 1)]
+    return np.concatenate([np.transpose(ends, (2, 0, 1)) for ends in (upright, level)])
+
+
+def draw_theory_borders(axes: Axes, shown: Slice) -> None:
     """Draw the borders known from theory over a map."""
-    for (label, line), style in zip(shown.theory_borders.items(), THEORY_STYLES, strict=False):
-        axes.contour(x, y, line.T, levels=[0.0], colors="red", linewidths=1.2, linestyles=[style])
-        axes.plot([], [], color="red", linewidth=1.2, linestyle=style, label=f"theory: {label}")
+    for label, lines, style in _theory_styles(shown):
+        apart = np.concatenate([np.append(line, [[np.nan, np.nan]], axis=0) for line in lines])
+        axes.plot(
+            *apart.T,
+            color="red",
+            linewidth=1.2,
+            linestyle=style,
+            label=f"theory: {in_symbols(label)}",
+        )
 
 
-def mark_theory_borders(axes: Axes, x: Values, shown: Slice) -> None:
-    """Draw vertical lines where a line over `x` crosses borders known from theory."""
-    for (label, line), style in zip(shown.theory_borders.items(), THEORY_STYLES, strict=False):
-        before = np.flatnonzero(np.diff(line >= 0) & np.isfinite(np.diff(line)))
-        share = line[before] / (line[before] - line[before + 1])
-        places = x[before] + share * (x[before + 1] - x[before])
+def mark_theory_borders(axes: Axes, shown: Slice) -> None:
+    """Draw vertical lines where a line over one axis crosses borders known from theory."""
+    for label, lines, style in _theory_styles(shown):
         axes.vlines(
-            places, 0, 1, color="red", linewidth=1.2, linestyle=style,
-            transform=axes.get_xaxis_transform(), label=f"theory: {label}",
+            np.concatenate(lines)[:, 0], 0, 1, color="red", linewidth=1.2, linestyle=style,
+            transform=axes.get_xaxis_transform(), label=f"theory: {in_symbols(label)}",
         )  # fmt: skip
+
+
+def _theory_styles(shown: Slice) -> Iterator[tuple[str, list[Values], Any]]:
+    """The label, the lines and the style of each border drawn; the same style in all panels."""
+    styles = itertools.cycle(THEORY_STYLES)
+    for (label, lines), style in zip(shown.theory_borders.items(), styles, strict=False):
+        if lines:
+            yield label, lines, style
 
 
 def mark_classes(axes: Axes, x: Values, shown: Slice) -> None:
     """Shade the intervals of the classes of the flag behind a line; the legend names them."""
     if shown.flag is None:
         return
-    for (code, name), colour in zip(flag_names(shown.flag).items(), cycle(SHADES), strict=False):
+    for (code, name), colour in zip(
+        flag_names(shown.flag).items(), itertools.cycle(SHADES), strict=False
+    ):
         inside = shown.classes == code
         if inside.any():
-            label = f"{shown.flag_words}: {hyphenated(name)}"
-            shade(axes, edges(x), inside, zorder=0, color=colour, linewidth=0, label=label)
+            label = f"{in_words(shown.flag_words)}: {hyphenated(name)}"
+            shade(
+                axes,
+                edges(x, axes.get_xscale()),
+                inside,
+                zorder=0,
+                color=colour,
+                linewidth=0,
+                label=label,
+            )
 
 
 def name_classes(axes: Axes, sides: Values, heights: Values, shown: Slice) -> None:
@@ -82,7 +121,7 @@ def name_classes(axes: Axes, sides: Values, heights: Values, shown: Slice) -> No
     across = np.column_stack([sides, np.full(sides.size, heights[0])])
     up = np.column_stack([np.full(heights.size, sides[0]), heights])
     columns, rows = shares.transform(across)[:, 0], shares.transform(up)[:, 1]
-    crossed = region_in(_crossed_by_theory(shown), columns, rows)
+    crossed = _crossed_by_theory(axes, shown)
     for number, (code, name) in enumerate(names.items(), start=1):
         region = region_in(shown.classes == code, columns, rows)
         free = region & ~crossed
@@ -94,15 +133,18 @@ def name_classes(axes: Axes, sides: Values, heights: Values, shown: Slice) -> No
         axes.plot([], [], " ", label=f"{number}: {hyphenated(name)}")
 
 
-def _crossed_by_theory(shown: Slice) -> NDArray[np.bool_]:
-    """Whether a border known from theory passes between a cell of a map and a neighbour."""
-    crossed = np.zeros(shown.classes.shape, dtype=bool)
-    for line in shown.theory_borders.values():
-        right, up = np.diff(line >= 0, axis=0), np.diff(line >= 0, axis=1)
-        crossed[1:] |= right
-        crossed[:-1] |= right
-        crossed[:, 1:] |= up
-        crossed[:, :-1] |= up
+def _crossed_by_theory(axes: Axes, shown: Slice) -> Region:
+    """Where the picture shows a border known from theory."""
+    crossed = np.zeros((SAMPLES, SAMPLES), dtype=bool)
+    shares = axes.transData + axes.transAxes.inverted()
+    for line in itertools.chain(*shown.theory_borders.values()):
+        squares: Values = shares.transform(line) * SAMPLES
+        vertices = np.arange(len(squares))
+        dense = np.linspace(0, len(squares) - 1, 8 * SAMPLES)  # one or more in each square crossed
+        across, up = squares[:, 0], squares[:, 1]
+        places = np.stack([np.interp(dense, vertices, each) for each in (across, up)]).astype(int)
+        columns, rows = places[:, np.all((places >= 0) & (places < SAMPLES), axis=0)]
+        crossed[columns, rows] = True
     return crossed
 
 

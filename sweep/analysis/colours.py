@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import matplotlib
@@ -104,8 +104,11 @@ def _is_error(shown: Slice) -> bool:
     return "against" in shown.dataset.attrs and not shown.names
 
 
-def notes_of(slices: Collection[Slice]) -> list[Artist]:
-    """What the legend says of points without a value, zeros, and points that are not drawn."""
+def notes_of(slices: Collection[Slice], missing_mark: Callable[[str], Artist]) -> list[Artist]:
+    """What the legend says of points without a value, zeros, and points that are not drawn.
+
+    `missing_mark` returns a handle like the marks of points without a value, with this label.
+    """
     handles: list[Artist] = []
     first = next(iter(slices))
     zeros = sum(int(np.count_nonzero(each.values == 0)) for each in slices)
@@ -117,17 +120,17 @@ def notes_of(slices: Collection[Slice]) -> list[Artist]:
     n_infinite = sum(each.n_infinite for each in slices)
     of_drawn = f" of {size:,} points drawn" if first.thinned else " points"
     if has_zeros_apart(first) and zeros:
-        words = "error 0" if _is_error(first) else f"{first.name} = 0"
+        words = "error 0" if _is_error(first) else f"{in_words(first.name)} = 0"
         handles.append(Patch(**ZERO, label=f"{words}: {zeros:,}{of_drawn}"))
     if missing:
         counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in missing.items())
         share_text = "" if first.counts is not None else of_drawn.removeprefix(" points")
-        handles.append(Patch(**NO_VALUE, label=f"no value: {counts}{share_text}"))
+        handles.append(missing_mark(f"no value: {counts}{share_text}"))
     if n_infinite:
-        label = f"{first.name} = inf: {n_infinite:,}{of_drawn}"
+        label = f"{in_words(first.name)} = inf: {n_infinite:,}{of_drawn}"
         handles.append(Patch(**NO_VALUE, label=label))
-    notes = [f"not drawn: {n:,} with {name} = inf" for name, n in infinite.items()]
-    notes += [f"instead of {name}, which is infinite" for name in first.instead_of]
+    notes = [f"not drawn: {n:,} with {in_words(name)} = inf" for name, n in infinite.items()]
+    notes += [f"instead of {in_words(name)}, which is infinite" for name in first.instead_of]
     notes += [first.note] if first.note else []
     handles += [Patch(fill=False, linewidth=0, label=note) for note in notes]
     refined = [each.refined.points[each.name].size for each in slices if each.refined is not None]

@@ -90,6 +90,7 @@ def compare_slice(
         raise SweepError(f"{shown.name} is {NOT_COMPARED}")
     expected = reference(shown.dataset, method, parameters, report)
     dataset = _errors(shown.dataset, expected, parameters)[[error_name(shown.name), "status"]]
+    dataset = dataset.assign_attrs(recipe=shown.dataset.attrs["recipe"])
     if not is_flag(shown.output):
         flags = {
             str(name): expected[name] for name in expected.data_vars if is_flag(expected[name])

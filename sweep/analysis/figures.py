@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from cycler import cycler
+from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation, Text
 from matplotlib.ticker import LogFormatterSciNotation
 from numpy.typing import NDArray
 
@@ -18,20 +23,86 @@ from sweep.errors import SweepError
 from sweep.store.faults import making
 from sweep.work import Values
 
+WIDTH = 7.0  # inches: two columns of a page; a picture is printed in its own size
+COLOURS = (  # told apart by people with any vision of colours: Petroff 2021, arXiv:2107.02270
+    *("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6"),
+    *("#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd"),
+)
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so that a picture is the same everywhere
+    "mathtext.fontset": "dejavusans",
+    "font.size": 8.0,
+    "figure.titlesize": "medium",
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 7.0),
+    **dict.fromkeys(("axes.linewidth", "hatch.linewidth"), 0.6),
+    **dict.fromkeys(("xtick.major.width", "ytick.major.width"), 0.6),
+    **dict.fromkeys(("xtick.minor.width", "ytick.minor.width"), 0.4),
+    "lines.linewidth": 1.2,
+    "legend.frameon": False,
+    "axes.prop_cycle": cycler(color=COLOURS),
+    "pdf.fonttype": 42,  # letters that journals and editors of drawings can use
+}
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+MARGIN = 0.01  # at the ends of a heading, as a share of the width
+MIN_LETTERS = 20  # in a line of a heading, however narrow the figure is
+QUIET = "0.35"  # grey of what is no title
 PLAIN = 1e-3, 1e4  # ends of axes whose numbers are all written without powers of ten
 
 
-def new_figure(width: float = 8.0, height: float = 5.6, dpi: float = 150) -> Figure:
+def styled(draw: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A function that draws, in the style of all pictures."""
+
+    @wraps(draw)
+    def in_style(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        with rc_context(STYLE):
+            return draw(*arguments, **named)
+
+    return in_style
+
+
+def colour_of(number: int) -> str:
+    """The colour of a line of this number; after the last, the first again."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def new_figure(width: float = WIDTH, height: float = 4.6, dpi: float = 200) -> Figure:
     """An empty figure of this size in inches."""
     return Figure(figsize=(width, height), dpi=dpi, layout="constrained")
 
 
-def single_panel(title: str = "") -> tuple[Figure, Axes]:
-    """A figure and the only axes in it."""
+def single_panel(title: str = "", fixed: str = "") -> tuple[Figure, Axes]:
+    """A figure with this heading, and the only axes in it."""
     figure = new_figure()
-    axes = figure.add_subplot()
-    axes.set_title(title, loc="left", fontsize="medium")
-    return figure, axes
+    draw_heading(figure, title, fixed)
+    return figure, figure.add_subplot()
+
+
+def draw_heading(figure: Figure, title: str, fixed: str = "") -> None:
+    """Write the title and, in small grey letters below it, the parameters that are fixed.
+
+    Lines are broken where the figure ends.
+    """
+    head = figure.suptitle(title, x=MARGIN, ha="left", fontsize="medium")
+    _break_lines(head, figure)
+    if not fixed:
+        return
+    quiet = Annotation(fixed, (0, 0), xycoords=head, va="bottom", fontsize="small", color=QUIET)
+    figure.add_artist(quiet)
+    _break_lines(quiet, figure)
+    # The layout leaves room for the title alone, so that this has empty lines for the other text.
+    head.set_text(head.get_text() + "\n" * len(quiet.get_text().splitlines()))
+
+
+def _break_lines(text: Text, figure: Figure) -> None:
+    """Break the lines of a text so that it is no wider than the figure."""
+    lines = text.get_text().splitlines()
+    room = (1 - 2 * MARGIN) * figure.bbox.width
+    for width in range(max(map(len, lines), default=0), MIN_LETTERS, -1):
+        if text.get_window_extent().width <= room:
+            return
+        broken = [textwrap.fill(line, width, break_long_words=False) for line in lines]
+        text.set_text("\n".join(broken))
 
 
 def draw_legend(figure: Figure, handles: Sequence[Artist]) -> None:
@@ -39,7 +110,6 @@ def draw_legend(figure: Figure, handles: Sequence[Artist]) -> None:
     for n_columns in (3, 2, 1) if handles else ():
         legend = figure.legend(
             handles=list(handles), loc="outside lower center", ncols=n_columns, fontsize="small",
-            frameon=False,
         )  # fmt: skip
         if n_columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
@@ -81,6 +151,7 @@ class _PlainNumbers(LogFormatterSciNotation):
         return f"{x:g}" if text and is_plain else text
 
 
+@styled
 def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure in the format that the suffix names.
 

@@ -12,11 +12,10 @@ import xarray as xr
 from sweep.analysis.scales import spans_decades
 from sweep.plan.recipes import model_in
 from sweep.spec import every_parameter
-from sweep.units import printed, with_prefix
+from sweep.units import printed, superscripts, with_prefix
 from sweep.work import Values
 
 LABEL_WIDTH = 60  # characters that fit along the shortest axis
-TITLE_WIDTH = 100  # characters that fit above a picture
 LABEL_NAMES = "label_names"  # attribute of a coordinate whose names are drawn as 0, 1, 2, ...
 SYMBOL = "symbol"  # attribute of a parameter: its symbol as text, or its definition
 GREEK = {
@@ -33,15 +32,27 @@ def axis_label(variable: xr.DataArray) -> str:
 
     It is wrapped to fit an axis: "friction μ", "β = μκΔz/Δx", "mean of N|v| over the window [W]".
     """
-    symbol = str(variable.attrs.get(SYMBOL, ""))
-    meaning = str(variable.attrs.get("long_name", variable.name))
-    text = in_symbols(meaning.partition(";")[0].partition(":")[0])
-    name = in_words(str(variable.name))
-    if symbol and symbol_text(name) != symbol.partition(" ")[0]:
-        text = f"{name} {symbol}"
-    elif symbol:
-        text = symbol if "=" in symbol else f"{text} {symbol}"
+    definition = str(variable.attrs.get(SYMBOL, ""))
+    text = definition if "=" in definition else named(variable) if definition else meaning(variable)
     return textwrap.fill(with_unit(text, variable), LABEL_WIDTH)
+
+
+def meaning(variable: xr.DataArray) -> str:
+    """The meaning up to the first ; or :, without the names of symbols and variables."""
+    text = str(variable.attrs.get("long_name", variable.name))
+    text = in_symbols(text.partition(";")[0].partition(":")[0])
+    return re.sub(r"\b[a-z]{2,}(_[a-z0-9]+)+\b", lambda match: in_words(match[0]), text)
+
+
+def symbol(variable: xr.DataArray) -> str:
+    """The symbol of a parameter, or its name in words."""
+    return str(variable.attrs.get(SYMBOL, "")).partition(" ")[0] or in_words(str(variable.name))
+
+
+def named(variable: xr.DataArray) -> str:
+    """The name of a parameter in words and its symbol: "base acceleration a₀", "β"."""
+    words, letter = in_words(str(variable.name)), symbol(variable)
+    return letter if letter in (words, symbol_text(words)) else f"{words} {letter}"
 
 
 def with_symbols(dataset: xr.Dataset) -> xr.Dataset:
@@ -81,9 +92,11 @@ def in_symbols(prose: str) -> str:
     """A text with the names of symbols replaced: "G* a0 delta/n Delta_x^2" is "G* a₀ δ/n Δx²"."""
     names = "|".join(GREEK)
     symbols = re.sub(
-        rf"\b(?:(?:{names})(?:_\w)?|[a-z]0)\b", lambda match: symbol_text(match[0]), prose
+        rf"\b(?:(?:{names})(?:_\w)?|[a-z]0|[A-Z]_[A-Z])\b",
+        lambda match: symbol_text(match[0]),
+        prose,
     )
-    return printed(symbols)
+    return superscripts(symbols)
 
 
 def readable(values: Values, unit: str) -> tuple[str, float]:
@@ -98,7 +111,7 @@ def readable(values: Values, unit: str) -> tuple[str, float]:
 
 
 def point_text(dataset: xr.Dataset, without: Iterable[str] = (), always: Iterable[str] = ()) -> str:
-    """The parameters that have one value, in the model's order: "mass 1 kg, gravity 10 m/s², ...".
+    """The parameters that have one value, in the model's order: "m = 1 kg, g = 10 m/s², ...".
 
     Those without effect, and controls of the method that have their default, are left out, except
     the parameters in `always`.
@@ -112,7 +125,7 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = (), always: Iterabl
     known = {parameter.name: place for place, parameter in enumerate(tables)}
     fixed = (dataset[name] for name in sorted(names, key=lambda name: known.get(name, len(known))))
     texts = (
-        f"{in_words(str(each.name))} {quantity(each)}"
+        f"{symbol(each)} = {quantity(each)}"
         for each in fixed
         if not each.ndim and each.dtype.kind in "iuf"
         if not np.isnan(float(each)) and defaults.get(str(each.name)) != float(each)
@@ -126,9 +139,9 @@ def unit(variable: xr.DataArray) -> str:
 
 
 def with_unit(text: str, variable: xr.DataArray) -> str:
-    """A label with the variable's unit, in which no line breaks: "mass [kg]"."""
-    symbol = unit(variable).replace(" ", "\N{NO-BREAK SPACE}")
-    return f"{text} [{symbol}]".lstrip() if symbol else text
+    """A label with the variable's unit: "mass [kg]"."""
+    printed_unit = unit(variable)
+    return f"{text} [{printed_unit}]".lstrip() if printed_unit else text
 
 
 def quantity(variable: xr.DataArray) -> str:
@@ -147,8 +160,26 @@ def quantities(variable: xr.DataArray) -> list[str]:
 
 
 def values_of(dataset: xr.Dataset, names: Iterable[str]) -> str:
-    """Parameters of one point with their values: "mass = 1 kg, friction = 0.3"."""
-    return ", ".join(f"{name} = {quantity(dataset[name])}" for name in names)
+    """Parameters of one point with their values: "mass m = 1 kg, friction μ = 0.3"."""
+    return ", ".join(f"{named(dataset[name])} = {quantity(dataset[name])}" for name in names)
+
+
+def title_of(dataset: xr.Dataset, output: str) -> str:
+    """What a picture shows, as its title: "Wear power of a mass rubbing on a shaken plane".
+
+    Outputs of shipped models have names that are words; others are described by their meaning.
+    """
+    model = model_in(dataset.attrs)
+    of_model = [each.name for each in model.outputs] if model and not model.text else []
+    is_described = output in dataset and output not in of_model and output != "status"
+    subject = meaning(dataset[output]) if is_described else in_words(output)
+    subject = subject[:1].upper() + subject[1:]
+    system = model.title if model else str(dataset.attrs.get("title", ""))
+    if not system:
+        return subject
+    if not system[0].islower() or " of " in subject or "," in subject:
+        return f"{subject}, {system}"
+    return f"{subject} of {'an' if system[0] in 'aeio' else 'a'} {system}"
 
 
 def in_words(name: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from sweep.analysis.class_borders import (
@@ -26,6 +30,7 @@ from sweep.analysis.labels import (
     axis_label,
     in_words,
     label_names,
+    named,
     quantities,
     quantity,
     values_of,
@@ -41,6 +46,9 @@ MAX_LINES = 8  # longest axis that is drawn as one line per value rather than as
 MAX_DOTS = 5_000  # of a sample; more would run together
 SAMPLE_AREA = 6e4  # points² that the dots of a sample cover
 ORDERS = ("first_order", "total_order")  # of Sobol' indices
+MISSING_DOTS: dict[str, Any] = {
+    "linestyle": "none", "marker": "x", "color": "0.6", "markersize": 4.5,
+}  # fmt: skip
 CELL_COLOUR = (1.0, 1.0, 1.0, 0.5)
 
 
@@ -94,6 +102,20 @@ def is_single_line(shown: Slice) -> bool:
     )
 
 
+def missing_mark(shown: Slice, *, alone: bool = True) -> Callable[[str], Artist]:
+    """Handles for the legend, by label, that look like the marks of points without a value.
+
+    Crosses in a sample, hatched cells in a map and behind a line `alone`. Among several lines, and
+    on axes without order, such points are gaps, which nothing marks.
+    """
+    if shown.over:
+        return lambda label: Line2D([], [], label=label, **MISSING_DOTS)
+    is_one = shown.has_several_values or (alone and is_single_line(shown))
+    is_marked = is_map(shown) or (is_one and not shown.numbered)
+    style: dict[str, Any] = NO_VALUE if is_marked else {"fill": False, "linewidth": 0}
+    return lambda label: Patch(**style, label=label)
+
+
 def _set_axis(axes: Axes, side: str, shown: Slice, variable: xr.DataArray, kind: str) -> str:
     """Set label and scale of an axis; returns the scale, which is logarithmic if that is chosen."""
     name = str(variable.name)
@@ -127,9 +149,8 @@ def _draw_map(axes: Axes, shown: Slice) -> ScalarMappable:
         outlines = shown.refined.outlines
         names = [str(axis.name) for axis in shown.axes]
         _outline_cells(axes, *(outlines[name].T * shown.scales(name)[1] for name in names))
-    draw_class_borders(axes, x, y, shown)
-    draw_theory_borders(axes, x, y, shown)
-    # Contours end in the middle of the outer cells; an axis would end there with them.
+    draw_class_borders(axes, sides, heights, shown)
+    draw_theory_borders(axes, shown)
     axes.set(xlim=sides[[0, -1]], ylim=heights[[0, -1]])
     _limit(axes, shown, *shown.axes)
     return mesh
@@ -175,7 +196,7 @@ def _draw_sample(axes: Axes, shown: Slice) -> ScalarMappable:
         axes.plot([], [], " ", label=f"{some.size:,} of {finite.size:,} points drawn")
     if missing.size:
         some = missing[evenly(missing.size, MAX_DOTS)]
-        axes.scatter(x.values[some], y.values[some], s=20.0, c="0.6", marker="x")
+        axes.plot(x.values[some], y.values[some], **MISSING_DOTS)
     _limit(axes, shown, x, y)
     return dots
 
@@ -225,9 +246,9 @@ def _draw_lines(axes: Axes, shown: Slice, label: str = "") -> None:
     if len(values) == 1 and along.name not in shown.numbered and not label:
         _mark_missing(axes, x, values[0])
         if not np.isfinite(values).any():
-            axes.set(xlim=edges(x)[[0, -1]])
+            axes.set(xlim=edges(x, axes.get_xscale())[[0, -1]])
         _draw_band(axes, x, shown.dataset, shown.name, shown.scales(shown.name)[1])
-        mark_theory_borders(axes, x, shown)
+        mark_theory_borders(axes, shown)
         if not shown.names:
             mark_classes(axes, x, shown)
     _limit(axes, shown, along, shown.output)
@@ -355,11 +376,11 @@ def _lines(shown: Slice, along: xr.DataArray) -> tuple[Values, list[str]]:
         names = parameters_along(shown.dataset.drop_vars(axis), axis)
         if names:
             return lines, [values_of(shown.dataset.isel({axis: i}), names) for i in some]
-    return lines[some], [f"{in_words(axis)} = {text}" for text in quantities(across[some])]
+    return lines[some], [f"{named(across)} = {text}" for text in quantities(across[some])]
 
 
 def _mark_missing(axes: Axes, x: Values, line: Values) -> None:
     """Hatch the cells of points without a value, over the full height."""
     missing = ~np.isfinite(line)
     if missing.any():
-        shade(axes, edges(x), missing, **NO_VALUE)
+        shade(axes, edges(x, axes.get_xscale()), missing, **NO_VALUE)

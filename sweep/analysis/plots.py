@@ -14,15 +14,24 @@ import numpy as np
 import xarray as xr
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from sweep.analysis.colours import draw_colour_bar, notes_of
 from sweep.analysis.cuts import cut
-from sweep.analysis.figures import draw_legend, new_figure, once, save, single_panel
+from sweep.analysis.figures import (
+    WIDTH,
+    colour_of,
+    draw_heading,
+    draw_legend,
+    new_figure,
+    once,
+    save,
+    styled,
+)
 from sweep.analysis.kept_axes import check_names, parameters_along
 from sweep.analysis.labels import (
     in_words,
+    named,
     point_text,
     quantities,
     readable,
@@ -30,7 +39,13 @@ from sweep.analysis.labels import (
     with_codes,
     with_symbols,
 )
-from sweep.analysis.panels import draw_panel, is_single_line, line_labels, name_regions
+from sweep.analysis.panels import (
+    draw_panel,
+    is_single_line,
+    line_labels,
+    missing_mark,
+    name_regions,
+)
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View, ViewKeywords, factor, view_of
@@ -47,7 +62,7 @@ Source = xr.Dataset | str | Path
 
 MAX_PANELS = 9
 MAX_LINES = 10  # of stores in one panel; more would share colours
-PANEL = 4.0, 3.2  # width and height in inches
+PANEL_HEIGHTS = {1: 2.6, 2: 2.4, 3: 1.9}  # in inches, by the number of columns
 LABEL_WIDTH = 52  # letters of a panel's title
 
 
@@ -195,11 +210,11 @@ def panels_of(
         raise SweepError(f"`facet` takes an axis of a grid, and these results have none: {axis}")
     check_names("uncut axis", [axis], free)
     values = with_symbols(with_codes(dataset))[axis].load()
-    words = in_words(axis)
+    words = named(values)
     some = values[evenly(values.size, MAX_PANELS)]
     if along[axis] != [axis]:  # its values are places
         return {
-            f"{words} {place}: {values_of(dataset.isel({axis: place}), along[axis])}": {
+            f"{in_words(axis)} {place:g}: {values_of(dataset.isel({axis: place}), along[axis])}": {
                 **at,
                 axis: float(place),
             }
@@ -215,6 +230,7 @@ def panels_of(
     }
 
 
+@styled
 def draw_panels(slices: Mapping[str, Slice]) -> Figure:
     """Draw one slice, or several of one output with common scales in one picture.
 
@@ -233,11 +249,11 @@ def draw_panels(slices: Mapping[str, Slice]) -> Figure:
     different = _different(slices) - facet
     slices = {_with_values(label, each, different): each for label, each in slices.items()}
     figure = _in_one_panel(slices) if is_line else _side_by_side(slices)
-    title = first.title(first.name, without=different | facet)
-    figure.suptitle(title, x=0.01, ha="left", fontsize="medium")
+    draw_heading(figure, *first.heading(without=different | facet))
     return figure
 
 
+@styled
 def draw_slice(shown: Slice) -> Figure:
     """Draw a slice of a sweep, or of its error, as `draw` does.
 
@@ -246,24 +262,29 @@ def draw_slice(shown: Slice) -> Figure:
     points. Other outputs whose positive values span decades are drawn in the same way. SweepError
     for a single point.
     """
-    return _in_one_panel({"": shown}, shown.title(shown.name))
+    figure = _in_one_panel({"": shown})
+    draw_heading(figure, *shown.heading())
+    return figure
 
 
-def _in_one_panel(slices: Mapping[str, Slice], title: str = "") -> Figure:
-    figure, axes = single_panel(title)
+def _in_one_panel(slices: Mapping[str, Slice]) -> Figure:
+    figure = new_figure()
+    axes = figure.add_subplot()
     for label, shown in slices.items():
         mesh = draw_panel(axes, shown, label)
         if mesh is not None:
             draw_colour_bar(figure, axes, mesh, shown)
         name_regions(axes, shown)
-    draw_legend(figure, once([*axes.get_legend_handles_labels()[0], *notes_of(slices.values())]))
+    handles = axes.get_legend_handles_labels()[0]
+    missing = missing_mark(next(iter(slices.values())), alone=len(slices) == 1)
+    draw_legend(figure, once([*handles, *notes_of(slices.values(), missing)]))
     return figure
 
 
 def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
     columns = min(3, ceil(sqrt(len(slices))))
     rows = ceil(len(slices) / columns)
-    figure = new_figure(max(columns * PANEL[0], 8.0), rows * PANEL[1] + 1.2)
+    figure = new_figure(WIDTH, rows * PANEL_HEIGHTS[columns] + 1.0)
     grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     places: list[Axes] = list(grid.flat)
     handles: list[Any] = []
@@ -273,9 +294,7 @@ def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
     many = colormaps["turbo"].resampled(
         len(labels) + 1
     )  # if there are more than the ten of the cycle
-    colours = {
-        each: many(i) if len(labels) > 10 else to_hex(f"C{i}") for i, each in enumerate(labels)
-    }
+    colours = {each: many(i) if len(labels) > 10 else colour_of(i) for i, each in enumerate(labels)}
     for axes, (label, shown) in zip(places, slices.items(), strict=False):
         if own := [colours[each] for each in line_labels(shown)]:
             axes.set_prop_cycle(color=own)
@@ -301,7 +320,8 @@ def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
     shown = next(iter(slices.values()))
     if mesh is not None:
         draw_colour_bar(figure, places[: len(slices)], mesh, shown)
-    draw_legend(figure, once([*handles, *notes_of(slices.values())]))
+    notes = notes_of(slices.values(), missing_mark(shown))
+    draw_legend(figure, once([*handles, *notes]))
     return figure
 
 

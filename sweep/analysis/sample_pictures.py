@@ -9,11 +9,23 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
+from sweep.analysis.class_borders import hyphenated
 from sweep.analysis.cuts import output_name
-from sweep.analysis.figures import dot_size, new_figure, single_panel
+from sweep.analysis.figures import (
+    WIDTH,
+    colour_of,
+    dot_size,
+    draw_heading,
+    draw_legend,
+    new_figure,
+    single_panel,
+    styled,
+)
 from sweep.analysis.kept_axes import by_number, check_names, cut_at, parameters_along
-from sweep.analysis.labels import axis_label, unit, with_unit
+from sweep.analysis.labels import axis_label, in_words, named, unit, with_symbols, with_unit
+from sweep.analysis.panels import MISSING_DOTS
 from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spans_decades
 from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
@@ -37,6 +49,7 @@ SHARES = {  # by what points are weighted by
 }
 
 
+@styled
 def draw_as(
     shape: Shape,
     dataset: xr.Dataset,
@@ -66,25 +79,24 @@ def draw_as(
 
 
 def _histogram(shown: Slice, weights: Values, share: str) -> Figure:
-    figure, axes = single_panel(_title(shown))
-    _draw_bars(axes, shown.values, weights, shown.names, colour="C0")
+    figure, axes = single_panel(*_heading(shown))
+    _draw_bars(axes, shown.values, weights, shown.names, colour=colour_of(0))
     axes.set(xlabel=axis_label(shown.output), ylabel=share)
     is_finite = np.isfinite(shown.values)
     if is_finite.any() and not shown.names:
         mean = float(np.average(shown.values[is_finite], weights=weights[is_finite]))
         text = f"mean {mean:.4g} {unit(shown.output)}".rstrip()
         axes.axvline(mean, color="0.2", linestyle="--", label=text)
-        axes.legend(frameon=False, fontsize="small")
+        axes.legend()
     return figure
 
 
 def _scatter_matrix(shown: Slice, weights: Values, names: Sequence[str]) -> Figure:
     columns = {name: shown.variable(name).values.astype(np.float64) for name in names}
     columns[shown.name] = shown.values
-    labels = [with_unit(name, shown.variable(name)) for name in columns]
+    labels = [with_unit(named(shown.variable(name)), shown.variable(name)) for name in columns]
     number = len(columns)
-    side = min(2.0 * number + 1.0, 14.0)
-    figure = new_figure(side, side)
+    figure = new_figure(WIDTH, WIDTH)
     panels: Any = figure.subplots(number, number, squeeze=False)
     for i, (below, y) in enumerate(columns.items()):
         for j, x in enumerate(columns.values()):
@@ -107,7 +119,9 @@ def _scatter_matrix(shown: Slice, weights: Values, names: Sequence[str]) -> Figu
                 axes.set_xlabel(labels[j], fontsize="small")
             if j == 0:
                 axes.set_ylabel(labels[i], fontsize="small")
-    figure.suptitle(_title(shown), fontsize="medium")
+    draw_heading(figure, *_heading(shown))
+    if shown.missing:
+        draw_legend(figure, [Line2D([], [], **MISSING_DOTS, label=_missing_words(shown))])
     return figure
 
 
@@ -131,7 +145,7 @@ def _sample_of_cell(
     places = by_number(dataset, at)
     axes = [str(axis) for axis in dataset[name].dims if axis != POINT]
     check_names("axis", places, axes)
-    dataset, cuts = cut_at(dataset, axes, places)
+    dataset, cuts = cut_at(with_symbols(dataset), axes, places)
     size = dataset.sizes[POINT]
     _, areas = weighting(dataset)
     some = evenly(size, most)
@@ -152,19 +166,23 @@ def _parameters(shown: Slice, over: Sequence[str]) -> list[str]:
     return names
 
 
-def _title(shown: Slice) -> str:
-    """The title, with the number of points drawn, and of those without a value by status."""
-    missing = [f"{count:,} {status.name}" for status, count in shown.missing.items()]
+def _heading(shown: Slice) -> tuple[str, str]:
+    """The heading, with the number of points drawn, and of those without a value by status."""
     drawn = "points drawn" if shown.thinned else "points"
-    counts = ", ".join([f"{shown.output.size:,} {drawn}", *missing])
-    return shown.title(shown.name, note=f" ({counts})")
+    counts = [f"{shown.output.size:,} {drawn}", *filter(None, [_missing_words(shown)])]
+    return shown.heading(note=f" ({', '.join(counts)})")
+
+
+def _missing_words(shown: Slice) -> str:
+    counts = [f"{count:,} {in_words(status.name)}" for status, count in shown.missing.items()]
+    return f"no value: {', '.join(counts)}" if counts else ""
 
 
 def _draw_dots(axes: Axes, x: Values, y: Values, shown: Slice, *, is_parameter: bool) -> None:
     finite = np.isfinite(shown.values)
     axes.scatter(x[finite], y[finite], s=dot_size(x.size, 4e3, 20.0), linewidths=0, rasterized=True)
     if is_parameter and not finite.all():
-        axes.scatter(x[~finite], y[~finite], s=9.0, c=GREY, marker="x", linewidths=0.7)
+        axes.plot(x[~finite], y[~finite], **MISSING_DOTS)
     for values, axis in ((x, "x"), (y, "y")):
         if _needs_logarithm(values[np.isfinite(values)]):
             axes.set(**{f"{axis}scale": "log"})
@@ -180,7 +198,7 @@ def _draw_bars(
     if names:
         shares = [float(weights[finite == code].sum()) for code in names]
         axes.bar(list(names), shares, width=0.8, color=colour)
-        axes.set_xticks(list(names), labels=list(names.values()))
+        axes.set_xticks(list(names), labels=[hyphenated(name) for name in names.values()])
         return
     axes.hist(finite, bins=bins(finite).tolist(), weights=weights.tolist(), color=colour)
     if _needs_logarithm(finite):

@@ -35,6 +35,13 @@ def edges(values: Values, kind: str | None = None) -> Values:
     return _halfway(values)
 
 
+def spaced(first: float, last: float, count: int, kind: str) -> Values:
+    """So many values between two ends, evenly spaced on a scale, "log" or "linear"."""
+    if kind == "log":
+        return np.geomspace(first, last, count, dtype=np.float64)
+    return np.linspace(first, last, count, dtype=np.float64)
+
+
 def evenly(count: int, most: int) -> NDArray[np.intp]:
     """Indices of at most `most` of `count` values, evenly spread, both ends included."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))

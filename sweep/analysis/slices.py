@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Collection, Mapping
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
 from sweep.analysis.labels import (
-    TITLE_WIDTH,
+    named,
     point_text,
     readable,
+    title_of,
 )
+from sweep.analysis.scales import edges, scale, spaced
+from sweep.analysis.theory_lines import along, theory_borders
 from sweep.analysis.view import View, factor
-from sweep.causes import theory_of
 from sweep.errors import SweepError
 from sweep.spec import Status, index_name, status_counts
 from sweep.summary import flag_names
 from sweep.work import Values
+
+FINE_VALUES = 400  # along each side of a map, at which borders known from theory are looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,41 +172,53 @@ class Slice:
             return int(np.count_nonzero(np.isinf(self.values)))
         return int(np.count_nonzero(np.isinf(_where_ok(self.refined.points, self.name))))
 
-    @property
-    def parameters(self) -> dict[str, Values]:
-        """The parameters of the sweep at each point shown, by name."""
-        like = self.output
-        coordinates = (self.dataset[str(name)] for name in self.dataset.coords)
+    @cached_property
+    def theory_borders(self) -> dict[str, list[Values]]:
+        """The borders known from theory over the axes shown: lines (n_points, n_axes), by label.
+
+        They are in the units that are shown, and reach to the ends of a line or of a map's cells.
+        There are none if neighbours along an axis are unrelated.
+        """
+        if self.numbered & {*map(str, self.output.dims)}:
+            return {}
+        sides: dict[str, Values] = {}
+        for axis in self.axes:
+            name = str(axis.name)
+            values = self.dataset[name].values.astype(np.float64)
+            sides[name] = _fine(values, reaches_edges=len(self.axes) == 2)
+        single = [self.dataset[name] for name in map(str, self.dataset.coords)]
+        single = [each for each in single if not each.ndim and each.dtype.kind in "iuf"]
+        constants = {str(each.name): float(each) for each in single}
+        attributes = self.dataset.attrs
+        derived: dict[str, str] = json.loads(str(attributes.get("recipe", "{}"))).get("derived", {})
+        borders = theory_borders(str(attributes.get("model", "")), constants, derived, sides)
+        shown = [side * self.scales(name)[1] for name, side in sides.items()]
         return {
-            str(each.name): each.broadcast_like(like).transpose(*like.dims).values.astype(float)
-            for each in coordinates
-            if each.dtype.kind in "iuf" and set(each.dims) <= set(like.dims)
+            label: [
+                np.stack([along(side, line[:, d]) for d, side in enumerate(shown)], axis=1)
+                for line in lines
+            ]
+            for label, lines in borders.items()
         }
 
-    @property
-    def theory_borders(self) -> dict[str, Values]:
-        """The fields of `boundaries_of` at the points shown."""
-        return boundaries_of(str(self.dataset.attrs.get("model", "")), self.parameters)
+    def heading(
+        self, subject: str = "", without: Collection[str] = (), note: str = ""
+    ) -> tuple[str, str]:
+        """The title of a picture, with what is shown, cuts and a note; and what is fixed.
 
-    def title(self, subject: str, without: Collection[str] = (), note: str = "") -> str:
-        """The title of a picture: the model, the subject, cuts, a note, and fixed parameters.
-
-        Of errors also the parameters of the reference that are given, or not in the results.
-
-        Those named in `without` are left out, as they differ between panels.
+        Fixed are parameters; of errors also those of the reference that are given, or not in the
+        results. Those named in `without` are left out, as they differ between panels.
         """
         if self.view.title is not None:
-            return self.view.title
-        title = f"{self.dataset.attrs.get('model', 'sweep')}: {subject}"
+            return self.view.title, ""
+        title = title_of(self.dataset, subject or self.name)
         places = {axis: value for axis, value in self.cuts.items() if axis not in without}
-        cuts = ", ".join(f"{axis} = {value}" for axis, value in places.items())
+        cuts = ", ".join(f"{named(self.dataset[axis])} = {v}" for axis, v in places.items())
         head = f"{title} at {cuts}{note}" if cuts else f"{title}{note}"
         fixed = point_text(self.dataset, without={*self.cuts, *without})
-        lines = [head, *textwrap.wrap(fixed, TITLE_WIDTH)]
         if reference := self.dataset.attrs.get("against_parameters"):
-            words = f"against {self.dataset.attrs['against']} with {reference}"
-            lines += textwrap.wrap(words, TITLE_WIDTH)
-        return "\n".join(lines)
+            fixed += f"\nagainst {self.dataset.attrs['against']} with {reference}"
+        return head, fixed.strip()
 
 
 def _where_ok(dataset: xr.Dataset, name: str) -> Values:
@@ -212,15 +229,15 @@ def _where_ok(dataset: xr.Dataset, name: str) -> Values:
     return values
 
 
-def boundaries_of(model: str, parameters: Mapping[str, Values]) -> dict[str, Values]:
-    """Fields that change sign at the borders known from theory, if they do so at these points.
+def _fine(values: Values, *, reaches_edges: bool) -> Values:
+    """Finely spaced values between the ends of an axis, or of its cells, down to 0 if none is less.
 
-    They come from the function `boundaries` of the module of `sweep.theory` named after the model.
+    They are spaced like the axis, so that lines between them are smooth in the picture.
     """
-    boundaries: Callable[[Mapping[str, Values]], dict[str, Values]] | None
-    boundaries = getattr(theory_of(model), "boundaries", None)
-    lines = boundaries(parameters) if boundaries else {}
-    return {label: line for label, line in lines.items() if np.any(line > 0) and np.any(line < 0)}
+    kind = scale(values)
+    ends = edges(values, kind) if reaches_edges else values
+    low = max(ends[0], 0.0) if values[0] >= 0 else ends[0]
+    return spaced(low, ends[-1], FINE_VALUES if reaches_edges else FINE_VALUES**2, kind)
 
 
 def is_flag(variable: xr.DataArray) -> bool:

@@ -17,8 +17,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from sweep.analysis.figures import new_figure, save, shade
-from sweep.analysis.labels import in_words, point_text, readable, unit, with_unit
+from sweep.analysis.figures import WIDTH, draw_heading, new_figure, save, shade, styled
+from sweep.analysis.labels import (
+    in_words,
+    point_text,
+    readable,
+    title_of,
+    unit,
+    with_symbols,
+    with_unit,
+)
 from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
@@ -27,7 +35,6 @@ from sweep.summary import flag_names
 from sweep.work import Values
 
 MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel
-TITLE_WIDTH = 110  # characters
 LABEL_WIDTH = 20  # characters that fit along the shortest panel
 NOTE_WIDTH = 52  # characters that fit along the loop
 NOTE_PLACE = -0.25  # below the loop, in its heights
@@ -48,6 +55,7 @@ def plot_trace(dataset: xr.Dataset, path: str | Path, cycles: float | None = Non
     return save(draw_trace(dataset, cycles), path)
 
 
+@styled
 def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
     """Draw a trace (see sweep.trace) as a matplotlib Figure.
 
@@ -63,7 +71,7 @@ def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
     panels, loop = _panels(dataset), _loop_of(dataset)
     maps = [str(name) for name, v in dataset.data_vars.items() if is_flag(v) and v.ndim == 2]
     heights = [1.0] * len(panels) + [MAP_HEIGHT] * len(maps)
-    figure = new_figure(11.0 if loop else 8.0, 1.6 + 1.5 * sum(heights))
+    figure = new_figure(WIDTH, 1.0 + 0.9 * sum(heights))
     grid = figure.add_gridspec(
         len(heights), 2 if loop else 1, width_ratios=[5, 3][: 1 + bool(loop)],
         height_ratios=heights,
@@ -84,7 +92,7 @@ def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
     figure.align_ylabels(stack)
     if loop:
         _draw_loop(figure.add_subplot(grid[:, 1]), dataset, loop)
-    figure.suptitle(_title(dataset), x=0.01, ha="left", fontsize="medium")
+    draw_heading(figure, *_heading(dataset))
     return figure
 
 
@@ -161,7 +169,7 @@ def _draw_legend(axes: Axes, handles: Sequence[Line2D | Patch]) -> None:
     """Write a legend in one line above a panel, on the right."""
     axes.legend(
         handles=list(handles), loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(handles),
-        borderaxespad=0.0, frameon=False, fontsize="small",
+        borderaxespad=0.0, fontsize="small",
     )  # fmt: skip
 
 
@@ -262,18 +270,18 @@ def _draw_loop(axes: Axes, dataset: xr.Dataset, loop: tuple[str, str]) -> None:
         axes.set(xticks=[], yticks=[])
 
 
-def _title(dataset: xr.Dataset) -> str:
-    """Model, method, the point (parameters that differ from neutral values), and its status."""
-    model = model_in(dataset.attrs)
-    head = f"{in_words(str(dataset.attrs.get('model')))}, method {dataset.attrs.get('method')}"
+def _heading(dataset: xr.Dataset) -> tuple[str, str]:
+    """Model and method; parameters that differ from neutral values, and why it is not ok."""
+    model, dataset = model_in(dataset.attrs), with_symbols(dataset)
+    head = f"{title_of(dataset, 'motion')}, method {dataset.attrs.get('method')}"
     if "shown" in dataset.attrs:
         head += f": {dataset.attrs['shown']}"
-    lines = [head, *textwrap.wrap(point_text(dataset), TITLE_WIDTH)]
+    fixed = point_text(dataset)
     status = _status(dataset)
     if status is not Status.ok:
         sentence = model.sentences[status] if model else "not computed"
-        lines += textwrap.wrap(f"{in_words(status.name)}: {sentence}", TITLE_WIDTH)
-    return "\n".join(lines)
+        fixed += f"\n{in_words(status.name)}: {sentence}"
+    return head, fixed.strip()
 
 
 def _status(dataset: xr.Dataset) -> Status:

@@ -15,8 +15,8 @@ from matplotlib.patches import Patch
 
 from sweep.analysis import kept_axes
 from sweep.analysis.cuts import cut
-from sweep.analysis.figures import draw_legend, single_panel
-from sweep.analysis.labels import in_words, quantity
+from sweep.analysis.figures import colour_of, draw_legend, single_panel, styled
+from sweep.analysis.labels import in_words, point_text, title_of, values_of, with_symbols
 from sweep.analysis.panels import MAX_LINES
 from sweep.analysis.plots import draw_slice
 from sweep.analysis.refined import holds_refined_points
@@ -44,6 +44,7 @@ DRAWN = (
 )  # by default, the first that there is
 
 
+@styled
 def draw_wear(
     dataset: xr.Dataset, output: str | None = None, at: Mapping[str, float | str] | None = None
 ) -> Figure:
@@ -85,8 +86,9 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float | str]) -> F
     unit, factor = _scale([line[name] for _, line in lines])
     wear = wear_of(dataset) or {}
     meaning = str(dataset[name].attrs["long_name"]).removeprefix("quantile of the ")
-    title = f"{dataset.attrs.get('model', 'sweep')}: {meaning}"
-    figure, axes = single_panel(f"{title} at {where}" if where else title)
+    dataset = with_symbols(dataset)
+    title = title_of(dataset.assign({name: dataset[name].assign_attrs(long_name=meaning)}), name)
+    figure, axes = single_panel(f"{title} at {where}" if where else title, point_text(dataset))
     most_worn = 2 * wear["size"]["radius"] * factor if "depth" in name else np.inf
     first = lines[0][1]
     levels = first["quantile"].values if "quantile" in first.dims else None
@@ -101,7 +103,7 @@ def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float | str]) -> F
             middle = _middle(levels)
             values, state = values.isel(quantile=middle), state.isel(quantile=middle)
         label = f"{label} {_early_end(values, state)}".strip()
-        _draw_line(axes, values, state, {"color": f"C{i}", "label": label})
+        _draw_line(axes, values, state, {"color": colour_of(i), "label": label})
     if wear.get("limit") is not None and "depth" in name:
         words = f"limit {wear['limit'] * factor:g} {unit}"
         axes.axhline(wear["limit"] * factor, color="0.3", ls="--", linewidth=1.0, label=words)
@@ -208,7 +210,7 @@ def _draw_band(
     """A band between two quantiles, up to `most` once the upper one is worn through."""
     x, lower = _curve(years, ends[0])
     upper = np.interp(x, *_curve(years, ends[1]), right=most)
-    axes.fill_between(x, lower, upper, color=f"C{colour}", alpha=alpha, linewidth=0)
+    axes.fill_between(x, lower, upper, color=colour_of(colour), alpha=alpha, linewidth=0)
 
 
 def _draw_line(
@@ -280,4 +282,4 @@ def _scale(lines: list[xr.DataArray]) -> tuple[str, float]:
 
 
 def _label(dataset: xr.Dataset, names: list[str]) -> str:
-    return ", ".join(f"{in_words(name)} = {quantity(dataset[name])}" for name in names)
+    return values_of(with_symbols(dataset), names)

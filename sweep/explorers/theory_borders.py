@@ -6,18 +6,16 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from contourpy import contour_generator
 from numpy.typing import NDArray
 
-from sweep.analysis.scales import evenly
-from sweep.analysis.slices import boundaries_of
+from sweep.analysis import theory_lines
+from sweep.analysis.scales import evenly, spaced
 from sweep.explorers.packing import packed, shuffled
-from sweep.plan.point_columns import derived_values
-from sweep.request import Axis, Sweep
+from sweep.request import Sweep
 from sweep.work import Values
 
 Border = dict[str, Any]
@@ -55,7 +53,7 @@ def theory_borders(dimensions: Dimensions, sweep: Sweep, room: int) -> TheoryBor
         ranges = [[None] if d in pair else range(size) for d, size in enumerate(sizes)]
         if math.prod(map(len, ranges)) > MAX_SLICES:
             middle = [None if d in pair else size // 2 for d, size in enumerate(sizes)]
-            if _fields(dimensions, sweep, middle):
+            if any(_borders(dimensions, sweep, middle)):
                 found.of_many_places.append(words)
             continue
         places = itertools.product(*ranges)
@@ -71,42 +69,43 @@ def theory_borders(dimensions: Dimensions, sweep: Sweep, room: int) -> TheoryBor
 
 def _borders(dimensions: Dimensions, sweep: Sweep, at: Sequence[int | None]) -> Iterator[Border]:
     """The borders over the two axes without an index."""
-    sides = [name for name, index in zip(dimensions, at, strict=True) if index is None]
-    places = [_places(dimensions[name][name]) for name in sides]
-    x, y = (each[evenly(each.size, MAX_BORDER_VALUES)] for each in places)
-    for label, heights in _fields(dimensions, sweep, at).items():
-        found = contour_generator(x, y, np.ma.masked_invalid(heights.T)).lines(0.0)
-        lines = [_packed_line(line, places) for line in cast("list[Values]", found)]
-        yield {"label": label, "at": list(at), "lines": lines}
+    sides: dict[str, Values] = {}
+    constants: dict[str, float] = dict(sweep.constants)
+    for (name, columns), index in zip(dimensions.items(), at, strict=True):
+        if index is None:
+            sides[name] = _fine(columns[name])
+        else:
+            constants |= {each: float(values[index]) for each, values in columns.items()}
+    stored = [_places(dimensions[name][name]) for name in sides]
+    fine = [_places(values) for values in sides.values()]
+    borders = theory_lines.theory_borders(sweep.model.name, constants, sweep.derived, sides)
+    for label, lines in borders.items():
+        if not lines:
+            continue
+        packed_lines = [_packed_line(line, fine, stored) for line in lines]
+        yield {"label": label, "at": list(at), "lines": packed_lines}
 
 
-def _packed_line(line: Values, places: Sequence[Values]) -> str:
-    """A line (n, 2) between places as numbers that stand for indices."""
-    corners = line[_corners(line)]
+def _packed_line(line: Values, fine: Sequence[Values], stored: Sequence[Values]) -> str:
+    """A line (n, 2) of positions on the fine grid as numbers that stand for indices."""
+    places = np.stack([theory_lines.along(each, line[:, d]) for d, each in enumerate(fine)], axis=1)
+    corners = places[_corners(places)]
     numbers = [
         np.interp(corners[:, side], each, np.linspace(0, LAST, each.size))
-        for side, each in enumerate(places)
+        for side, each in enumerate(stored)
     ]
     return packed(shuffled(np.round(np.stack(numbers, axis=1)).astype(np.uint16)))
 
 
-def _fields(dimensions: Dimensions, sweep: Sweep, at: Sequence[int | None]) -> dict[str, Values]:
-    """The fields of `boundaries_of` over the axes without an index, thinned evenly."""
-    axes: list[Axis] = []
-    for (name, columns), index in zip(dimensions.items(), at, strict=True):
-        size = len(next(iter(columns.values()), ()))
-        kept = evenly(size, MAX_BORDER_VALUES) if index is None else [index]
-        axes.append(Axis(name, {n: values[kept] for n, values in columns.items()}, {}))
-    part = replace(sweep, axes=tuple(axes))
-    values: dict[str, Any] = {**sweep.constants, **derived_values(part)}
-    for d, axis in enumerate(axes):
-        shape = [-1 if other == d else 1 for other in range(len(axes))]
-        values |= {name: np.reshape(column[:], shape) for name, column in axis.columns.items()}
-    drawn = [axis.size for axis, index in zip(axes, at, strict=True) if index is None]
-    like = {
-        n: np.broadcast_to(value, part.grid.shape).reshape(drawn) for n, value in values.items()
-    }
-    return boundaries_of(sweep.model.name, like)
+def _fine(values: Values) -> Values:
+    """Values of an axis at which a border is looked for: evenly spaced where the page draws them.
+
+    Of an axis that the page draws by number, some of its own.
+    """
+    if not _is_ordered(values):
+        return values[evenly(values.size, MAX_BORDER_VALUES)]
+    kind = "log" if _is_geometric(values) else "linear"
+    return spaced(values[0], values[-1], MAX_BORDER_VALUES, kind)
 
 
 def _places(values: Values) -> Values:
@@ -114,16 +113,27 @@ def _places(values: Values) -> Values:
 
     Values that are not in order, or infinite, count as evenly spaced.
     """
-    steps = np.diff(values)
-    if not (np.isfinite(values).all() and (np.all(steps > 0) or np.all(steps < 0))):
+    if not _is_ordered(values):
         return np.linspace(0.0, 1.0, values.size)
-    first, middle, last = (float(values[i]) for i in (0, values.size // 2, -1))
-    share = (values.size // 2) / (values.size - 1)
-    if min(first, last) > 0 and values.size > 2:
-        linear, geometric = first + share * (last - first), first * (last / first) ** share
-        if abs(middle - geometric) < abs(middle - linear):
-            values = np.log(values)
+    if _is_geometric(values):
+        values = np.log(values)
     return (values - values[0]) / (values[-1] - values[0])
+
+
+def _is_ordered(values: Values) -> bool:
+    """Whether values are finite, and ascend or descend."""
+    steps = np.diff(values)
+    return bool(np.isfinite(values).all() and (np.all(steps > 0) or np.all(steps < 0)))
+
+
+def _is_geometric(values: Values) -> bool:
+    """Whether the middle one of ordered values is nearer to the geometric mean of the ends."""
+    first, middle, last = (float(values[i]) for i in (0, values.size // 2, -1))
+    if min(first, last) <= 0 or values.size <= 2:
+        return False
+    share = (values.size // 2) / (values.size - 1)
+    linear, geometric = first + share * (last - first), first * (last / first) ** share
+    return abs(middle - geometric) < abs(middle - linear)
 
 
 def _corners(line: Values) -> NDArray[np.intp]:

@@ -228,7 +228,7 @@ MOREAU = Method(
 
 MODEL = Model(
     name="friction_oscillator",
-    title="wear power of a mass rubbing on a shaken plane",
+    title="mass rubbing on a shaken plane",
     source="Code_Aster V5.01.104 (SDND104)",
     parameters=COMMON,
     parameter_sets=(WINDOW, CYCLES),

@@ -98,7 +98,7 @@ HARMONIC_BALANCE = Method(
 
 MODEL = Model(
     name="impact_oscillator",
-    title="free oscillation of a mass against an elastic stop",
+    title="mass that meets an elastic stop",
     source="Code_Aster SDND122",
     parameters=COMMON,
     parameter_sets=(BY_ENERGY,),

@@ -227,7 +227,7 @@ METHODS = (
 
 MODEL = Model(
     name="mdr_contact",
-    title="energy dissipated in a rubbing contact under oscillating normal and tangential motion",
+    title="rubbing contact under oscillating normal and tangential motion",
     source="Hanisch, Richter, Li 2020",
     parameters=COMMON,
     parameter_sets=(DIMENSIONLESS, SPHERE, PROFILE),

@@ -147,7 +147,7 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     limit = continuous_limit(ratio) * numbers["base_acceleration"]
     border = limit - numbers["friction"] * numbers["gravity"]
     valid = (numbers["stiffness"] > 0) & all_zero(parameters, VOIDED_BY)
-    return {"motion without stops": np.where(valid, border, np.nan)}
+    return {"border of motion without stops": np.where(valid, border, np.nan)}
 
 
 def _frequency_ratio(mass: ArrayLike, stiffness: ArrayLike, angular_frequency: ArrayLike) -> Values:

@@ -151,9 +151,10 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     rigid = all_zero(parameters, VOIDED_BY)
     friction, gravity = parameters["friction"], parameters["gravity"]
     a0 = values(parameters["base_acceleration"])
+    continuous = continuous_slip_threshold(friction, gravity)
     thresholds = {
-        "μg/a₀ = 1": slip_threshold(friction, gravity),
-        "μg/a₀ = 2/√(π²+4)": continuous_slip_threshold(friction, gravity),
+        "border of stick, μg/a₀ = 1": slip_threshold(friction, gravity),
+        "border of slip without rest, μg/a₀ = 2/√(π²+4)": continuous,
     }
     borders = {label: np.where(rigid, a0 - limit, np.nan) for label, limit in thresholds.items()}
     return borders | den_hartog.boundaries(parameters)

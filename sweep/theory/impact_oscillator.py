@@ -161,7 +161,7 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     if not {"stiffness", "gap", "energy"} <= parameters.keys():
         return {}
     grazing = grazing_energy(parameters["stiffness"], parameters["gap"])
-    return {"E = ke²/2": values(parameters["energy"]) - grazing}
+    return {"border of impacts, E = ke²/2": values(parameters["energy"]) - grazing}
 
 
 def _at_contact(stiffness: ArrayLike, gap: ArrayLike, energy: ArrayLike) -> tuple[Values, Values]:

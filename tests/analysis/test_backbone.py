@@ -14,6 +14,7 @@ from sweep.analysis.backbone import draw_backbone, energy_at, plot_backbone
 from sweep.errors import SweepError
 from sweep.shipped import configs_folder
 from sweep.theory import impact_oscillator as theory
+from tests.analysis.test_plots import heading_of
 
 
 @pytest.fixture(scope="module")
@@ -99,16 +100,17 @@ def test_no_interpolation_across_a_failed_point(backbones: xr.Dataset) -> None:
 
 
 def test_curves_are_drawn_per_parameter(backbones: xr.Dataset, tmp_path: Path) -> None:
-    axes = draw_backbone(backbones, per="wall_stiffness", at={"gap": 0.01}).axes[0]
+    figure = draw_backbone(backbones, per="wall_stiffness", at={"gap": 0.01})
+    axes = figure.axes[0]
     labels = [line.get_label() for line in axes.get_lines()]
-    assert labels[0] == "wall_stiffness = 0.1 N/m"
-    assert labels[-1] == "wall_stiffness = 10000 N/m"
+    assert labels[0] == "wall stiffness K = 0.1 N/m"
+    assert labels[-1] == "wall stiffness K = 10000 N/m"
     assert len(labels) == 8
     energy, frequency = axes.get_lines()[-1].get_data()
     np.testing.assert_array_equal(energy, backbones["energy"])
     np.testing.assert_array_equal(frequency, backbones["frequency"].isel(wall_stiffness=-1, gap=1))
-    head = axes.get_title(loc="left").partition("\n")[0]
-    assert head == "impact_oscillator: backbone at gap = 0.01 m"
+    head, _ = heading_of(figure)
+    assert head == "Backbone of a mass that meets an elastic stop at gap e = 0.01 m"
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("energy E [J]", "frequency [Hz]")
     assert len(draw_backbone(backbones, per="gap").axes[0].get_lines()) == 3
     sweep.run(configs_folder() / "smoke" / "backbone.toml", store=tmp_path / "a.zarr")
@@ -137,7 +139,7 @@ def test_a_single_unstable_motion_is_visible(backbones: xr.Dataset) -> None:
 
 def test_axes_that_are_cut_have_no_curves(backbones: xr.Dataset) -> None:
     axes = draw_backbone(backbones, at={"wall_stiffness": 100.0}).axes[0]
-    assert axes.get_lines()[0].get_label().startswith("gap = ")
+    assert axes.get_lines()[0].get_label().startswith("gap e = ")
     both = draw_backbone(backbones, at={"wall_stiffness": 100.0, "gap": 0.01}).axes[0]
     (line,) = both.get_lines()
     place = int(np.argmin(np.abs(backbones.wall_stiffness.values - 100)))

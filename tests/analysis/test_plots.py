@@ -7,10 +7,14 @@ import tomllib
 import numpy as np
 import pytest
 import xarray as xr
+from cycler import cycler
+from matplotlib import rc_context
+from matplotlib.patches import PathPatch
 
 import sweep
 from sweep.analysis import cuts, plots
 from sweep.analysis.comparison import compare_slice
+from sweep.analysis.figures import COLOURS, WIDTH
 from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spans_decades
 from sweep.analysis.view import View
 from sweep.errors import SweepError
@@ -21,6 +25,7 @@ from sweep.shipped import configs_folder, shipped_configs
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import Arrays
 from sweep.theory import friction_oscillator as theory
+from sweep.theory.mdr_contact import slip_depth
 
 CONSTANTS = {
     "mass": 1.0, "gravity": 10.0, "friction": 0.1, "stiffness": 0.0, "damping": 0.0,
@@ -30,6 +35,10 @@ CONSTANTS = {
 FRICTION = np.geomspace(0.01, 1.0, 60)
 BASE_ACCELERATION = np.linspace(0.5, 15.0, 80)
 MAP = {"friction": FRICTION, "base_acceleration": BASE_ACCELERATION}
+BORDERS = (
+    "border of stick, μg/a₀ = 1",
+    "border of slip without rest, μg/a₀ = 2/√(π²+4)",
+)
 DRAWN_OUTPUTS = tuple(output for output in OUTPUTS if output.name in ("wear_power", "regime"))
 
 
@@ -80,13 +89,28 @@ def legend_of(figure):
     return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
+def heading_of(figure):
+    """The title, and the line below it, each without line breaks."""
+    title = " ".join(figure.get_suptitle().split())
+    return title, " ".join(" ".join(text.get_text() for text in figure.artists).split())
+
+
 def mesh_of(figure):
     (mesh,) = (c for c in figure.axes[0].collections if hasattr(c, "get_coordinates"))
     return mesh
 
 
-def contours_of(axes):
-    return [artist for artist in axes.collections if hasattr(artist, "levels")]
+def theory_of(axes):
+    """The vertices of the lines of theory, by their label without "theory: "; NaN between lines."""
+    drawn = {line.get_label(): line.get_xydata() for line in axes.get_lines()}
+    of_theory = {label: drawn[label] for label in drawn if label.startswith("theory: ")}
+    return {label.removeprefix("theory: "): line for label, line in of_theory.items()}
+
+
+def computed_borders(axes):
+    """The ends of the edges between cells of different classes, (n_edges, 2, 2)."""
+    ends = [patch.get_path().vertices for patch in axes.patches if isinstance(patch, PathPatch)]
+    return np.concatenate(ends).reshape(-1, 2, 2)
 
 
 def within(figure):
@@ -153,7 +177,7 @@ def test_labels_end_before_the_explanation(surface):
     meaning = "mean power; over the window: " + 20 * "and so on, "
     power = surface["wear_power"].assign_attrs(long_name=meaning, units="N m/s")
     figure = plots.draw(surface.assign(wear_power=power))
-    assert figure.axes[1].get_ylabel() == "mean power [N\N{NO-BREAK SPACE}m/s]"
+    assert figure.axes[1].get_ylabel() == "mean power [N·m/s]"
     longest = surface["wear_power"].assign_attrs(long_name=20 * "and so on, ")
     assert all(within(plots.draw(surface.assign(wear_power=longest))).values())
 
@@ -172,11 +196,9 @@ def test_a_map_has_labels_units_and_scales(surface):
     assert axes.get_ylabel() == "base acceleration a₀ [m/s²]"
     assert bar.get_ylabel() == "mean of N|v| over the window [W]"
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
-    head, fixed = axes.get_title(loc="left").split("\n")
-    assert head == "friction_oscillator: wear_power"
-    assert fixed.replace("\N{NO-BREAK SPACE}", " ") == (
-        "mass 1 kg, gravity 10 m/s², angular frequency 6.28319 rad/s, window start 4 s, "
-        "window end 12 s"
+    assert heading_of(figure) == (
+        "Wear power of a mass rubbing on a shaken plane",
+        "m = 1 kg, g = 10 m/s², ω = 6.28319 rad/s, t₀ = 4 s, t₁ = 12 s",
     )
 
 
@@ -194,21 +216,71 @@ def test_a_map_has_values_in_the_right_cells(surface):
 
 
 def test_borders_agree_with_theory(surface):
-    """Two computed borders, within a cell, and the two of theory."""
-    contours = contours_of(plots.draw(surface).axes[0])
-    assert len(contours) == 4
-    step = BASE_ACCELERATION[1] - BASE_ACCELERATION[0]
-    limits = [1 / theory.CRITICAL_RATIO, 1.0]
-    borders = []
-    for contour in contours:
-        friction, a0 = np.concatenate(contour.get_paths()[0].to_polygons(closed_only=False)).T
-        ratio = np.median(a0 / (10 * friction))
-        nearest = min(limits, key=lambda limit: abs(limit - ratio))
-        growth = FRICTION[1] / FRICTION[0]
-        slack = step + 10 * friction * nearest * (growth - 1)
-        assert np.all(np.abs(a0 - nearest * 10 * friction) <= slack)
-        borders.append(nearest)
-    assert sorted(borders) == sorted(2 * limits)
+    """Those computed, within a cell of one or the other; those of theory, to the fine grid."""
+    axes = plots.draw(surface).axes[0]
+    friction, a0 = computed_borders(axes).mean(axis=1).T
+    step, growth = BASE_ACCELERATION[1] - BASE_ACCELERATION[0], FRICTION[1] / FRICTION[0]
+    limits = np.array([1 / theory.CRITICAL_RATIO, 1.0])[:, None]
+    slack = step + 10 * friction * limits * (growth - 1)
+    assert np.all(np.any(np.abs(a0 - 10 * friction * limits) <= slack, axis=0))
+    drawn = theory_of(axes)
+    assert list(drawn) == [*BORDERS]
+    for line, limit in zip(drawn.values(), limits[::-1], strict=True):
+        friction, a0 = line[~np.isnan(line[:, 0])].T
+        np.testing.assert_allclose(a0, 10 * friction * limit, rtol=1e-3)
+
+
+def test_computed_borders_run_along_the_edges_of_cells(surface):
+    """On a logarithmic axis they used to step at the arithmetic mean of two points."""
+    axes = plots.draw(surface).axes[0]
+    sides, heights = edges(FRICTION, "log"), edges(BASE_ACCELERATION, "linear")
+    regime = surface["regime"].values.astype(float)
+    drawn = {tuple(np.round(ends.ravel(), 9)) for ends in computed_borders(axes)}
+    expected = {
+        (sides[i + 1], heights[j], sides[i + 1], heights[j + 1])
+        for i, j in np.argwhere(regime[1:] != regime[:-1])
+    } | {
+        (sides[i], heights[j + 1], sides[i + 1], heights[j + 1])
+        for i, j in np.argwhere(regime[:, 1:] != regime[:, :-1])
+    }
+    assert drawn == {tuple(np.round(ends, 9)) for ends in expected}
+    corners = np.asarray(mesh_of(plots.draw(surface)).get_coordinates())
+    np.testing.assert_allclose(corners[0, :, 0], sides)
+
+
+def test_no_border_is_drawn_next_to_points_without_a_value(flawed):
+    missing = np.isin(flawed["status"].values, (Status.diverged, Status.failed))
+    flawed = flawed.assign(regime=flawed["regime"].copy(data=np.where(missing, 0, 1)))
+    assert not [p for p in plots.draw(flawed).axes[0].patches if isinstance(p, PathPatch)]
+
+
+def test_theory_is_drawn_on_a_fine_grid_of_its_own():
+    """With three deltas, xi = (R_A + R_B)/2 used to hang in arcs between them."""
+    axes = {"beta": {"geomspace": [0.05, 10, 15]}, "delta": {"values": [0.2, 0.5, 0.8]}}
+    document = {"model": "mdr_contact", "parameters": {"phase": "60 degree"}, "axes": axes}
+    axes = plots.draw(sweep.run(document, store=None), view=View(y="delta")).axes[0]
+    beta, delta = theory_of(axes)[
+        r"border of partial slip, ξ = ($R_\mathrm{A}$ + $R_\mathrm{B}$)/2"
+    ][:-1].T
+    np.testing.assert_allclose(beta / delta, slip_depth(beta, np.radians(60)), rtol=1e-3)
+    assert (delta.min(), delta.max()) == pytest.approx((0.05, 0.95), abs=0.01)
+    assert delta.size > 100
+
+
+def test_theory_follows_derived_parameters():
+    """Gravity is N/m here, which is no straight line between four masses."""
+    parameters = {"normal_force": 10, "friction": 0.5, "angular_frequency": "1 turn/s"}
+    document = {
+        "model": "friction_oscillator",
+        "parameters": {**parameters, "start_cycle": 4, "end_cycle": 8},
+        "axes": {
+            "mass": {"values": [1, 2, 4, 10]},
+            "base_acceleration": {"linspace": [0.5, 8, 12]},
+        },
+    }
+    axes = plots.draw(sweep.run(document, store=None), view=View(y="base_acceleration")).axes[0]
+    mass, a0 = theory_of(axes)[BORDERS[0]][:-1].T
+    np.testing.assert_allclose(a0 * mass, 5.0, rtol=1e-3)
 
 
 def test_classes_are_named_inside_their_regions(surface):
@@ -254,9 +326,9 @@ def test_no_legend_of_borders_without_borders():
 @pytest.mark.parametrize(
     ("constants", "of_theory"),
     [
-        ({}, ["theory: μg/a₀ = 1", "theory: μg/a₀ = 2/√(π²+4)"]),
+        ({}, [f"theory: {border}" for border in BORDERS]),
         ({"damping": 3.0}, []),
-        ({"stiffness": 3.0}, ["theory: motion without stops"]),
+        ({"stiffness": 3.0}, ["theory: border of motion without stops"]),
     ],
     ids=["plain", "damped: theory does not apply", "with a spring: Den Hartog's"],
 )
@@ -266,8 +338,10 @@ def test_the_legend_has_computed_borders_and_those_of_theory(constants, of_theor
 
 
 def test_no_borders_of_theory_for_unknown_models(surface):
-    assert len(contours_of(plots.draw(surface.assign_attrs(model="unheard of")).axes[0])) == 2
-    assert len(contours_of(plots.draw(surface.assign_attrs(model="unheard_of")).axes[0])) == 2
+    for name in ("unheard of", "unheard_of"):
+        axes = plots.draw(surface.assign_attrs(model=name)).axes[0]
+        assert not theory_of(axes)
+        assert len(computed_borders(axes))
 
 
 def test_points_without_a_value_are_hatched_and_counted(flawed):
@@ -296,8 +370,7 @@ def test_a_line_over_one_axis_with_borders():
     assert axes.get_ylabel() == "mean of N|v| over the window [W]"
     labels = {each.get_label(): each for each in axes.collections}
     one, critical = (
-        [segment[0, 0] for segment in labels[f"theory: {name}"].get_segments()]
-        for name in ("μg/a₀ = 1", "μg/a₀ = 2/√(π²+4)")
+        [segment[0, 0] for segment in labels[f"theory: {name}"].get_segments()] for name in BORDERS
     )
     assert one == pytest.approx([1.0])
     assert critical == pytest.approx([1 / theory.CRITICAL_RATIO])
@@ -318,13 +391,43 @@ def test_gaps_in_a_line_are_hatched():
     assert legend_of(figure)[-1] == "no value: 7 not converged"
 
 
+def test_gaps_among_several_lines_are_counted_without_a_hatch():
+    """There is no hatch to explain: the legend used to show one."""
+    statuses = np.zeros((3, 59), int)
+    statuses[1, 20:30] = Status.diverged
+    axes = {"friction": [0.1, 0.2, 0.4], "base_acceleration": np.arange(1, 60)}
+    figure = plots.draw(asymptotic_dataset(axes, statuses))
+    assert legend_of(figure)[-1] == "no value: 10 diverged"
+    assert not figure.legends[0].get_patches()[-1].get_hatch()
+    assert not [c for c in figure.axes[0].collections if c.get_hatch()]
+
+
+def test_a_long_heading_is_broken_where_the_picture_ends(surface):
+    title = 12 * "Wear power of a mass rubbing on a shaken plane, "
+    figure = plots.draw(surface, view=View(title=title))
+    figure.draw_without_rendering()
+    assert heading_of(figure) == (title.strip(), "")
+    (text,) = figure.texts
+    assert text.get_window_extent().x1 <= figure.bbox.x1
+    assert text.get_window_extent().y0 >= figure.axes[0].get_window_extent().y1
+
+
+def test_the_style_is_ours_whatever_is_set(surface):
+    with rc_context({"font.size": 20, "axes.prop_cycle": cycler(color=["red"])}):
+        figure = plots.draw(surface.isel(friction=slice(0, 40, 20)))
+    axes = figure.axes[0]
+    assert [line.get_color() for line in axes.get_lines()[:2]] == list(COLOURS[:2])
+    assert axes.xaxis.label.get_size() == 8
+    assert figure.get_figwidth() == WIDTH
+
+
 def test_a_short_axis_becomes_one_line_per_value():
     dataset = asymptotic_dataset(
         {"friction": [0.1, 0.2, 0.4], "base_acceleration": np.arange(1, 60)}
     )
     figure = plots.draw(dataset)
     assert len(figure.axes[0].get_lines()) == 3
-    assert legend_of(figure) == ["friction = 0.1", "friction = 0.2", "friction = 0.4"]
+    assert legend_of(figure) == [f"friction μ = {each}" for each in (0.1, 0.2, 0.4)]
     for line, friction in zip(figure.axes[0].get_lines(), (0.1, 0.2, 0.4), strict=True):
         powers = theory.asymptotic_wear_power(1, 10, friction, np.arange(1, 60), 2 * np.pi)
         assert line.get_ydata() == pytest.approx(powers)
@@ -343,8 +446,8 @@ def volume():
 
 def test_a_third_axis_is_cut_at_its_middle_and_the_title_says_so(volume):
     figure = plots.draw(volume)
-    title = figure.axes[0].get_title(loc="left").partition("\n")[0]
-    assert title == "friction_oscillator: wear_power at mass = 3 kg"
+    title = heading_of(figure)[0]
+    assert title == "Wear power of a mass rubbing on a shaken plane at mass m = 3 kg"
     assert np.array_equal(mesh_of(figure).get_array(), volume["wear_power"].values[2].T)
 
 
@@ -409,10 +512,10 @@ CONSTANT_LOAD = {
 def test_an_output_that_is_infinite_everywhere_is_not_the_default():
     dataset = sweep.run(CONSTANT_LOAD, store=None)
     figure = plots.draw(dataset)
-    assert "dissipated_energy" in figure.axes[0].get_title(loc="left")
-    assert "instead of normalized_energy, which is infinite" in legend_of(figure)
+    assert heading_of(figure)[0].startswith("Dissipated energy of a rubbing contact")
+    assert "instead of normalized energy, which is infinite" in legend_of(figure)
     of_infinite_output = plots.draw(dataset, "normalized_energy")
-    assert "normalized_energy = inf: 8 points" in legend_of(of_infinite_output)
+    assert "normalized energy = inf: 8 points" in legend_of(of_infinite_output)
 
 
 def test_counts_of_a_thinned_picture_are_of_all_points(monkeypatch):
@@ -553,10 +656,12 @@ def test_points_of_a_sample_without_a_value_are_crosses():
     grid = asymptotic_dataset(axes, statuses)
     points = grid.stack(point=["friction", "base_acceleration"]).reset_index("point")
     figure = plots.draw(points)
-    dots, crosses = figure.axes[0].collections
+    (dots,), (crosses,) = figure.axes[0].collections, figure.axes[0].get_lines()
     assert len(dots.get_offsets()) == 19
-    assert crosses.get_offsets().tolist() == [[FRICTION[2], BASE_ACCELERATION[1]]]
+    assert crosses.get_xydata().tolist() == [[FRICTION[2], BASE_ACCELERATION[1]]]
     assert "no value: 1 diverged" in legend_of(figure)
+    (handle,) = figure.legends[0].get_lines()
+    assert (handle.get_marker(), handle.get_color()) == (crosses.get_marker(), crosses.get_color())
 
 
 def test_a_sample_of_one_parameter_is_an_axis():
@@ -657,7 +762,7 @@ def test_a_map_with_zeros_has_a_logarithmic_scale_for_the_rest():
     assert np.array_equal(np.isnan(drawn), np.isnan(values))
     assert np.array_equal(drawn < low, values == 0)
     assert np.array_equal(drawn[values > low], values[values > low])
-    assert f"wear_power = 0: {np.count_nonzero(values == 0):,} points" in legend_of(figure)
+    assert f"wear power = 0: {np.count_nonzero(values == 0):,} points" in legend_of(figure)
 
 
 def test_a_line_with_zeros_has_a_logarithmic_scale_for_the_rest():
@@ -665,6 +770,6 @@ def test_a_line_with_zeros_has_a_logarithmic_scale_for_the_rest():
     figure = plots.draw(dataset)
     assert figure.axes[0].get_yscale() == "log"
     none = np.count_nonzero(dataset["wear_power"] == 0)
-    assert f"wear_power = 0: {none} points" in legend_of(figure)
+    assert f"wear power = 0: {none} points" in legend_of(figure)
     near = asymptotic_dataset({"base_acceleration": np.linspace(0.5, 15.0, 200)})
     assert plots.draw(near).axes[0].get_yscale() == "linear"

@@ -13,6 +13,7 @@ import sweep
 from sweep.analysis.plots import draw
 from sweep.analysis.view import View
 from sweep.errors import SweepError
+from tests.analysis.test_plots import heading_of
 from tests.test_reduced_sweeps import SWEEP, ishigami, reduced
 
 AXES = {
@@ -69,12 +70,13 @@ def test_lines_over_labels_may_be_chosen(one_axis: xr.Dataset) -> None:
 
 def test_a_map_is_of_one_of_several_values(two_axes: xr.Dataset) -> None:
     at = {"quantile": 0.95}
-    axes = axes_of(two_axes, "wear_power_quantile", at=at)
-    np.testing.assert_array_equal(map_on(axes), two_axes.wear_power_quantile.sel(at).T)
-    assert "at quantile = 0.95" in axes.get_title(loc="left")
+    figure = draw(two_axes, "wear_power_quantile", at=at)
+    expected = two_axes.wear_power_quantile.sel(at).T
+    np.testing.assert_array_equal(map_on(figure.axes[0]), expected)
+    assert "at quantile = 0.95" in heading_of(figure)[0]
     named = {"regime_class": "slip_slip", "base_acceleration": "3 m/s²"}
-    axes = axes_of(two_axes, "regime_share", at=named)
-    assert "regime_class = slip_slip" in axes.get_title(loc="left")
+    figure = draw(two_axes, "regime_share", at=named)
+    assert "regime class = slip_slip" in heading_of(figure)[0]
     with pytest.raises(SweepError, match="regime_class has no 'slip'"):
         axes_of(two_axes, "regime_share", at={"regime_class": "slip"})
 

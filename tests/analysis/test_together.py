@@ -15,7 +15,7 @@ import sweep
 from sweep.analysis import plots
 from sweep.analysis.view import View
 from sweep.errors import SweepError
-from tests.analysis.test_plots import asymptotic_dataset, legend_of
+from tests.analysis.test_plots import asymptotic_dataset, heading_of, legend_of
 from tests.command import Run
 
 ACCELERATION = np.linspace(1.0, 15.0, 40)
@@ -51,8 +51,8 @@ def test_methods_are_lines_of_one_panel(volume: xr.Dataset) -> None:
     first, second = (line.get_ydata() for line in axes.get_lines())
     np.testing.assert_array_equal(first, one["wear_power"])
     np.testing.assert_array_equal(second, 1.5 * one["wear_power"].values)
-    assert figure.get_suptitle().startswith("friction_oscillator: wear_power\n")
-    assert "mass" in figure.get_suptitle()
+    assert heading_of(figure)[0] == "Wear power of a mass rubbing on a shaken plane"
+    assert heading_of(figure)[1].startswith("m = 1 kg, ")
 
 
 def test_maps_of_several_stores_share_one_scale(volume: xr.Dataset) -> None:
@@ -83,11 +83,11 @@ def test_a_facet_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
         (in_grams, ("1000 g", "2000 g", "4000 g")),
     ):
         titles = [axes.get_title(loc="left") for axes in each.axes[:3]]
-        assert titles == [f"mass = {value}" for value in values]
-    assert "mass" not in figure.get_suptitle()
+        assert titles == [f"mass m = {value}" for value in values]
+    assert "m = " not in "".join(heading_of(figure))
     many = plots.draw(volume, at={"mass": 1}, view=View(facet="friction"))
     assert len(many.axes) == 9
-    assert many.axes[8].get_title(loc="left") == "friction = 0.5"
+    assert many.axes[8].get_title(loc="left") == "friction μ = 0.5"
     assert "9 of 12 values of friction drawn" in legend_of(many)
     assert not any("values of mass" in text for text in legend_of(figure))
 
@@ -132,10 +132,10 @@ def test_panels_name_the_values_in_which_they_differ(volume: xr.Dataset) -> None
     figure = plots.draw([volume, volume.isel(mass=[0])])
     titles = [axes.get_title(loc="left") for axes in figure.axes[:2]]
     assert [title.replace("\N{NO-BREAK SPACE}", " ") for title in titles] == [
-        "results 1: mass 2 kg",
-        "results 2: mass 1 kg",
+        "results 1: m = 2 kg",
+        "results 2: m = 1 kg",
     ]
-    assert "mass" not in figure.get_suptitle()
+    assert "m = " not in "".join(heading_of(figure))
 
 
 def test_a_picture_of_no_points_is_refused(volume: xr.Dataset) -> None:
@@ -196,9 +196,9 @@ def test_python_and_the_command_line_draw_stores_together(run: Run, tmp_path: Pa
     assert sweep.plot(stores, "wear_power", path, log=["wear_power"], title="both") == path
     figure = plots.draw(stores)
     first, second = (text.replace("\N{NO-BREAK SPACE}", " ") for text in legend_of(figure)[:2])
-    assert first == "a: gravity 10 m/s², friction 0.1"
-    assert second == "b: gravity 9 m/s², friction 0.2"
-    assert "gravity" not in figure.get_suptitle()  # each has another one
-    assert "mass" in figure.get_suptitle()
+    assert first == "a: g = 10 m/s², μ = 0.1"
+    assert second == "b: g = 9 m/s², μ = 0.2"
+    assert "g = " not in " ".join(heading_of(figure))  # each has another one
+    assert heading_of(figure)[1].startswith("m = 1 kg, ")
     with pytest.raises(SweepError, match=r"plot takes no lim=\.\.\.; did you mean 'limits'"):
         sweep.plot(stores, lim={})

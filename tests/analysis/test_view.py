@@ -14,14 +14,18 @@ from sweep.analysis.scales import without_rounding
 from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.shipped import configs_folder
+from sweep.units import factor, printed
 from tests.analysis.test_plots import (
     BASE_ACCELERATION,
+    BORDERS,
     FRICTION,
     SPHERE,
     asymptotic_dataset,
-    contours_of,
+    computed_borders,
+    heading_of,
     legend_of,
     mesh_of,
+    theory_of,
 )
 from tests.command import Run
 from tests.config.test_sample import PARAMETERS
@@ -39,7 +43,8 @@ def test_the_axes_of_a_map_may_be_exchanged(surface):
     assert figure.axes[0].get_yscale() == before.axes[0].get_xscale() == "log"
     drawn, transposed = (mesh_of(each).get_array() for each in (figure, before))
     np.testing.assert_array_equal(drawn, transposed.T)
-    assert len(contours_of(figure.axes[0])) == len(contours_of(before.axes[0]))
+    edges, exchanged = (computed_borders(each.axes[0]) for each in (before, figure))
+    assert {*map(tuple, exchanged.mean(axis=1))} == {*map(tuple, edges.mean(axis=1)[:, ::-1])}
 
 
 def test_lines_over_a_chosen_axis_for_values_of_another(surface):
@@ -51,7 +56,7 @@ def test_lines_over_a_chosen_axis_for_values_of_another(surface):
     np.testing.assert_array_equal(lines[0].get_xdata(), BASE_ACCELERATION)
     np.testing.assert_array_equal(lines[0].get_ydata(), surface["wear_power"][0])
     np.testing.assert_array_equal(lines[-1].get_ydata(), surface["wear_power"][-1])
-    assert legend_of(figure)[0] == "friction = 0.01"
+    assert legend_of(figure)[0] == "friction μ = 0.01"
     assert f"8 of {FRICTION.size} values of friction drawn" in legend_of(figure)
     assert axes.get_yscale() == "log"
 
@@ -67,8 +72,9 @@ def test_units_scale_values_labels_and_borders(surface):
     height = np.divide(before.axes[0].get_ylim(), 9.80665)
     np.testing.assert_allclose(axes.get_ylim(), height)
     np.testing.assert_allclose(mesh_of(figure).get_array(), 1e3 * mesh_of(before).get_array())
-    borders, in_si = (contours_of(each.axes[0])[-1].get_paths()[0] for each in (figure, before))
-    np.testing.assert_allclose(borders.vertices[:, 0], 100 * in_si.vertices[:, 0])
+    for borders_of in (computed_borders, lambda axes: theory_of(axes)[BORDERS[0]]):
+        borders, in_si = (borders_of(each.axes[0]) for each in (figure, before))
+        np.testing.assert_allclose(borders[..., 0], 100 * in_si[..., 0])
 
 
 def test_only_the_axis_upwards_may_be_chosen(surface):
@@ -90,7 +96,7 @@ def test_limits_and_title(surface):
     assert axes.get_xlim() == (0.1, 0.5)
     assert axes.get_yscale() == bar.get_yscale() == "log"
     assert mesh_of(figure).get_clim() == (1.0, 10.0)
-    assert axes.get_title(loc="left") == "a title"
+    assert heading_of(figure) == ("a title", "")
 
 
 @pytest.mark.parametrize(
@@ -207,6 +213,25 @@ def test_units_are_readable(values, unit, shown):
     assert (readable_unit, factor) == (shown[0], pytest.approx(shown[1], rel=1e-15))
 
 
+@pytest.mark.parametrize(
+    ("unit", "text"),
+    [
+        ("1", ""), ("um", "µm"), ("kg m^2", "kg·m²"), ("N m s/rad", "N·m·s/rad"), ("m^-2", "m⁻²"),
+        ("kg*m**2", "kg·m²"), ("uN s/m", "µN·s/m"), ("turn/s", "turn/s"), ("1/um", "1/µm"),
+    ],
+)  # fmt: skip
+def test_units_are_printed_as_such_and_can_be_read_again(unit, text):
+    assert printed(unit) == text
+    assert not text or "⁻" in text or factor(text, unit) == 1
+
+
+@pytest.mark.parametrize("unit", ["um", "µm"])
+def test_a_chosen_unit_is_printed_as_such(contact, unit):
+    view = View(unit={"tangential_amplitude": unit})
+    axes = plots.draw(contact, "dissipated_energy", at={"friction": 0.5}, view=view).axes[0]
+    assert axes.get_xlabel() == "tangential amplitude Δx [µm]"
+
+
 def test_values_of_one_axis_share_a_unit():
     gaps = xr.DataArray([0.0, 0.006, 0.012], dims="gap", attrs={"units": "m"})
     assert quantities(gaps) == ["0 m", "0.006 m", "0.012 m"]
@@ -215,16 +240,15 @@ def test_values_of_one_axis_share_a_unit():
 
 
 def test_a_line_in_small_units_is_drawn_in_readable_ones(contact):
-    axes = plots.draw(contact, "dissipated_energy", at={"friction": 0.5}).axes[0]
+    figure = plots.draw(contact, "dissipated_energy", at={"friction": 0.5})
+    axes = figure.axes[0]
     assert axes.get_xlabel() == "tangential amplitude Δx [µm]"
     assert axes.get_ylabel() == "energy dissipated per cycle [µJ]"
     (line,) = axes.get_lines()
     energies = contact["dissipated_energy"].sel(friction=0.5)
     np.testing.assert_allclose(line.get_xdata(), 1e6 * contact["tangential_amplitude"], rtol=1e-15)
     np.testing.assert_allclose(line.get_ydata(), 1e6 * energies, rtol=1e-15)
-    fixed = axes.get_title(loc="left").replace("\N{NO-BREAK SPACE}", " ").partition("\n")[2]
-    assert "youngs modulus 210 GPa" in fixed.replace("\n", " ")
-    assert "indentation 1 µm" in fixed.replace("\n", " ")
+    assert "E = 210 GPa, ν = 0.3, d₀ = 1 µm, Δz = 500 nm" in heading_of(figure)[1]
 
 
 @pytest.fixture(scope="module")

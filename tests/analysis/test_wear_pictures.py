@@ -13,7 +13,7 @@ import sweep
 from sweep.analysis.wear_pictures import SAMPLE_LEVELS, draw_wear
 from sweep.errors import SweepError
 from sweep.spec import Status
-from tests.analysis.test_plots import legend_of
+from tests.analysis.test_plots import heading_of, legend_of
 from tests.refine.test_refine import document
 
 YEARS = [1.0, 2.0, 5.0, 10.0]
@@ -41,7 +41,7 @@ def test_depth_over_years_for_values_of_the_longest_axis() -> None:
     (axes,) = figure.axes
     assert axes.get_ylabel() == "depth of the scar [µm]"
     assert axes.get_xlabel() == "time in service [years]"
-    assert axes.get_title(loc="left") == "by_hand: depth of the scar at friction = 0.2"
+    assert heading_of(figure)[0] == "Depth of the scar, by hand at friction = 0.2"
     assert sum(label.startswith("speed = ") for label in legend_of(figure)) == 8
     assert legend_of(figure)[-2:] == ["limit 400 µm", "8 of 20 values of speed drawn"]
     depths = worn.wear_depth.isel(friction=2, speed=0).values * 1e6
@@ -89,8 +89,8 @@ def test_lines_of_points_say_where_they_are() -> None:
     worn = sweep.wear(points.assign_attrs(recipe=passes), **SCAR, coefficient=1e-15)
     drawn = legend_of(draw_wear(worn))[:3]
     assert drawn == ["friction = 0.1", "friction = 0.2", "friction = 0.3"]
-    title = draw_wear(worn, at={"point": 1}).axes[0].get_title(loc="left")
-    assert title == "by_hand: depth of the scar at friction = 0.2"
+    title, _ = heading_of(draw_wear(worn, at={"point": 1}))
+    assert title == "Depth of the scar, by hand at friction = 0.2"
 
 
 def test_a_legend_of_long_labels_is_within_the_picture() -> None:
@@ -114,7 +114,7 @@ def test_years_to_a_limit_are_a_map_with_contours() -> None:
     shown = mesh.get_array().reshape(years.shape)
     finite = np.isfinite(years)
     np.testing.assert_allclose(shown[finite], np.minimum(years[finite], 100), rtol=1e-14)
-    assert "years_to_limit = inf: 1 point" in "".join(legend_of(figure))
+    assert "years to limit = inf: 1 point" in "".join(legend_of(figure))
     contoured = {text.get_text() for text in axes.texts}
     assert {"10", "20", "50"} <= contoured
 
@@ -125,7 +125,7 @@ def test_infinite_years_are_hatched_and_counted_on_refined_maps_too() -> None:
     n_infinite = int(np.isinf(worn.time_to_limit).sum())
     assert 0 < n_infinite < worn.time_to_limit.size
     figure = draw_wear(worn, "time_to_limit")
-    assert f"years_to_limit = inf: {n_infinite:,} points" in legend_of(figure)
+    assert f"years to limit = inf: {n_infinite:,} points" in legend_of(figure)
     drawn = np.ma.masked_invalid(figure.axes[0].collections[0].get_array())
     assert drawn.mask.sum() > 0
 

@@ -108,8 +108,10 @@ def test_theory_borders_are_drawn_over_any_two_axes(opened: Opened, tmp_path: Pa
         assert tab.value("[explorer.state.x, explorer.state.y]") == sides
         tab.page.locator("#sliders input").fill(str(index))
         tab.settle()
-        assert "theory: μg/a₀ = 1" in tab.text("#legend")
-        (line,) = tab.value("theory().find(({ label }) => label === 'μg/a₀ = 1').lines")
+        assert "theory: border of stick, μg/a₀ = 1" in tab.text("#legend")
+        (line,) = tab.value(
+            "theory().find(({ label }) => label === 'border of stick, μg/a₀ = 1').lines"
+        )
         places = dict(zip(sides, np.transpose(line), strict=True))
         mu = np.interp(places[1], np.arange(12), friction)
         a0 = np.interp(places[2], np.arange(20), acceleration)

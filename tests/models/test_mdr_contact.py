@@ -336,7 +336,12 @@ def test_stick_radius_against_its_closed_form() -> None:
     np.testing.assert_allclose(computed["stick_radius"], expected, rtol=1e-12, atol=1e-7)
     lines = theory.boundaries(points)
     regimes = np.select(
-        [lines["δ = 1"] > 0, lines["ξ = (R_A + R_B)/2"] < 0], [JUMPING, GROSS_SLIP], PARTIAL_SLIP
+        [
+            lines["border of jumping, δ = 1"] > 0,
+            lines["border of partial slip, ξ = (R_A + R_B)/2"] < 0,
+        ],
+        [JUMPING, GROSS_SLIP],
+        PARTIAL_SLIP,
     )
     np.testing.assert_array_equal(computed["regime"], regimes)
 

@@ -221,7 +221,7 @@ def test_the_map_is_the_grid_with_its_cells(refined: xr.Dataset, gridded: xr.Dat
     assert len(boxes.get_paths()) == sum(map(len, cells_of(refined).mesh.cells))
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "cells of 16,231 points, interpolated within" in texts
-    assert "theory: μg/a₀ = 1" in texts
+    assert "theory: border of stick, μg/a₀ = 1" in texts
     assert axes.get_xscale() == "log"
 
 
@@ -251,4 +251,4 @@ def test_three_axes_are_cut() -> None:
     axes = {**AXES, "phase": {"linspace": [0.0, 3.0, 3]}}
     dataset = sweep.run(document({"output": "regime", "levels": 1}, axes=axes), store=None)
     figure = plots.draw(dataset, "regime", at={"phase": 0.8})
-    assert figure.axes[0].get_title(loc="left").partition("\n")[0].endswith("at phase = 0.75 rad")
+    assert figure.get_suptitle().strip().endswith("at phase φ = 0.75 rad")

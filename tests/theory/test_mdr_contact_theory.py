@@ -250,7 +250,10 @@ def test_stick_radius_and_borders_against_springs():
     )
     lines = theory.boundaries({"beta": beta, "delta": delta, "phase": phase})
     regimes = np.array([oracle.regime(*point) for point in zip(beta, delta, phase, strict=True)])
-    jumping, core = lines["δ = 1"], lines["ξ = (R_A + R_B)/2"]
+    jumping, core = (
+        lines["border of jumping, δ = 1"],
+        lines["border of partial slip, ξ = (R_A + R_B)/2"],
+    )
     np.testing.assert_array_equal(jumping > 0, regimes == oracle.REGIMES.index("jumping"))
     stays = jumping < 0
     np.testing.assert_array_equal(
@@ -258,9 +261,13 @@ def test_stick_radius_and_borders_against_springs():
     )
     assert np.isnan(core[~stays]).all()
     regions = theory.region(beta, delta, phase)
-    np.testing.assert_array_equal(lines["β = δ/√8"] < 0, regions == theory.REGION_I)
     np.testing.assert_array_equal(
-        (lines["4β sin²φ = 1"] > 0) & (lines["β = δ/√8"] >= 0), regions == theory.REGION_III
+        lines["regions I and II, β = δ/√8"] < 0, regions == theory.REGION_I
+    )
+    np.testing.assert_array_equal(
+        (lines["regions II and III, 4β sin²φ = 1"] > 0)
+        & (lines["regions I and II, β = δ/√8"] >= 0),
+        regions == theory.REGION_III,
     )
 
 
@@ -272,7 +279,9 @@ def test_borders_of_physical_parameters():
     for label, line in theory.boundaries({"beta": beta, "delta": delta, "phase": 1.0}).items():
         np.testing.assert_allclose(lines[label], line, rtol=1e-12)
     still = theory.boundaries({**body, **MOTION, "friction": friction, "normal_amplitude": 0.0})
-    np.testing.assert_allclose(still["ξ = (R_A + R_B)/2"][:2], xi[:2] - 1, rtol=1e-12)
+    np.testing.assert_allclose(
+        still["border of partial slip, ξ = (R_A + R_B)/2"][:2], xi[:2] - 1, rtol=1e-12
+    )
     assert theory.boundaries({"beta": 1.0}) == {}
 
 

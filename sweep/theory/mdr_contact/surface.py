@@ -111,10 +111,10 @@ def boundaries(parameters: Mapping[str, ArrayLike]) -> dict[str, Values]:
     with np.errstate(invalid="ignore"):
         core = np.where(np.isinf(beta), 1 - delta, xi - slip_depth(beta, phase))
         borders = {
-            "δ = 1": delta - 1,
-            "ξ = (R_A + R_B)/2": np.where(delta < 1, core, np.nan),
-            "β = δ/√8": beta - delta / math.sqrt(8),
-            "4β sin²φ = 1": 4 * beta * np.sin(phase) ** 2 - 1,
+            "border of jumping, δ = 1": delta - 1,
+            "border of partial slip, ξ = (R_A + R_B)/2": np.where(delta < 1, core, np.nan),
+            "regions I and II, β = δ/√8": beta - delta / math.sqrt(8),
+            "regions II and III, 4β sin²φ = 1": 4 * beta * np.sin(phase) ** 2 - 1,
         }
     shape = np.broadcast_shapes(*(line.shape for line in borders.values()))
     return {label: np.broadcast_to(line, shape) for label, line in borders.items()}
