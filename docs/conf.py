@@ -43,6 +43,7 @@ sphinx_gallery_conf = {
     "reset_modules_order": "both",
     "download_all_examples": False,
     "within_subsection_order": "FileNameSortKey",
+    "capture_repr": (),  # pictures and links to explorers stand there already
     "show_memory": False,
     "write_computation_times": False,
     "abort_on_example_error": True,

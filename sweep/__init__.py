@@ -6,8 +6,7 @@
 >>> ds = sweep.open_results("results/wear_power.zarr")  # lazy
 >>> motion = sweep.trace("wear_power", {"friction": 0.1, "base_acceleration": 15})  # of one point
 >>> worn = sweep.wear(ds, law="edf_mz", years=[1, 5, 10])
->>> print(sweep.plot(ds, "wear_power", "map.png"))  # or the path of a store in place of ds
-map.png
+>>> figure = sweep.plot(ds, "wear_power", path="map.png")  # or the path of a store
 >>> print(sweep.export("results/wear_power.zarr", "wear_power.nc"))  # or .csv, .parquet
 wear_power.nc
 >>> print(sweep.explore("wear_power", "map.html"))  # or a store, or a Dataset

@@ -156,7 +156,8 @@ def test_points_that_where_leaves_out_are_pending(store: Store, tmp_path: Path) 
     assert {row["regime"]: row["regime_name"] for row in written}["255"] == ""
     counts = sweep.summary.contents(dataset.where(kept)).counts
     assert counts[Status.pending] == np.count_nonzero(~kept)
-    assert sweep.plot(dataset.where(kept), "regime", tmp_path / "a.png").exists()
+    sweep.plot(dataset.where(kept), "regime", path=tmp_path / "a.png")
+    assert (tmp_path / "a.png").exists()
 
 
 def test_parquet_holds_the_same_columns(store: Store, tmp_path: Path) -> None:

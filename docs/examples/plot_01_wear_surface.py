@@ -10,7 +10,7 @@ line, it slips without rest.
 import sweep
 
 ds = sweep.run("wear_power", store="wear_surface.zarr", progress=False)
-sweep.plot(ds, "wear_power", "wear_surface.png")
+sweep.plot(ds, "wear_power", path="wear_surface.png")
 
 # %%
 # The explorer of this sweep:

@@ -15,7 +15,7 @@ ds = sweep.run(
     store="step_size_errors.zarr",
     progress=False,
 )
-sweep.plot(ds, "wear_power", "step_size_errors.png", against="exact")
+sweep.plot(ds, "wear_power", path="step_size_errors.png", against="exact")
 
 # %%
 # The explorer of this sweep:

@@ -15,7 +15,7 @@ ds = sweep.run(
     store="den_hartog.zarr",
     progress=False,
 )
-sweep.plot(ds, "peak_slip_speed", "den_hartog.png", x="angular_frequency", lines="friction")
+sweep.plot(ds, "peak_slip_speed", x="angular_frequency", hue="friction", path="den_hartog.png")
 
 # %%
 # The explorer of this sweep:

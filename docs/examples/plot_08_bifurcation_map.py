@@ -14,7 +14,7 @@ ds = sweep.run(
     store="bifurcation_map.zarr",
     progress=False,
 )
-sweep.plot(ds, "maxima", "bifurcation_map.png")
+sweep.plot(ds, "maxima", path="bifurcation_map.png")
 
 # %%
 # The explorer of this sweep:

@@ -14,7 +14,7 @@ ds = sweep.run(
     store="belt.zarr",
     progress=False,
 )
-sweep.plot(ds, "stuck", "belt.png")
+sweep.plot(ds, "stuck", path="belt.png")
 
 # %%
 # The explorer of this sweep:

@@ -11,7 +11,7 @@ import sweep
 ds = sweep.run(
     "wear_uncertainty", ["sample.points = 4096"], store="uncertainty.zarr", progress=False
 )
-sweep.plot(ds, "wear_power_mean", "uncertainty.png")
+sweep.plot(ds, "wear_power_mean", path="uncertainty.png")
 
 # %%
 # The explorer of this sweep:

@@ -10,7 +10,7 @@ import sweep
 
 ds = sweep.run("wear_power_refined", store="refined.zarr", progress=False)
 print(ds.sizes)
-sweep.plot(ds, "regime", "refined.png")
+sweep.plot(ds, "regime", path="refined.png")
 
 # %%
 # The explorer of this sweep:

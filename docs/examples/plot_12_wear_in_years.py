@@ -25,8 +25,8 @@ ds = sweep.run(
     store="tube.zarr",
     progress=False,
 )  # the wear over the years is also in tube_wear.zarr
-sweep.plot(ds, "wear_depth", "depth.png")
-sweep.plot(ds, "time_to_limit", "time_to_limit.png")
+sweep.plot(ds, "wear_depth", path="depth.png")
+sweep.plot(ds, "time_to_limit", path="time_to_limit.png")
 
 # %%
 # The explorer of this wear:

@@ -115,7 +115,7 @@ def _cut(
             f"points of a sample are drawn over {listed([*over])} here, and {listed(others)} is "
             "another axis: leave out one of the two"
         )
-    chosen = View() if over else replace(view, lines=None) if view.lines in labels else view
+    chosen = View() if over else replace(view, hue=None) if view.hue in labels else view
     kept = kept_axes(cells, at, most_axes, dataset, chosen)
     if kept and f"{name}_start" in dataset:
         uncut = [axis for axis, size in cells.items() if size > 1 and axis not in at]

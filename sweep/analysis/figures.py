@@ -8,9 +8,9 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+import matplotlib
 import numpy as np
 from cycler import cycler
-from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -23,7 +23,11 @@ from sweep.errors import SweepError
 from sweep.store.faults import making
 from sweep.work import Values
 
-WIDTH = 7.0  # inches: two columns of a page; a picture is printed in its own size
+# Width and height in inches of a single panel over two columns of a page, or in one of them. In
+# this size it is printed.
+SIZES = {"page": (7.0, 4.6), "column": (3.4, 3.6)}
+WIDTH, HEIGHT = SIZES["page"]
+NARROW_LABEL = 26  # characters that fit along an axis in one column
 COLOURS = (  # told apart by people with any vision of colours: Petroff 2021, arXiv:2107.02270
     *("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6"),
     *("#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd"),
@@ -55,7 +59,7 @@ def styled(draw: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
 
     @wraps(draw)
     def in_style(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
-        with rc_context(STYLE):
+        with matplotlib.rc_context(STYLE):
             return draw(*arguments, **named)
 
     return in_style
@@ -66,7 +70,7 @@ def colour_of(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def new_figure(width: float = WIDTH, height: float = 4.6, dpi: float = 200) -> Figure:
+def new_figure(width: float = WIDTH, height: float = HEIGHT, dpi: float = 200) -> Figure:
     """An empty figure of this size in inches."""
     return Figure(figsize=(width, height), dpi=dpi, layout="constrained")
 

@@ -90,7 +90,7 @@ def draw_panel(axes: Axes, shown: Slice, label: str = "") -> ScalarMappable | No
 
 def is_map(shown: Slice) -> bool:
     """Whether two axes are drawn as a map rather than as lines."""
-    if len(shown.axes) < 2 or shown.view.lines or shown.labels & set(shown.output.dims):
+    if len(shown.axes) < 2 or shown.view.hue or shown.labels & set(shown.output.dims):
         return False
     return shown.view.y is not None or min(axis.size for axis in shown.axes) > MAX_LINES
 
@@ -258,7 +258,7 @@ def _along(shown: Slice) -> xr.DataArray:
     """The axis over which lines are drawn: `x` of the view if chosen, otherwise the longest."""
     if shown.view.x is not None:
         return shown.axes[0]
-    others = [axis for axis in shown.axes if axis.name != shown.view.lines]
+    others = [axis for axis in shown.axes if axis.name != shown.view.hue]
     return max(others or shown.axes, key=lambda axis: (axis.name not in shown.labels, axis.size))
 
 

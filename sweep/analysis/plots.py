@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Never, Unpack, cast
 
 import numpy as np
 import xarray as xr
@@ -16,15 +16,18 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sweep import wording
 from sweep.analysis.colours import draw_colour_bar, notes_of
 from sweep.analysis.cuts import cut
 from sweep.analysis.figures import (
-    WIDTH,
+    NARROW_LABEL,
+    SIZES,
     colour_of,
     draw_heading,
     draw_legend,
     new_figure,
     once,
+    refuse_end,
     save,
     styled,
 )
@@ -50,8 +53,10 @@ from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View, ViewKeywords, factor, view_of
 from sweep.errors import SweepError
+from sweep.keywords import spelled_out
 from sweep.request import POINT
 from sweep.store import open_results
+from sweep.store.derived_stores import wear_of
 from sweep.summary import coded
 from sweep.units import printed
 
@@ -60,44 +65,67 @@ if TYPE_CHECKING:
 
 Source = xr.Dataset | str | Path
 
-MAX_PANELS = 9
+MAX_PANELS, MAX_PANELS_ALONG = 9, 3
 MAX_LINES = 10  # of stores in one panel; more would share colours
-PANEL_HEIGHTS = {1: 2.6, 2: 2.4, 3: 1.9}  # in inches, by the number of columns
+TITLE_LETTERS = 13  # of a panel's title, in an inch
+PANEL_ASPECT = 0.55  # height over width of one of several panels, on its own
 LABEL_WIDTH = 52  # letters of a panel's title
 
 
+@spelled_out(ViewKeywords)
 def plot(
     source: Source | Sequence[Source],
     output: str | None = None,
-    path: str | Path = "sweep.png",
-    *,
+    *too_many: Never,
     at: Mapping[str, float | str] | None = None,
     over: Sequence[str] = (),
     against: str | None = None,
     parameters: Mapping[str, float | str] | None = None,
+    path: str | Path | None = None,
     **view: Unpack[ViewKeywords],
-) -> Path:
-    """Save the picture of one output (.png, .pdf, .svg ...) and return the file's path.
+) -> Figure:
+    """Draw one output as a matplotlib Figure; with `path` (.png, .pdf, .svg ...), also save it.
 
     `source` is a Dataset, the path of a store, or a list of these, which are drawn together.
     Missing folders are created; an existing file is replaced. With `against`, the error against
-    that method is drawn, run with `parameters` as in `sweep.compare`. These keywords choose how the
-    picture looks; names are those of axes or of the output:
+    that method is drawn, run with `parameters` as in `sweep.compare`. Wear is drawn over the years,
+    and the time to a limit in years. These keywords choose how the picture looks; names are those
+    of axes or of the output:
 
     x, y: the axes drawn to the right and, on a map, upwards
-    lines: the axis with a line for each of its values (at most 8)
-    facet: the axis with a panel for each of its values (at most 9)
+    hue: the axis with a line for each of its values (at most 8)
+    col, row: the axes with a panel for each value, side by side and below each other (at most 9)
     log: names that are drawn on a logarithmic scale
     limits: (lower, upper) by name, in the unit that is shown, or texts with a unit
     unit: the unit by name, such as "mm"
+    size: "page", as wide as two columns, or "column"
     title: the title
 
     Otherwise as `draw`; SweepError as for `draw`, and if the file cannot be written.
     """
-    shown = slices_of(
-        source, output, at or {}, over, view_of(view), against=against, parameters=parameters
-    )
-    return save(draw_panels(shown), path)
+    if too_many:
+        text = wording.shown(cast(object, too_many[0]))
+        raise SweepError(f"{text} is a third argument: name it, as in path={text}")
+    if path is not None:
+        refuse_end(Path(path))
+    view_keywords = {name: value for name, value in view.items() if value is not None}
+    chosen = view_of(cast(ViewKeywords, view_keywords))
+    datasets = labelled(source)
+    first: Any = next(iter(datasets.values()))
+    drawn_plainly = over or against or len(datasets) > 1 or chosen != View()
+    if not drawn_plainly and isinstance(first, xr.Dataset) and wear_of(first) is not None:
+        from sweep.analysis.wear_pictures import draw_wear  # which draws maps by this module
+
+        figure = draw_wear(first, output, at)
+    else:
+        figure = draw_panels(
+            slices_of(
+                source, output, at or {}, over, chosen, against=against, parameters=parameters
+            )
+        )
+    if path is not None:
+        save(figure, path)
+    return figure
 
 
 def draw(
@@ -140,7 +168,7 @@ def slices_of(
     parameters: Mapping[str, float | str] | None = None,
     report: Report | None = None,
 ) -> dict[str, Slice]:
-    """The slices that a picture shows, by the label of each: of stores, and values of `facet`.
+    """The slices that a picture shows, by label: of stores, and of values of `row` and `col`.
 
     `report` is called with the progress of each run of the method `against`.
     """
@@ -148,17 +176,14 @@ def slices_of(
         raise SweepError("parameters are those of the method to compare with: name it (against)")
     slices: dict[str, Slice] = {}
     for label, dataset in labelled(source).items():
-        panels = panels_of(dataset, at, view)
+        panels, note = panels_of(dataset, at, view)
         for place, where in panels.items():
-            shown = cut(dataset, output, where, over, computed=against is not None, view=view)
+            part = cut(dataset, output, where, over, computed=against is not None, view=view)
             if against is not None:
                 from sweep.analysis.comparison import compare_slice  # brings the engine
 
-                shown = compare_slice(shown, against, parameters, report)
-            if view.facet and len(panels) < (n_values := dataset.sizes[view.facet]):
-                note = f"{len(panels)} of {n_values:,} values of {in_words(view.facet)} drawn"
-                shown = replace(shown, note=note)
-            slices[", ".join(filter(None, (label, place)))] = shown
+                part = compare_slice(part, against, parameters, report)
+            slices[", ".join(filter(None, (label, place)))] = replace(part, note=note)
     return slices
 
 
@@ -192,42 +217,54 @@ def _stem(source: Source, number: int) -> str:
 
 def panels_of(
     dataset: xr.Dataset, at: Mapping[str, float | str], view: View
-) -> dict[str, Mapping[str, float | str]]:
-    """The cuts of each panel by its label: one for each value of the axis `facet`, evenly spread.
+) -> tuple[dict[str, Mapping[str, float | str]], str]:
+    """The cuts of each panel by its label, row by row, and how many values have none.
 
-    SweepError if the Dataset has no such axis, or cuts it.
+    There is a panel for each value of `row` and `col`, or for some, evenly spread. SweepError if
+    the Dataset has no such axis, or cuts it.
     """
-    axis = view.facet
-    if axis is None:
-        return {"": at}
-    along = {
-        axis: parameters_along(dataset, axis) or ([axis] if axis in dataset.coords else [])
-        for axis in map(str, dataset.dims)
-        if axis != POINT
-    }
-    free = [axis for axis, names in along.items() if names and not {axis, *names} & set(at)]
-    if not free:
-        raise SweepError(f"`facet` takes an axis of a grid, and these results have none: {axis}")
-    check_names("uncut axis", [axis], free)
-    values = with_symbols(with_codes(dataset))[axis].load()
-    words = named(values)
-    some = values[evenly(values.size, MAX_PANELS)]
-    if along[axis] != [axis]:  # its values are places
-        return {
-            f"{in_words(axis)} {place:g}: {values_of(dataset.isel({axis: place}), along[axis])}": {
-                **at,
-                axis: float(place),
-            }
-            for place in some.values.tolist()
+    panels: dict[str, Mapping[str, float | str]] = {"": at}
+    notes: list[str] = []
+    most = MAX_PANELS if len(view.panel_axes) == 1 else MAX_PANELS_ALONG
+    for axis in view.panel_axes:
+        values = _values_along(dataset, axis, at, view, most)
+        panels = {
+            ", ".join(filter(None, (label, text))): {**where, axis: value}
+            for label, where in panels.items()
+            for text, value in values.items()
         }
-    texts = quantities(some)
+        if len(values) < (n_values := dataset.sizes[axis]):
+            notes.append(f"{len(values)} of {n_values:,} values of {in_words(axis)} drawn")
+    return panels, "; ".join(notes)
+
+
+def _values_along(
+    dataset: xr.Dataset, axis: str, at: Mapping[str, float | str], view: View, most: int
+) -> dict[str, float]:
+    """At most so many values of an axis of panels, evenly spread, by the label of their panel."""
+    along = {
+        name: parameters_along(dataset, name) or ([name] if name in dataset.coords else [])
+        for name in map(str, dataset.dims)
+        if name != POINT
+    }
+    free = [name for name, names in along.items() if names and not {name, *names} & set(at)]
+    if not free:
+        raise SweepError(f"panels take an axis of a grid, and these results have none: {axis}")
+    check_names("uncut axis", [axis], free)
+    dataset = with_symbols(with_codes(dataset))
+    some = dataset[axis].load()[evenly(dataset.sizes[axis], most)]
+    numbers: list[float] = some.values.astype(np.float64).tolist()
+    if along[axis] != [axis]:  # its values are places
+        points = {place: dataset.isel({axis: int(place)}) for place in numbers}
+        return {
+            f"{in_words(axis)} {place:g}: {values_of(point, along[axis])}": place
+            for place, point in points.items()
+        }
+    values = quantities(some)
     if unit := view.unit.get(axis):
         share = factor(str(some.attrs.get("units", "1")), unit, axis)
-        texts = [f"{share * value:.6g} {printed(unit)}" for value in some.values.tolist()]
-    return {
-        f"{words} = {text}": {**at, axis: float(value)}
-        for text, value in zip(texts, some.values, strict=True)
-    }
+        values = [f"{share * value:.6g} {printed(unit)}" for value in numbers]
+    return {f"{named(some)} = {text}": value for text, value in zip(values, numbers, strict=True)}
 
 
 @styled
@@ -243,13 +280,13 @@ def draw_panels(slices: Mapping[str, Slice]) -> Figure:
     _refuse_different(slices)
     slices = _alike(slices)
     first = next(iter(slices.values()))
-    is_line = all(is_single_line(each) for each in slices.values()) and not first.view.facet
+    is_line = all(is_single_line(each) for each in slices.values()) and not first.view.panel_axes
     is_line = is_line and len(slices) <= MAX_LINES
-    facet = _along_facet(first)
-    different = _different(slices) - facet
+    named_by_panels = _along_panel_axes(first)
+    different = _different(slices) - named_by_panels
     slices = {_with_values(label, each, different): each for label, each in slices.items()}
     figure = _in_one_panel(slices) if is_line else _side_by_side(slices)
-    draw_heading(figure, *first.heading(without=different | facet))
+    draw_heading(figure, *first.heading(without=different | named_by_panels))
     return figure
 
 
@@ -268,13 +305,16 @@ def draw_slice(shown: Slice) -> Figure:
 
 
 def _in_one_panel(slices: Mapping[str, Slice]) -> Figure:
-    figure = new_figure()
+    size = next(iter(slices.values())).view.size
+    figure = new_figure(*SIZES[size])
     axes = figure.add_subplot()
     for label, shown in slices.items():
         mesh = draw_panel(axes, shown, label)
         if mesh is not None:
             draw_colour_bar(figure, axes, mesh, shown)
         name_regions(axes, shown)
+    for each in figure.axes if size == "column" else ():
+        each.set_ylabel(textwrap.fill(" ".join(each.get_ylabel().split()), NARROW_LABEL))
     handles = axes.get_legend_handles_labels()[0]
     missing = missing_mark(next(iter(slices.values())), alone=len(slices) == 1)
     draw_legend(figure, once([*handles, *notes_of(slices.values(), missing)]))
@@ -282,30 +322,35 @@ def _in_one_panel(slices: Mapping[str, Slice]) -> Figure:
 
 
 def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
+    shown = next(iter(slices.values()))
     columns = min(3, ceil(sqrt(len(slices))))
+    if shown.view.row:
+        columns = len({each.cuts.get(str(shown.view.col)) for each in slices.values()})
     rows = ceil(len(slices) / columns)
-    figure = new_figure(WIDTH, rows * PANEL_HEIGHTS[columns] + 1.0)
+    width, _ = SIZES[shown.view.size]
+    letters = int(TITLE_LETTERS * width / columns)
+    figure = new_figure(width, rows * PANEL_ASPECT * width / columns**0.6 + 1.0)
     grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     places: list[Axes] = list(grid.flat)
     handles: list[Any] = []
     limits: list[tuple[float, float, float, float]] = []
     mesh = None
-    labels = list(dict.fromkeys(each for shown in slices.values() for each in line_labels(shown)))
+    labels = list(dict.fromkeys(each for part in slices.values() for each in line_labels(part)))
     many = colormaps["turbo"].resampled(
         len(labels) + 1
     )  # if there are more than the ten of the cycle
     colours = {each: many(i) if len(labels) > 10 else colour_of(i) for i, each in enumerate(labels)}
-    for axes, (label, shown) in zip(places, slices.items(), strict=False):
-        if own := [colours[each] for each in line_labels(shown)]:
+    for axes, (label, each) in zip(places, slices.items(), strict=False):
+        if own := [colours[text] for text in line_labels(each)]:
             axes.set_prop_cycle(color=own)
-        mesh = draw_panel(axes, shown) or mesh
+        mesh = draw_panel(axes, each) or mesh
         limits.append((*axes.get_xlim(), *axes.get_ylim()))
-        axes.set_title(label, loc="left", fontsize="small")
+        axes.set_title(textwrap.fill(label, letters), loc="left", fontsize="small")
     if mesh is not None:  # each map has set the common limits to its own
         least, greatest = np.min(limits, axis=0), np.max(limits, axis=0)
         places[0].set(xlim=(least[0], greatest[1]), ylim=(least[2], greatest[3]))
-    for axes, shown in zip(places, slices.values(), strict=False):
-        name_regions(axes, shown)
+    for axes, each in zip(places, slices.values(), strict=False):
+        name_regions(axes, each)
         handles += axes.get_legend_handles_labels()[0]
     for axes in places[len(slices) :]:
         axes.set_visible(False)
@@ -317,7 +362,6 @@ def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
     figure.supylabel(places[0].get_ylabel(), fontsize="medium")
     for axes in places:
         axes.set_ylabel("")
-    shown = next(iter(slices.values()))
     if mesh is not None:
         draw_colour_bar(figure, places[: len(slices)], mesh, shown)
     notes = notes_of(slices.values(), missing_mark(shown))
@@ -358,13 +402,12 @@ def _alike(slices: Mapping[str, Slice]) -> dict[str, Slice]:
     return {label: replace(each, shared=values) for label, each in alike.items()}
 
 
-def _along_facet(shown: Slice) -> set[str]:
-    """The axis of `facet`, and the parameters along it, which the labels of its panels name."""
+def _along_panel_axes(shown: Slice) -> set[str]:
+    """The axes of panels, and the parameters along them, which the labels of panels name."""
     axes = json.loads(str(shown.dataset.attrs.get("recipe", "{}"))).get("axes", [])
-    along = {
-        name for axis in axes if axis["name"] == shown.view.facet for name in axis["parameters"]
-    }
-    return along | ({shown.view.facet} if shown.view.facet else set())
+    of_panels = shown.view.panel_axes
+    along = {name for axis in axes if axis["name"] in of_panels for name in axis["parameters"]}
+    return along | {*of_panels}
 
 
 def _with_values(label: str, shown: Slice, names: Collection[str]) -> str:

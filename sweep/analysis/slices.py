@@ -51,7 +51,7 @@ class Slice:
     labels: frozenset[str] = frozenset()  # axes that only the output has, such as `quantile`
     view: View = field(default_factory=View)
     shared: Values | None = None  # values of all panels of a picture, if they share one scale
-    note: str = ""  # for the legend: how many values of `facet` are drawn, if not all
+    note: str = ""  # for the legend: how many values of `col` and `row` are drawn, if not all
     instead_of: tuple[str, ...] = ()  # outputs that have no finite value, so that this one is shown
 
     @property

@@ -71,7 +71,7 @@ def draw_trace(dataset: xr.Dataset, cycles: float | None = None) -> Figure:
     panels, loop = _panels(dataset), _loop_of(dataset)
     maps = [str(name) for name, v in dataset.data_vars.items() if is_flag(v) and v.ndim == 2]
     heights = [1.0] * len(panels) + [MAP_HEIGHT] * len(maps)
-    figure = new_figure(WIDTH, 1.0 + 0.9 * sum(heights))
+    figure = new_figure(WIDTH, 1.0 + 1.1 * sum(heights))
     grid = figure.add_gridspec(
         len(heights), 2 if loop else 1, width_ratios=[5, 3][: 1 + bool(loop)],
         height_ratios=heights,
@@ -145,7 +145,7 @@ def _draw_panel(axes: Axes, dataset: xr.Dataset, names: list[str], *, is_first: 
     handles = [*(lines if len(lines) > 1 else ()), *(marks if is_first else ())]
     if handles:
         _draw_legend(axes, handles)
-    axes.set_ylabel(_label(dataset, names, shown))
+    axes.set_ylabel(_label(dataset, names, shown), fontsize="small")
     axes.margins(x=0)
     if not _has_values(dataset, names):
         axes.set_yticks([])

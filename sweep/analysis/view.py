@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypedDict, cast
+from typing import Any, Literal, TypedDict, cast, get_args
 
 import numpy as np
 
 from sweep import units
 from sweep.errors import FaultError, SweepError
 from sweep.spec import Parameter
-from sweep.wording import nearest, shown
+from sweep.wording import listed, nearest, shown
 
 Limits = tuple[float | str, float | str]
+Size = Literal["page", "column"]
+RENAMED = {"lines": "hue", "facet": "col"}  # keywords and options that have another name now
 
 
 class ViewKeywords(TypedDict, total=False):
@@ -21,11 +23,13 @@ class ViewKeywords(TypedDict, total=False):
 
     x: str | None
     y: str | None
-    lines: str | None
-    facet: str | None
+    hue: str | None
+    col: str | None
+    row: str | None
     log: Sequence[str]
     limits: Mapping[str, Limits]
     unit: Mapping[str, str]
+    size: Size
     title: str | None
 
 
@@ -33,18 +37,21 @@ class ViewKeywords(TypedDict, total=False):
 class View:
     """What is chosen of a picture; all names are those of axes or of the output.
 
-    `x` is drawn to the right; `y` upwards, on a map; or a line is drawn for each value of `lines`.
-    There is a panel for each value of `facet`. Limits are numbers in the unit that is shown, or
-    texts with a unit.
+    `x` is drawn to the right; `y` upwards, on a map; or a line is drawn for each value of `hue`.
+    There is a panel for each value of `col`, side by side, and of `row`, below each other. Limits
+    are numbers in the unit that is shown, or texts with a unit. The picture is as wide as one
+    column of a page, or as two.
     """
 
     x: str | None = None
     y: str | None = None
-    lines: str | None = None
-    facet: str | None = None
+    hue: str | None = None
+    col: str | None = None
+    row: str | None = None
     log: Sequence[str] = ()
     limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
     unit: Mapping[str, str] = field(default_factory=dict[str, str])
+    size: Size = "page"
     title: str | None = None
 
     def __post_init__(self) -> None:
@@ -54,9 +61,11 @@ class View:
                 raise SweepError(f"{name}={text} is not a mapping. Give values by name, as a dict")
         if isinstance(self.log, str):
             raise SweepError(f"log={self.log!r} is not a list of names")
-        if self.y is not None and self.lines is not None:
-            raise SweepError("`y` draws a map and `lines` draws lines: leave out one of the two")
-        options = {"x": self.x, "y": self.y, "lines": self.lines, "facet": self.facet}
+        if self.y is not None and self.hue is not None:
+            raise SweepError("`y` draws a map and `hue` draws lines: leave out one of the two")
+        if self.size not in (sizes := get_args(Size)):
+            raise SweepError(f"size={shown(self.size)} is not one of {listed(sizes)}")
+        options = {each: getattr(self, each) for each in ("x", "y", "hue", "col", "row")}
         chosen: dict[str, str] = {}
         for option, name in options.items():
             if name is None:
@@ -71,14 +80,19 @@ class View:
     @property
     def axes(self) -> list[str]:
         """The chosen axes, the one drawn to the right first."""
-        return [name for name in (self.x, self.y or self.lines) if name is not None]
+        return [name for name in (self.x, self.y or self.hue) if name is not None]
+
+    @property
+    def panel_axes(self) -> list[str]:
+        """The axes with a panel for each value: that of the rows first."""
+        return [name for name in (self.row, self.col) if name is not None]
 
     def check(self, drawn: Iterable[str]) -> None:
         """SweepError if a name is neither that of an axis that is drawn nor that of the output."""
         names = list(drawn)
         for option in ("log", "limits", "unit"):
             for name in getattr(self, option):
-                if name not in names and (option, name) != ("unit", self.facet):
+                if name not in names and not (option == "unit" and name in self.panel_axes):
                     cure = nearest(name, names)
                     raise SweepError(f"`{option}` names {name}, which is not drawn; {cure}")
 
@@ -112,6 +126,8 @@ def view_of(keywords: ViewKeywords) -> View:
     """The View with these fields; SweepError for unknown ones."""
     known = [each.name for each in fields(View)]
     for name in keywords:
+        if name in RENAMED:
+            raise SweepError(f"plot takes no {name}=...: write {RENAMED[name]}=...")
         if name not in known:
             raise SweepError(f"plot takes no {name}=...; {nearest(name, known)}")
     return View(**keywords)

@@ -8,6 +8,7 @@ import typer
 
 from sweep.cli.app import command
 from sweep.cli.parameters import Json, named, option, output_option
+from sweep.errors import SweepError
 
 
 @command(
@@ -15,7 +16,7 @@ from sweep.cli.parameters import Json, named, option, output_option
     "sweep plot results/wear_power.zarr wear_power -o cut.png --at friction=0.1",
     "sweep plot results/wear_power_sample.zarr wear_power --as histogram",
     "sweep plot results/step_size.zarr --against exact",
-    "sweep plot results/wear_power.zarr --lines friction --log wear_power",
+    "sweep plot results/wear_power.zarr --hue friction --log wear_power",
     "sweep plot results/euler.zarr results/moreau.zarr wear_power --unit wear_power=mW",
 )
 def plot(
@@ -61,12 +62,17 @@ def plot(
     ] = None,
     x: Annotated[str | None, option("AXIS", "The axis drawn to the right.", "--x")] = None,
     y: Annotated[str | None, option("AXIS", "The axis drawn upwards, on a map.", "--y")] = None,
-    lines: Annotated[
+    hue: Annotated[
         str | None, option("AXIS", "Draw a line for each value of this axis (at most 8).")
     ] = None,
-    facet: Annotated[
-        str | None, option("AXIS", "Draw a panel for each value of this axis (at most 9).")
+    col: Annotated[
+        str | None, option("AXIS", "Draw a panel for each value of this axis, side by side.")
     ] = None,
+    row: Annotated[
+        str | None, option("AXIS", "Draw a panel for each value of this axis, below each other.")
+    ] = None,
+    lines: Annotated[str | None, typer.Option(hidden=True)] = None,
+    facet: Annotated[str | None, typer.Option(hidden=True)] = None,
     log: Annotated[
         list[str] | None, option("NAME", "Draw an axis or the output on a logarithmic scale.")
     ] = None,
@@ -77,6 +83,10 @@ def plot(
     unit: Annotated[
         list[str] | None, option("NAME=UNIT", "The unit of an axis or the output: friction=%.")
     ] = None,
+    size: Annotated[
+        Literal["page", "column"],
+        typer.Option(metavar="SIZE", help="Width: page (two columns) or column (one)."),
+    ] = "page",
     title: Annotated[str | None, option("TEXT", "The title of the picture.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -99,14 +109,19 @@ def plot(
     """
     from sweep.cli.actions.plot_action import draw_results
 
+    for option_name, (axis, new_name) in {"lines": (lines, "hue"), "facet": (facet, "col")}.items():
+        if axis is not None:
+            raise SweepError(f"there is no --{option_name}: write --{new_name} {axis}")
     look = {
         "x": x,
         "y": y,
-        "lines": lines,
-        "facet": facet,
+        "hue": hue,
+        "col": col,
+        "row": row,
         "log": log or (),
         "limits": named(limits, "--limits"),
         "unit": named(unit, "--unit"),
+        "size": size,
         "title": title,
     }
     draw_results(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import tomllib
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import xarray as xr
 from cycler import cycler
 from matplotlib import rc_context
+from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
 import sweep
@@ -184,8 +186,8 @@ def test_labels_end_before_the_explanation(surface):
 
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
 def test_missing_folders_are_created(surface, tmp_path, suffix):
-    path = plots.plot(surface, path=tmp_path / "new" / f"map{suffix}")
-    assert path == tmp_path / "new" / f"map{suffix}"
+    path = tmp_path / "new" / f"map{suffix}"
+    plots.plot(surface, path=path)
     assert path.read_bytes()[:5] in (b"\x89PNG\r", b"%PDF-", b"<?xml")
 
 
@@ -592,6 +594,27 @@ def test_bad_requests_are_refused_with_a_cure(surface, tmp_path, monkeypatch, ar
     assert not list(tmp_path.iterdir())
 
 
+def test_a_figure_is_returned_and_saved_only_at_a_path(surface, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    figure = plots.plot(surface, "regime")
+    assert isinstance(figure, Figure)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(SweepError, match=r"'map.png' is a third argument: .*path='map.png'"):
+        plots.plot(surface, "regime", "map.png")
+
+
+@pytest.mark.parametrize(("old", "new"), [("lines", "hue"), ("facet", "col")])
+def test_former_names_are_refused_with_the_present_ones(surface, old, new):
+    with pytest.raises(SweepError, match=rf"plot takes no {old}=\.\.\.: write {new}="):
+        plots.plot(surface, **{old: "friction"})
+
+
+def test_keywords_stand_in_the_signature():
+    names = inspect.signature(plots.plot).parameters
+    assert {"x", "y", "hue", "col", "row", "log", "limits", "unit", "title", "path"} <= set(names)
+    assert plots.plot(asymptotic_dataset({"friction": FRICTION}), x=None, title=None)
+
+
 def test_a_path_that_cannot_be_written_is_a_sweep_error(surface, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SweepError, match=r"map.png': a file stands .*, or choose another path"):
@@ -646,7 +669,7 @@ def test_the_scale_of_a_sample_is_that_of_its_distribution():
     axes = plots.draw(drawn, over=list(distributions)).axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     with pytest.raises(SweepError, match="drawn over friction here, and mass is another axis"):
-        plots.draw(drawn, over=["friction"], view=View(lines="mass"))
+        plots.draw(drawn, over=["friction"], view=View(hue="mass"))
 
 
 def test_points_of_a_sample_without_a_value_are_crosses():

@@ -61,7 +61,7 @@ def test_statistics_with_several_values_are_lines(one_axis: xr.Dataset) -> None:
 def test_lines_over_labels_may_be_chosen(one_axis: xr.Dataset) -> None:
     chosen_axes, default_axes = (
         draw(one_axis, "wear_power_quantile", view=view).axes[0]
-        for view in (View(lines="quantile"), View())
+        for view in (View(hue="quantile"), View())
     )
     assert [line.get_label() for line in chosen_axes.lines] == [
         line.get_label() for line in default_axes.lines

@@ -15,7 +15,7 @@ import sweep
 from sweep.analysis import plots
 from sweep.analysis.view import View
 from sweep.errors import SweepError
-from tests.analysis.test_plots import asymptotic_dataset, heading_of, legend_of
+from tests.analysis.test_plots import asymptotic_dataset, heading_of, legend_of, within
 from tests.command import Run
 
 ACCELERATION = np.linspace(1.0, 15.0, 40)
@@ -72,12 +72,12 @@ def test_maps_of_several_stores_share_one_scale(volume: xr.Dataset) -> None:
     assert legend.get_window_extent().y1 <= lowest
 
 
-def test_a_facet_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
-    figure = plots.draw(volume, view=View(facet="mass"))
+def test_an_axis_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
+    figure = plots.draw(volume, view=View(col="mass"))
     for mesh, mass in zip(drawn(figure), MASS, strict=True):
         np.testing.assert_array_equal(mesh.get_array(), volume["wear_power"].sel(mass=mass).T)
         assert mesh.get_clim()[1] == pytest.approx(float(volume["wear_power"].max()))
-    in_grams = plots.draw(volume, view=View(facet="mass", unit={"mass": "g"}))
+    in_grams = plots.draw(volume, view=View(col="mass", unit={"mass": "g"}))
     for each, values in (
         (figure, ("1 kg", "2 kg", "4 kg")),
         (in_grams, ("1000 g", "2000 g", "4000 g")),
@@ -85,17 +85,45 @@ def test_a_facet_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
         titles = [axes.get_title(loc="left") for axes in each.axes[:3]]
         assert titles == [f"mass m = {value}" for value in values]
     assert "m = " not in "".join(heading_of(figure))
-    many = plots.draw(volume, at={"mass": 1}, view=View(facet="friction"))
+    many = plots.draw(volume, at={"mass": 1}, view=View(col="friction"))
     assert len(many.axes) == 9
     assert many.axes[8].get_title(loc="left") == "friction μ = 0.5"
     assert "9 of 12 values of friction drawn" in legend_of(many)
     assert not any("values of mass" in text for text in legend_of(figure))
 
 
+def test_rows_and_columns_have_a_panel_for_each_pair(volume: xr.Dataset) -> None:
+    figure = plots.draw(volume.isel(friction=slice(2)), view=View(row="friction", col="mass"))
+    panels = figure.axes
+    columns = {round(axes.get_position().x0, 6) for axes in panels}
+    assert (len(panels), len(columns)) == (6, 3)
+    for i, axes in enumerate(panels):
+        (line,) = (each for each in axes.get_lines() if len(each.get_xdata()) == ACCELERATION.size)
+        expected = volume["wear_power"].isel(friction=i // 3, mass=i % 3)
+        np.testing.assert_array_equal(line.get_ydata(), expected)
+        assert f"mass m = {MASS[i % 3]:g} kg" in " ".join(axes.get_title(loc="left").split())
+    stacked = plots.draw(volume.isel(friction=0), view=View(row="mass"))
+    assert len({round(axes.get_position().x0, 6) for axes in stacked.axes}) == 1
+
+
+def test_a_picture_for_one_column_is_half_as_wide_with_the_same_letters(volume: xr.Dataset) -> None:
+    one = volume.isel(mass=0)
+    page, column = (plots.draw(one, view=View(size=size)) for size in ("page", "column"))
+    assert column.get_figwidth() == pytest.approx(page.get_figwidth() / 2, rel=0.05)
+    sizes = {each.axes[0].xaxis.label.get_size() for each in (page, column)}
+    assert sizes == {8.0}
+    column.draw_without_rendering()
+    assert all(within(column).values())
+    (legend,) = column.legends
+    assert legend.get_window_extent().x1 <= column.bbox.x1
+    with pytest.raises(SweepError, match=r"size='wide' is not one of page.* column"):
+        View(size="wide")
+
+
 def test_a_value_has_one_colour_in_all_panels(volume: xr.Dataset) -> None:
     """It is that of the legend; each panel used to begin with the first colour."""
     one = volume.isel(friction=0)
-    figure = plots.draw([one.isel(mass=[0, 1]), one.isel(mass=[1, 2])], view=View(lines="mass"))
+    figure = plots.draw([one.isel(mass=[0, 1]), one.isel(mass=[1, 2])], view=View(hue="mass"))
     (legend,) = figure.legends
     keys = {line.get_label(): line.get_color() for line in legend.get_lines()}
     drawn_lines = [line for axes in figure.axes for line in axes.get_lines()]
@@ -147,12 +175,12 @@ def test_a_picture_of_no_points_is_refused(volume: xr.Dataset) -> None:
 @pytest.mark.parametrize(
     ("view", "at", "cure"),
     [
-        ({"facet": "mas"}, {}, "did you mean 'mass'"),
-        ({"facet": "mass"}, {"mass": 1}, "no uncut axis 'mass'"),
-        ({"facet": "mass", "x": "mass"}, {}, "choose another axis"),
+        ({"col": "mas"}, {}, "did you mean 'mass'"),
+        ({"col": "mass"}, {"mass": 1}, "no uncut axis 'mass'"),
+        ({"col": "mass", "x": "mass"}, {}, "choose another axis"),
     ],
 )
-def test_facets_are_axes(volume: xr.Dataset, view: dict, at: dict, cure: str) -> None:
+def test_panels_take_axes(volume: xr.Dataset, view: dict, at: dict, cure: str) -> None:
     with pytest.raises(SweepError, match=cure):
         plots.draw(volume, at=at, view=View(**view))
 
@@ -193,7 +221,9 @@ def test_python_and_the_command_line_draw_stores_together(run: Run, tmp_path: Pa
     assert summary["panels"]["b"]["points"] == 12
     path = tmp_path / "c.png"
     stores = [tmp_path / "a.zarr", tmp_path / "b.zarr"]
-    assert sweep.plot(stores, "wear_power", path, log=["wear_power"], title="both") == path
+    both = sweep.plot(stores, "wear_power", log=["wear_power"], title="both", path=path)
+    assert heading_of(both) == ("both", "")
+    assert path.stat().st_size > 1000
     figure = plots.draw(stores)
     first, second = (text.replace("\N{NO-BREAK SPACE}", " ") for text in legend_of(figure)[:2])
     assert first == "a: g = 10 m/s², μ = 0.1"

@@ -48,7 +48,7 @@ def test_the_axes_of_a_map_may_be_exchanged(surface):
 
 
 def test_lines_over_a_chosen_axis_for_values_of_another(surface):
-    view = View(x="base_acceleration", lines="friction", log=("wear_power",))
+    view = View(x="base_acceleration", hue="friction", log=("wear_power",))
     figure = plots.draw(surface, view=view)
     (axes,) = figure.axes
     lines = [line for line in axes.lines if len(line.get_xdata()) == BASE_ACCELERATION.size]
@@ -112,7 +112,7 @@ def test_limits_and_title(surface):
             {"limits": {"wear_power": (0, 1)}, "log": ("wear_power",)},
             "is not above 0, which a logarithmic scale",
         ),
-        ({"y": "friction", "lines": "friction"}, "one of the two"),
+        ({"y": "friction", "hue": "friction"}, "one of the two"),
         ({"x": "friction", "y": "friction"}, "chosen twice"),
     ],
 )
@@ -139,18 +139,21 @@ def test_a_parameter_without_a_symbol_is_named_once() -> None:
     axes = {"decay_rate": {"values": [1, 2]}, "omega_max": {"values": [1, 2]}}
     document = {"model": model, "parameters": {"window_end": 1}, "axes": axes}
     found = sweep.run(document, store=None, progress=False)
-    drawn_on = plots.draw(found, view=View(x="decay_rate", lines="omega_max")).axes[0]
+    drawn_on = plots.draw(found, view=View(x="decay_rate", hue="omega_max")).axes[0]
     assert drawn_on.get_xlabel() == "decay rate [1/s]"
-    drawn_on = plots.draw(found, view=View(x="omega_max", lines="decay_rate")).axes[0]
+    drawn_on = plots.draw(found, view=View(x="omega_max", hue="decay_rate")).axes[0]
     assert drawn_on.get_xlabel() == r"omega max $ω_\mathrm{max}$ [1/s]"
 
 
 def test_the_command_line_chooses_the_same(run: Run):
     smoke = str(configs_folder() / "smoke" / "wear_power.toml")
     run("run", smoke, "-o", "a.zarr")
-    options = ("--x", "base_acceleration", "--lines", "friction", "--log", "wear_power")
+    options = ("--x", "base_acceleration", "--hue", "friction", "--log", "wear_power")
     more = ("--unit", "friction=%", "--limits", "base_acceleration=1:3", "--title", "t")
     assert run("plot", "a.zarr", *options, "-o", "a.png")[::2] == (0, "")
+    for old, new in (("lines", "hue"), ("facet", "col")):
+        status, _, err = run("plot", "a.zarr", f"--{old}", "friction")
+        assert (status, f"there is no --{old}: write --{new} friction" in err) == (2, True)
     status, _, err = run("plot", "a.zarr", "--limits", "friction=3", "-o", "b.png")
     assert (status, "such as 0.1:0.5" in err) == (2, True)
     assert run("plot", "a.zarr", "--y", "friction", *more, "-o", "b.png")[::2] == (0, "")

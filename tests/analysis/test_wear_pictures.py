@@ -157,7 +157,9 @@ def test_years_to_a_limit_over_one_axis_have_no_classes_of_another_shape(tmp_pat
     """The state of the tube has the dimension `time`, which these years do not have."""
     worn = sweep.wear(results((20,), ("friction",)), **SCAR, coefficient=1e-13)
     assert "time" in worn.wear_state.dims
-    assert sweep.plot(worn, "time_to_limit", tmp_path / "years.png").stat().st_size > 1000
+    figure = sweep.plot(worn, "time_to_limit", path=tmp_path / "years.png")
+    assert figure.axes[0].get_ylabel() == "years to a depth of 0.4 mm (up to 100)"
+    assert (tmp_path / "years.png").stat().st_size > 1000
 
 
 def test_points_without_a_value_have_no_line_and_are_counted() -> None:

@@ -11,6 +11,7 @@ from threading import Event
 from typing import Any, assert_type
 
 import xarray as xr
+from matplotlib.figure import Figure
 
 import sweep
 
@@ -39,7 +40,7 @@ def right_calls(report: sweep.Report = listen) -> None:
     assert_type(sweep.export(results, "map.csv", comments=True), Path)
     assert_type(sweep.explore(results, "map.html", outputs=["regime"], size=300, open=True), Path)
     assert_type(sweep.explore("map.toml"), Path)
-    sweep.plot(results, at={"friction": 0.1}, **LOOK)
+    assert_type(sweep.plot(results, at={"friction": 0.1}, path="a.png", **LOOK), Figure)
     choices = sweep.Choices(method="minimax", degrees=(sweep.Degrees(4, 3),))
     assert_type(sweep.fit(results, "xi", choices, at={"delta": "1 %"}), sweep.MasterCurve)
     assert_type(sweep.load("map.toml", at={"mass": 2}), sweep.Request)
@@ -57,6 +58,8 @@ def wrong_calls(results: xr.Dataset, anything: Any) -> None:
     sweep.wear(results, radius=[1.0])  # pyright: ignore[reportArgumentType]
     sweep.fit(results, at=["delta=1"])  # pyright: ignore[reportArgumentType]
     sweep.compare(results, 3)  # pyright: ignore[reportArgumentType]
+    sweep.plot(results, "regime", "map.png")  # pyright: ignore[reportArgumentType]
+    sweep.plot(results, lines="friction")  # pyright: ignore[reportCallIssue]
     sweep.export(results)  # pyright: ignore[reportCallIssue]
     sweep.explore(results, sise=300)  # pyright: ignore[reportCallIssue]
     sweep.open_results(None)  # pyright: ignore[reportArgumentType]

@@ -105,7 +105,8 @@ def _refuse_view(kind: str, view: View, stores: Sequence[str]) -> None:
         raise SweepError(f"{kind} draws one store: leave out the others")
     if view != View(log=()):
         raise SweepError(
-            f"{kind} takes none of --x, --y, --lines, --facet, --log, --limits, --unit, --title"
+            f"{kind} takes none of --x, --y, --hue, --col, --row, --log, --limits, --unit, --size, "
+            "--title"
         )
 
 
