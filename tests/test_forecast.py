@@ -67,7 +67,8 @@ class Paced:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.forecast, "TIMED_SECONDS", 0.2)
-    monkeypatch.setattr(sweep.forecast, "MAX_SECONDS", 0.4)
+    for module in ("sweep.forecast", "sweep.cli.actions.dry_run"):
+        monkeypatch.setattr(f"{module}.MAX_SECONDS", 0.4)
 
 
 def time_with(backend: Paced, monkeypatch: pytest.MonkeyPatch, processors: int = 1) -> None:

@@ -32,7 +32,7 @@ from sweep.analysis.master_curve import (
     write,
 )
 from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
-from sweep.analysis.master_curve.solve import Problem, Target, adaptive, quotients
+from sweep.analysis.master_curve.solve import PieceData, Problem, adaptive, quotients
 from sweep.analysis.master_curve.write import determined
 from sweep.analysis.scales import merged
 from sweep.errors import SweepError
@@ -217,12 +217,12 @@ def rational(t: Values) -> Values:
     return (1 + 2 * t + 0.3 * t**2) / (1 + 0.5 * t + 3 * t**2)
 
 
-def target(t: Values, g: Values, unit: Values | None = None) -> Target:
+def target(t: Values, g: Values, unit: Values | None = None) -> PieceData:
     ends = float(t.min()), float(t.max())
-    return Target(t, g, g if unit is None else unit, ends, ends[0])
+    return PieceData(t, g, g if unit is None else unit, ends, ends[0])
 
 
-def fitted(method: str, points: Target, degrees: Degrees) -> Quotient:
+def fitted(method: str, points: PieceData, degrees: Degrees) -> Quotient:
     (function,) = quotients(method, [points], [degrees])
     return function
 

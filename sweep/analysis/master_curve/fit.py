@@ -25,8 +25,8 @@ from sweep.analysis.master_curve.points import (
 from sweep.analysis.master_curve.solve import (
     Degrees,
     Ends,
+    PieceData,
     Quotient,
-    Target,
     adaptive,
     quotients,
 )
@@ -207,7 +207,7 @@ def _units(points: ContactEnergies, energy: Values, weights: str) -> Values:
 def _quotients(
     method: str, intervals: Sequence[Interval], x: Values, energy: Values, unit: Values
 ) -> list[Piece]:
-    targets: list[Target] = []
+    targets: list[PieceData] = []
     for i, interval in enumerate(intervals):
         inside = _inside(intervals, i, x)
         t, factor = interval.argument(x[inside]), interval.prefactor(x[inside])
@@ -215,7 +215,7 @@ def _quotients(
         if len(intervals) > 1:  # where they meet
             anchor = interval.ends[0 if i else 1]
         g, own_unit = energy[inside] / factor, unit[inside] / factor
-        targets.append(Target(t, g, own_unit, interval.ends, anchor))
+        targets.append(PieceData(t, g, own_unit, interval.ends, anchor))
     found = quotients(method, targets, [each.degrees for each in intervals])
     return [Piece(**vars(each), rational=own) for each, own in zip(intervals, found, strict=True)]
 

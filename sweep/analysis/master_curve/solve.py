@@ -106,7 +106,7 @@ class Quotient:
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class PieceData:
     """The points of a piece: values g > 0 at t ≥ 0, and the unit in which each error is measured.
 
     At the anchor, a t within the ends, Q is 1.
@@ -118,7 +118,7 @@ class Target:
     ends: Ends
     anchor: float
 
-    def thinned(self, every: int) -> Target:
+    def thinned(self, every: int) -> PieceData:
         """Every so many of the points, in order."""
         kept = np.argsort(self.t)[::every]
         return replace(self, t=self.t[kept], g=self.g[kept], unit=self.unit[kept])
@@ -133,7 +133,7 @@ class Target:
 class Problem:
     """The pieces of a curve with their degrees; if there are two, they meet at their anchors."""
 
-    targets: Sequence[Target]
+    targets: Sequence[PieceData]
     degrees: Sequence[Degrees]
 
     @property
@@ -352,7 +352,9 @@ def _slopes(above: Values, below: Values, x: Values) -> Values:
     return above / denominator - below * ((above @ x)[:, None] / denominator**2)
 
 
-def quotients(method: str, targets: Sequence[Target], highest: Sequence[Degrees]) -> list[Quotient]:
+def quotients(
+    method: str, targets: Sequence[PieceData], highest: Sequence[Degrees]
+) -> list[Quotient]:
     """The pieces of a curve, by "least_squares" or "minimax", of these degrees or lower ones.
 
     The degrees are those of the least predicted error by least squares, of one piece after the
@@ -377,7 +379,7 @@ def quotients(method: str, targets: Sequence[Target], highest: Sequence[Degrees]
 
 
 def _by_error(
-    targets: Sequence[Target], chosen: Sequence[Degrees], i: int, highest: Degrees
+    targets: Sequence[PieceData], chosen: Sequence[Degrees], i: int, highest: Degrees
 ) -> list[Solution]:
     """Curves whose piece i has these degrees or lower ones, by their predicted error."""
     lower = product(range(highest.numerator + 1), range(highest.denominator + 1))
