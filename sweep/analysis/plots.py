@@ -20,7 +20,6 @@ from sweep import wording
 from sweep.analysis.colours import draw_colour_bar, notes_of
 from sweep.analysis.cuts import cut
 from sweep.analysis.figures import (
-    NARROW_LABEL,
     SIZES,
     colour_of,
     draw_heading,
@@ -42,6 +41,7 @@ from sweep.analysis.labels import (
     with_codes,
     with_symbols,
 )
+from sweep.analysis.panel_figures import draw_slice, in_one_panel
 from sweep.analysis.panels import (
     draw_panel,
     is_single_line,
@@ -114,7 +114,7 @@ def plot(
     first: Any = next(iter(datasets.values()))
     drawn_plainly = over or against or len(datasets) > 1 or chosen != View()
     if not drawn_plainly and isinstance(first, xr.Dataset) and wear_of(first) is not None:
-        from sweep.analysis.wear_pictures import draw_wear  # which draws maps by this module
+        from sweep.analysis.wear_pictures import draw_wear  # which most pictures do without
 
         figure = draw_wear(first, output, at)
     else:
@@ -285,39 +285,8 @@ def draw_panels(slices: Mapping[str, Slice]) -> Figure:
     named_by_panels = _along_panel_axes(first)
     different = _different(slices) - named_by_panels
     slices = {_with_values(label, each, different): each for label, each in slices.items()}
-    figure = _in_one_panel(slices) if is_line else _side_by_side(slices)
+    figure = in_one_panel(slices) if is_line else _side_by_side(slices)
     draw_heading(figure, *first.heading(without=different | named_by_panels))
-    return figure
-
-
-@styled
-def draw_slice(shown: Slice) -> Figure:
-    """Draw a slice of a sweep, or of its error, as `draw` does.
-
-    Errors are drawn on a logarithmic scale; on a map its lowest part is cut off. Where the error is
-    0, the map is pale and lines are interrupted, unless it is 0 everywhere; the legend counts those
-    points. Other outputs whose positive values span decades are drawn in the same way. SweepError
-    for a single point.
-    """
-    figure = _in_one_panel({"": shown})
-    draw_heading(figure, *shown.heading())
-    return figure
-
-
-def _in_one_panel(slices: Mapping[str, Slice]) -> Figure:
-    size = next(iter(slices.values())).view.size
-    figure = new_figure(*SIZES[size])
-    axes = figure.add_subplot()
-    for label, shown in slices.items():
-        mesh = draw_panel(axes, shown, label)
-        if mesh is not None:
-            draw_colour_bar(figure, axes, mesh, shown)
-        name_regions(axes, shown)
-    for each in figure.axes if size == "column" else ():
-        each.set_ylabel(textwrap.fill(" ".join(each.get_ylabel().split()), NARROW_LABEL))
-    handles = axes.get_legend_handles_labels()[0]
-    missing = missing_mark(next(iter(slices.values())), alone=len(slices) == 1)
-    draw_legend(figure, once([*handles, *notes_of(slices.values(), missing)]))
     return figure
 
 

@@ -17,8 +17,8 @@ from sweep.analysis import kept_axes
 from sweep.analysis.cuts import cut
 from sweep.analysis.figures import colour_of, draw_legend, single_panel, styled
 from sweep.analysis.labels import in_words, point_text, title_of, values_of, with_symbols
+from sweep.analysis.panel_figures import draw_slice
 from sweep.analysis.panels import MAX_LINES
-from sweep.analysis.plots import draw_slice
 from sweep.analysis.refined import holds_refined_points
 from sweep.analysis.scales import evenly
 from sweep.analysis.wear_over_years import STATES
