@@ -80,7 +80,7 @@ def _missing_namespaces(model: Model) -> Iterator[str]:
 def test_every_smoke_sweep_of_the_model_runs(model: Model) -> None:
     """Smoke: at least one point is ok. Other tests check the values."""
     for path in (configs_folder() / "smoke").glob("*.toml"):
-        if load(path).sweep.model.name == model.name:
+        if load(path).sweep.points.model.name == model.name:
             dataset = sweep.run(path, store=None)
             status = dataset["status"].to_numpy()
             assert not np.isin(status, (Status.failed, Status.pending)).any()
