@@ -8,7 +8,7 @@ from typing import cast
 from sweep.config.derived_table import check_derived
 from sweep.config.draft import Draft, Sample
 from sweep.config.excitation import check_ends, excitation_of
-from sweep.config.parameter_sets import in_place_of, parameter_set_of, refuse_redundant, used
+from sweep.config.parameter_sets import parameter_set_of
 from sweep.config.quantities import amount
 from sweep.config.schema import TOP_LEVEL
 from sweep.errors import FaultError
@@ -26,11 +26,9 @@ def sweep_of(
     given, constants = _given(draft, sample), _constants(draft)
     if model is None or not sample.is_complete:  # what seems to be missing may be in its file
         return None, _outputs(draft, None)
-    parameter_set = parameter_set_of(model, given, draft.parameters)
+    parameter_set, substitutes = parameter_set_of(model, given, draft.parameters)
     outputs = _outputs(draft, parameter_set)
     table, free = excitation_of(draft, model, given, parameter_set)
-    substitutes = used(model, [*given], parameter_set)
-    refuse_redundant(substitutes, given)
     replaced = {n: text for each in substitutes for n, text in each.derived.items()}
     required = (
         *model.parameters,
@@ -150,9 +148,15 @@ def _completed(
             completed[name] = float(parameter.default)
         elif name not in names and name not in draft.top.faults.meant:
             unit = "a plain number" if parameter.unit == "1" else f"in {parameter.unit}"
-            cure = f"give it here or under [axes], {unit}{in_place_of(model, name)}"
+            cure = f"give it here or under [axes], {unit}{_in_place_of(model, name)}"
             draft.parameters.fault(name, f"missing ({parameter.meaning})", cure)
     return completed
+
+
+def _in_place_of(model: Model, name: str) -> str:
+    """What to give in place of a missing parameter, as the end of a message."""
+    names = [p.name for each in model.substitutes if name in each.derived for p in each.parameters]
+    return f", or {listed(list(dict.fromkeys(names)))} in its place" if names else ""
 
 
 def _check_relations(table: Table, model: Model, constants: Mapping[str, float]) -> None:

@@ -25,7 +25,21 @@ def replaced_by_options(document: Document, model: Model) -> set[str]:
 
 def parameter_set_of(
     model: Model, given: Mapping[str, Table], parameters: Table
-) -> ParameterSet | None:
+) -> tuple[ParameterSet | None, list[Substitute]]:
+    """The set of parameters that is given, and the substitutes of which a parameter is given.
+
+    There is a fault for each parameter that is given and also follows from others.
+    """
+    chosen = _chosen(model, given, parameters)
+    substitutes = [each for each in _used(model, [*given]) if chosen is None or chosen.has(each)]
+    for name, table in given.items():
+        if each := next((each for each in substitutes if name in each.derived), None):
+            others = listed([n for n in given if n in each.names])
+            table.fault(name, f"follows from {others}", "keep one of the two")
+    return chosen, substitutes
+
+
+def _chosen(model: Model, given: Mapping[str, Table], parameters: Table) -> ParameterSet | None:
     """The one set that has all the given parameters of sets; if several do, the complete one.
 
     `given` has the table in which each parameter is given. Substitutes belong to their sets, of
@@ -36,7 +50,7 @@ def parameter_set_of(
     whole = {n: [*(p.name for p in e.parameters), *_own_of(model, n)] for n, e in sets.items()}
     in_sets = {name for names in whole.values() for name in names}
     members = [n for n in names if n in in_sets]
-    present = {*members, *(name for each in used(model, members) for name in each.derived)}
+    present = {*members, *(name for each in _used(model, members) for name in each.derived)}
     foreign = {name: [n for n in members if n not in names] for name, names in whole.items()}
     missing = {
         name: [p.name for p in each.parameters if p.default is None and p.name not in present]
@@ -73,32 +87,11 @@ def parameter_set_of(
     return None
 
 
-def used(
-    model: Model, names: Sequence[str], parameter_set: ParameterSet | None = None
-) -> list[Substitute]:
-    """The substitutes of which a parameter is given; by default those of any parameter set."""
-    return [
-        each
-        for each in model.substitutes
-        if each.names & set(names) and (parameter_set is None or parameter_set.has(each))
-    ]
+def _used(model: Model, names: Sequence[str]) -> list[Substitute]:
+    return [each for each in model.substitutes if each.names & {*names}]
 
 
 def _own_of(model: Model, parameter_set: str) -> set[str]:
     """The parameters of substitutes that belong to this set and not to all."""
     own = (each.names for each in model.substitutes if parameter_set in each.parameter_sets)
     return set[str]().union(*own)
-
-
-def refuse_redundant(substitutes: Sequence[Substitute], given: Mapping[str, Table]) -> None:
-    """Add a fault for each parameter that is given and also follows from others."""
-    for name, table in given.items():
-        if each := next((each for each in substitutes if name in each.derived), None):
-            others = listed([n for n in given if n in each.names])
-            table.fault(name, f"follows from {others}", "keep one of the two")
-
-
-def in_place_of(model: Model, name: str) -> str:
-    """What to give in place of a missing parameter, as the end of a message."""
-    names = [p.name for each in model.substitutes if name in each.derived for p in each.parameters]
-    return f", or {listed(list(dict.fromkeys(names)))} in its place" if names else ""
