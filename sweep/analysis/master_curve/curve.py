@@ -127,10 +127,6 @@ class Interval:
         low, high = self.argument(np.array([self.low, self.high])).tolist()
         return low, high
 
-    def prefactor(self, x: Values) -> Values:
-        """xᵖ."""
-        return x if self.power == 1 else 1 / x if self.power == -1 else np.ones(x.shape)
-
 
 @dataclass(frozen=True)
 class Piece(Interval):
@@ -140,7 +136,7 @@ class Piece(Interval):
 
     def __call__(self, x: ArrayLike) -> Values:
         x = np.asarray(x, dtype=np.float64)
-        return self.prefactor(x) * self.rational(self.argument(x))
+        return x**self.power * self.rational(self.argument(x))
 
     @property
     def n_coefficients(self) -> int:

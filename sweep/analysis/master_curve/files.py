@@ -97,14 +97,26 @@ def _below(bound: float) -> str:
 
 def python_text(curve: MasterCurve) -> str:
     """A module with one function, `energy`."""
-    name = curve.variable.name
-    parts = [_head(curve), "import numpy as np\n\n", f"def energy({name}):"]
-    parts += [f'    """{curve.variable.energy} over {curve.variable.symbol}: {_range(curve)}; '
-              'NaN elsewhere."""']  # fmt: skip
-    parts += [f"    x = np.asarray({name}, dtype=float)", "    found = np.full(x.shape, np.nan)"]
-    for piece in curve.pieces:
-        parts += _piece_lines(piece)
-    return "\n".join([*parts, "    return found[()]", BARYCENTRIC * (curve.method == "aaa")])
+    energy, symbol, name = curve.variable.energy, curve.variable.symbol, curve.variable.name
+    lines = [
+        f'"""Energy dissipated in a rubbing contact: {energy} over {symbol}.',
+        "",
+        *summary(curve),
+        "",
+        "W̄ is the energy per cycle over (16/3) G* a0 Δx² δ/n; β = μκΔz/Δx, δ = Δz/d0.",
+        '"""',
+        "",
+        "import numpy as np",
+        "",
+        "",
+        f"def energy({name}):",
+        f'    """{energy} over {symbol} in the range of the fit; NaN elsewhere."""',
+        f"    x = np.asarray({name}, dtype=float)",
+        "    found = np.full(x.shape, np.nan)",
+        *(line for piece in curve.pieces for line in _piece_lines(piece)),
+        "    return found[()]",
+    ]
+    return "\n".join([*lines, BARYCENTRIC * (curve.method == "aaa")])
 
 
 BARYCENTRIC = '''
@@ -120,37 +132,35 @@ def _barycentric(t, support, values, weights):
 '''
 
 
-def _head(curve: MasterCurve) -> str:
-    lines = [
-        f'"""Energy dissipated in a rubbing contact: {curve.variable.energy} over '
-        f"{curve.variable.symbol}.",
-        "",
-        f"Fitted to {curve.error.n_points} points of {_quoted(Path(curve.points.source).name)} "
-        f"({curve.method}, {curve.n_coefficients} coefficients), {_range(curve)}.",
-        f"Relative error against the points: at most {error_text(curve.error.greatest)}, at "
-        f"{curve.variable.name} = {curve.error.where:.4g}; rms {error_text(curve.error.rms)}.",
+def summary(curve: MasterCurve) -> list[str]:
+    """What the curve is fitted to, how near it is to points and theory, and what is constant."""
+    name, (low, high) = curve.variable.name, curve.limits
+    compared = {
+        "Relative error against the points": curve.error,
+        "Against the closed form, δ → 0": curve.from_theory,
+        "Of the points against the closed form, δ → 0": curve.points_from_theory,
+    }
+    return [
+        f"Fitted to {curve.error.n_points:,} points of {_quoted(Path(curve.points.source).name)} "
+        f"({curve.method}, {curve.n_coefficients} coefficients), {low:.10g} <= {name} <= "
+        f"{high:.10g}.",
+        *(
+            f"{what}: at most {error_text(each.greatest)}, at {name} = {each.where:.4g}; rms "
+            f"{error_text(each.rms)}."
+            for what, each in compared.items()
+            if each is not None
+        ),
+        *(
+            f"{each} = {least:.12g}" + (f" to {greatest:.12g}" if greatest > least else "")
+            for each, (least, greatest) in curve.constants.items()
+        ),
     ]
-    if curve.from_theory:
-        lines.append(
-            "Against the closed form for vanishing normal amplitude, over the whole range: at most "
-            f"{error_text(curve.from_theory.greatest)}."
-        )
-    for name, (least, greatest) in curve.constants.items():
-        lines.append(f"{name}: {least:.12g}" + (f" to {greatest:.12g}" if greatest > least else ""))
-    lines += ["", "W̄ is the energy per cycle over (16/3) G* a0 Δx² δ/n; β = μκΔz/Δx, δ = Δz/d0.",
-              '"""', ""]  # fmt: skip
-    return "\n".join(lines)
 
 
 def _quoted(text: str) -> str:
     """Text escaped for any string literal of Python."""
     safe = text.replace("\\", "\\\\").replace('"', '\\"')
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in safe)
-
-
-def _range(curve: MasterCurve) -> str:
-    low, high = curve.limits
-    return f"{low:.10g} <= {curve.variable.name} <= {high:.10g}"
 
 
 def _piece_lines(piece: Piece) -> list[str]:

@@ -196,7 +196,7 @@ def _adaptive(
         places, values = x[inside], energy[inside]
         if pieces:
             places, values = np.append(places, each.low), np.append(values, pieces[-1](each.low))
-        values = values / interval.prefactor(places)
+        values = values / places**interval.power
         rational = adaptive(interval.argument(places), values, tolerance, interval.ends)
         if rational is None:
             return None

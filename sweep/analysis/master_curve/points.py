@@ -291,7 +291,8 @@ class _Table:
         name = self.named(given, ENERGIES, "y")
         unknown = np.full(columns[name].size, math.nan)
         status = columns.get("status", unknown)
-        raw = np.where(np.isnan(status) | (status == Status.ok), columns[name], math.nan)
+        ok = np.where(np.isnan(status) | (status == Status.ok), 1.0, math.nan)
+        raw = columns[name] * ok
         with np.errstate(divide="ignore", invalid="ignore"):
             beta, delta, xi = self.ratios(name)
             energy = raw / self.energy_scale(name)
@@ -300,7 +301,7 @@ class _Table:
                 # Without normal oscillation W̄ is infinite, but W̄δ follows from the energy in J.
                 joules, unit = columns.get("dissipated_energy"), energy_unit(columns, delta=1.0)
                 tangential = unknown if joules is None or unit is None else joules / unit
-                xi_energy = np.where(delta == 0, tangential, xi_energy)
+                xi_energy = np.where(delta == 0, tangential * ok, xi_energy)
             sigma = unknown
             if reading.sigma is not None:
                 sigma = columns[self.named(reading.sigma, (), "sigma")] / raw

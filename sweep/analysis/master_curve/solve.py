@@ -26,6 +26,7 @@ from sweep.work import Values
 ROUNDING = 1e-9  # relative errors below it are rounding, which points do not determine
 CONVERGED = 1e-15  # of least squares, relative
 PRECISION = 1e-6  # of the largest error of a minimax fit, relative
+TINY = float(np.finfo(float).tiny)  # in place of 0, to divide by
 NOT_FINITE = 1e100  # error of a curve where it is infinite
 NEGLIGIBLE = 1e-6  # constant of Q over Q where pieces meet, by which it is not divided
 POLE_DISTANCE = 0.05  # from the range, over the gap between points there, up to which it counts
@@ -68,7 +69,7 @@ class Problem:
             inside = np.flatnonzero(interval.contains(self.x))[:, None]
             x, (p, q), (t0, sign) = self.x[inside], self.columns(i), self.origin(i)
             s = sign * (interval.argument(x) - t0)
-            above[inside, [0, *p]] = interval.prefactor(x) * s ** np.arange(len(p) + 1)
+            above[inside, [0, *p]] = x**interval.power * s ** np.arange(len(p) + 1)
             below[inside, q] = s ** np.arange(1, len(q) + 1)
         return above, below
 
@@ -95,7 +96,7 @@ class Problem:
         above, below = self.rows
         least = np.where(below.any(axis=0), 0.0, -math.inf)
         rows = (above - self.y[:, None] * below) / self.unit[:, None]
-        sizes = np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)
+        sizes = np.maximum(np.linalg.norm(rows, axis=0), TINY)
         scipy = cast("Any", optimize)
         start = scipy.lsq_linear(rows / sizes, self.y / self.unit, (least, math.inf), "bvls").x
         found = partial(
@@ -131,7 +132,7 @@ class Problem:
         rows = [(sign * above - limit[:, None] * below) * weight[:, None] for sign, limit in sides]
         right = np.concatenate([limit * weight for _, limit in sides])
         matrix = np.concatenate(rows)
-        sizes = np.maximum(np.max(np.abs(matrix), axis=0), np.finfo(float).tiny)
+        sizes = np.maximum(np.max(np.abs(matrix), axis=0), TINY)
         found = cast("Any", optimize).linprog(
             np.append(np.zeros(start.size), -1.0),
             np.hstack([matrix / sizes, np.ones((right.size, 1))]),
@@ -158,29 +159,17 @@ class Problem:
                 return True
         return False
 
-    def _squared(self, c: Values) -> Values:
-        """Squared errors at the points, rounding at least."""
-        return self.errors(c) ** 2 + (ROUNDING * self.y / self.unit) ** 2
-
-    def decomposed(self, c: Values) -> tuple[Values, Values]:
-        """U and V/S of the slopes' singular values."""
+    def judged(self, c: Values) -> tuple[float, Values]:
+        """Rms error of each point by the curve through the others, and the covariance of c."""
         slopes = self.slopes(c)
-        sizes = np.linalg.norm(slopes, axis=0)
-        sizes[sizes == 0] = 1.0
-        left, values, right = np.linalg.svd(slopes / sizes, full_matrices=False)
+        sizes: Values = np.maximum(np.linalg.norm(slopes, axis=0), TINY)
+        inverse = cast("Values", np.linalg.pinv(slopes / sizes))
+        leverage: Values = np.sum(inverse.T * slopes / sizes, axis=1)
+        squared = self.errors(c) ** 2 + (ROUNDING * self.y / self.unit) ** 2
         with np.errstate(divide="ignore"):
-            return left, right.T / values / sizes[:, None]
-
-    def predicted_error(self, c: Values) -> float:
-        """Rms error of each point by the curve through the others."""
-        leverage: Values = np.sum(self.decomposed(c)[0] ** 2, axis=1)
-        with np.errstate(divide="ignore"):
-            return float(np.sqrt(np.mean(self._squared(c) / (1 - leverage) ** 2)))
-
-    def covariance(self, c: Values) -> Values:
-        """The covariance of the coefficients; infinite where the points do not determine them."""
-        roots = self.decomposed(c)[1]
-        return np.sum(self._squared(c)) / (self.x.size - c.size) * (roots @ roots.T)
+            predicted = float(np.sqrt(np.mean(squared / (1 - leverage) ** 2)))
+        scaled = inverse / sizes[:, None]
+        return predicted, np.sum(squared) / (self.x.size - c.size) * (scaled @ scaled.T)
 
     def quotient(self, i: int, c: Values, covariance: Values | None) -> Quotient:
         """Piece i in powers of t."""
@@ -198,8 +187,7 @@ class Problem:
         sides = tuple(values[:zero].tolist()), tuple(values[zero:].tolist())
         if covariance is None:
             return Quotient(*sides)
-        with np.errstate(invalid="ignore"):
-            own = matrix @ covariance @ matrix.T
+        own = matrix @ covariance @ matrix.T
         errors = np.sqrt(np.maximum(np.diag(own), 0.0)).tolist()
         return Quotient(
             *sides, tuple(errors[:zero]), tuple(errors[zero:]), tuple(map(tuple, own.tolist()))
@@ -239,7 +227,7 @@ def quotients(
                 return [tried.quotient(i, c, None) for i in range(len(intervals))]
     problem = replace(problem, degrees=some.degrees)
     c = problem.least_squares()
-    covariance = problem.covariance(c)
+    _, covariance = problem.judged(c)
     return [problem.quotient(i, c, covariance) for i in range(len(intervals))]
 
 
@@ -252,7 +240,7 @@ def _by_error(problem: Problem, i: int) -> list[tuple[float, Problem, Values]]:
         lower = replace(problem, degrees=degrees)
         if lower.n_coefficients < problem.x.size:
             c = lower.least_squares()
-            fits.append((lower.predicted_error(c), lower, c))
+            fits.append((lower.judged(c)[0], lower, c))
     return sorted(fits, key=lambda fit: fit[0])
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from sweep.analysis.master_curve import (
     VARIABLES,
     Choices,
@@ -23,7 +21,7 @@ from sweep.analysis.master_curve import (
     load,
     write,
 )
-from sweep.analysis.master_curve.files import determined, error_text, file_names
+from sweep.analysis.master_curve.files import determined, file_names, summary
 from sweep.analysis.master_curve.picture import PICTURES, write_pictures
 from sweep.analysis.master_curve.points import left_out
 from sweep.cli.printing import print_json, print_section, print_warning
@@ -83,17 +81,14 @@ def _beside(source: str) -> Path:
 
 
 def _degrees(text: str | None) -> tuple[Degrees, ...]:
-    degrees: list[Degrees] = []
-    for part in filter(None, (text or "").split(",")):
-        above, _, below = part.partition("/")
-        try:
-            degrees.append(Degrees(int(above), int(below)))
-        except ValueError:
-            raise typer.BadParameter(
-                f"{part!r} is not P/Q, such as 4/3: degrees of numerator and denominator",
-                param_hint="--degrees",
-            ) from None
-    return tuple(degrees)
+    parts = [part.split("/") for part in text.split(",")] if text else []
+    for part in parts:
+        if len(part) != 2 or not all(side.strip().lstrip("-").isdecimal() for side in part):
+            raise SweepError(
+                f"--degrees: {'/'.join(part)!r} is not P/Q, such as 4/3: degrees of numerator and "
+                "denominator"
+            )
+    return tuple(Degrees(int(above), int(below)) for above, below in parts)
 
 
 def _fitted(
@@ -114,28 +109,8 @@ def _fitted(
 
 
 def _print_curve(curve: MasterCurve) -> None:
-    (low, high), name, kind = curve.limits, curve.variable.name, curve.variable
-    print(
-        f"{kind.energy} over {kind.symbol}, {low:g} to {high:g}: "
-        f"{curve.n_coefficients} coefficients, {curve.error.n_points:,} points"
-    )
-    constants = [
-        f"{each} = {least:.10g}" + (f" to {greatest:.10g}" if greatest > least else "")
-        for each, (least, greatest) in curve.constants.items()
-    ]
-    if constants:
-        print(", ".join(constants))
-    compared = {
-        "fit from points": curve.error,
-        "fit from closed form, δ → 0": curve.from_theory,
-        "points from closed form, δ → 0": curve.points_from_theory,
-    }
-    rows = [
-        (label, error_text(each.greatest), f"{name} = {each.where:.4g}", error_text(each.rms))
-        for label, each in compared.items()
-        if each is not None
-    ]
-    print_section(rows, ("relative", "greatest", "at", "rms"))
+    name, kind = curve.variable.name, curve.variable
+    print(f"{kind.energy} over {kind.symbol}", *summary(curve), "", sep="\n")
     if curve.method == "aaa":  # whose numbers are values at points
         return
     x = kind.symbol.partition(" ")[0]  # of "ξ = β/δ"
