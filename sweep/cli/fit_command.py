@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
 from sweep.cli.app import command
@@ -92,15 +91,22 @@ def fit(
     if variable is None and (degrees or limits):
         cure = "add --variable beta or --variable xi"
         raise SweepError(f"--degrees and --range need one variable: {cure}")
-    if method == "aaa":
-        _refuse({"--degrees": degrees, "--weights": weights}, "aaa chooses its own curve")
-    else:
-        _refuse({"--tolerance": tolerance}, "only aaa has a tolerance; add --method aaa")
-    if variable == "beta":
-        _refuse({"--whole": whole or None}, "the curve over beta has one piece anyway")
-    weights = weights or ("relative" if sigma is None else "sigma")
-    tolerances = {} if tolerance is None else {"tolerance": tolerance}
-    choices = {"method": method, "limits": limits, "weights": weights, "whole": whole, **tolerances}
+    is_aaa, own = method == "aaa", "aaa chooses its own curve"
+    for name, is_useless, why in (
+        ("--degrees", is_aaa and degrees is not None, own),
+        ("--weights", is_aaa and weights is not None, own),
+        ("--tolerance", not is_aaa and tolerance is not None, "only aaa has one; add --method aaa"),
+        ("--whole", whole and variable == "beta", "the curve over beta has one piece anyway"),
+    ):
+        if is_useless:
+            raise SweepError(f"{name} has no effect here, because {why}: leave it out")
+    choices = {
+        "method": method,
+        "limits": limits,
+        "weights": weights or ("relative" if sigma is None else "sigma"),
+        "whole": whole,
+        **({} if tolerance is None else {"tolerance": tolerance}),
+    }
     reading = {
         "x": x,
         "energy": y,
@@ -112,11 +118,4 @@ def fit(
     }
     from sweep.cli.actions.fit_action import print_fits
 
-    print_fits(source, named(at), variable, degrees, choices, reading, folder, as_json=as_json)
-
-
-def _refuse(options: Mapping[str, object], why: str) -> None:
-    """SweepError if one of these options is given, which would be ignored."""
-    for name, value in options.items():
-        if value is not None:
-            raise SweepError(f"{name} has no effect here, because {why}: leave it out")
+    print_fits(source, named(at), variable, degrees, choices, reading, folder, is_json=as_json)

@@ -31,9 +31,11 @@ from sweep.analysis.master_curve import (
     read_csv,
     write,
 )
-from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
-from sweep.analysis.master_curve.solve import PieceData, Problem, adaptive, quotients
-from sweep.analysis.master_curve.write import determined
+from sweep.analysis.master_curve.curve import Interval
+from sweep.analysis.master_curve.files import determined
+from sweep.analysis.master_curve.picture import draw_amplitudes, draw_fits, draw_phases
+from sweep.analysis.master_curve.points import left_out
+from sweep.analysis.master_curve.solve import Problem, adaptive, quotients
 from sweep.analysis.scales import merged
 from sweep.errors import SweepError
 from sweep.spec import Status
@@ -148,7 +150,7 @@ def test_a_note_on_curves_that_miss_points_nearly_in_phase(phase: float) -> None
         assert "do not determine" not in notes
         if curve.error.rms > 0.02:  # aaa may come nearer
             assert f"misses the points by {100 * curve.error.rms:.2g} % rms" in notes
-            assert "fit the ranges from 0.1 to 0.9 and from 1.2 to 100" in notes
+            assert "slip ends at beta = 1: fit up to 0.9 and from 1.2 on" in notes
     assert fit(sweep_points, "beta").error.rms > 0.02
     for limits in ((0.1, 0.9), (1.2, 100.0)):
         side = fit(sweep_points, "beta", Choices(limits=limits))
@@ -159,7 +161,7 @@ def test_a_note_on_curves_of_too_low_degrees(points: ContactEnergies) -> None:
     curve = fit(points, "beta", Choices(degrees=(Degrees(0, 0),)))
     (note,) = curve.notes
     assert "the curve misses the points by" in note
-    assert note.endswith("narrow the range, raise the degrees, or use method aaa")
+    assert note.endswith("raise the degrees, or use method aaa")
 
 
 def test_no_distance_from_a_closed_form_of_zero(tmp_path: Path) -> None:
@@ -217,13 +219,14 @@ def rational(t: Values) -> Values:
     return (1 + 2 * t + 0.3 * t**2) / (1 + 0.5 * t + 3 * t**2)
 
 
-def target(t: Values, g: Values, unit: Values | None = None) -> PieceData:
-    ends = float(t.min()), float(t.max())
-    return PieceData(t, g, g if unit is None else unit, ends, ends[0])
+def interval(t: Values, *degrees: int) -> Interval:
+    return Interval(float(t.min()), float(t.max()), 0, Degrees(*degrees), has_core=False)
 
 
-def fitted(method: str, points: PieceData, degrees: Degrees) -> Quotient:
-    (function,) = quotients(method, [points], [degrees])
+def fitted(
+    method: str, t: Values, g: Values, degrees: tuple[int, int], unit: Values | None = None
+) -> Quotient:
+    (function,) = quotients(method, [interval(t, *degrees)], t, g, g if unit is None else unit)
     return function
 
 
@@ -231,10 +234,10 @@ def fitted(method: str, points: PieceData, degrees: Degrees) -> Quotient:
 @pytest.mark.parametrize("ends", [(0.01, 4.0), (1e-3, 1e4)])
 def test_a_rational_function_is_recovered(method: str, ends: tuple[float, float]) -> None:
     t = np.geomspace(*ends, 120)
-    function = fitted(method, target(t, rational(t)), Degrees(3, 3))
+    function = fitted(method, t, rational(t), (3, 3))
     assert function.numerator == pytest.approx((1, 2, 0.3), rel=1e-10)
     assert function.denominator == pytest.approx((1, 0.5, 3), rel=1e-10)
-    assert function.n_coefficients == 5
+    assert function.degrees == Degrees(2, 2)
 
 
 def test_aaa_recovers_it_too() -> None:
@@ -256,7 +259,7 @@ def test_aaa_averages_points_at_the_same_place() -> None:
 def test_the_minimax_error_of_a_line_is_chebyshevs() -> None:
     """For exp on [0, 1], by calculus: as steep as the chord, midway between it and its tangent."""
     t = np.linspace(0, 1, 1001)
-    line = fitted("minimax", target(t, np.exp(t), np.ones(t.size)), Degrees(1, 0))
+    line = fitted("minimax", t, np.exp(t), (1, 0), np.ones(t.size))
     slope = math.e - 1
     level = 0.5 * (1 + slope * (1 - math.log(slope)))  # the mean of the chord and the tangent
     assert line.numerator == pytest.approx((level, slope), rel=1e-5)
@@ -266,7 +269,7 @@ def test_the_minimax_error_of_a_line_is_chebyshevs() -> None:
 def test_the_minimax_error_alternates() -> None:
     """P + Q + 2 extremes of equal size and alternating signs: the error is the minimum."""
     t = np.linspace(0, 1, 2001)
-    function = fitted("minimax", target(t, np.exp(t)), Degrees(1, 1))
+    function = fitted("minimax", t, np.exp(t), (1, 1))
     extremes = extreme_errors(function(t) / np.exp(t) - 1)
     assert len(extremes) == 4
     assert min(extremes) > 0.999 * max(extremes)
@@ -304,7 +307,7 @@ def test_no_change_of_a_coefficient_lowers_the_squared_error() -> None:
     """Each coefficient of a fit to scattered points is varied by thousandths of its error."""
     t = np.geomspace(0.05, 20, 60)
     g = rational(t) * (1 + 0.02 * np.random.default_rng(3).standard_normal(60))
-    function = fitted("least_squares", target(t, g), Degrees(2, 2))
+    function = fitted("least_squares", t, g, (2, 2))
     least = float(np.sum((function(t) / g - 1) ** 2))
     for side in ("numerator", "denominator"):
         errors = getattr(function, f"{side}_errors")
@@ -356,11 +359,12 @@ def test_standard_errors_are_those_of_repeated_measurements() -> None:
     """Errors of the coefficients are correlated, so the curve's need the covariance."""
     rng = np.random.default_rng(5)
     t, fine = np.linspace(0.05, 4, 80), np.linspace(0.05, 4, 9)
-    fits = [
-        Problem([target(t, rational(t) * (1 + 0.01 * rng.standard_normal(t.size)))],
-                [Degrees(2, 2)]).least_squares().quotient(0)
-        for _ in range(300)
-    ]  # fmt: skip
+    fits = list[Quotient]()
+    for _ in range(300):
+        g = rational(t) * (1 + 0.01 * rng.standard_normal(t.size))
+        problem = Problem([interval(t, 2, 2)], [Degrees(2, 2)], t, g, g)
+        c = problem.least_squares()
+        fits.append(problem.quotient(0, c, problem.judged(c)[1]))
     coefficients = np.array([each.numerator + each.denominator[1:] for each in fits])
     reported = np.array([each.numerator_errors + each.denominator_errors[1:] for each in fits])
     scatter = np.std(coefficients, axis=0, ddof=1)
@@ -389,7 +393,7 @@ def test_standard_errors_of_joined_pieces_are_those_of_repeated_measurements() -
             assert isinstance(piece.rational, Quotient)
             error = piece.rational.standard_error(piece.argument(x))
             assert error is not None
-            errors.append(error * piece.prefactor(x))
+            errors.append(error * x**piece.power)
     scatter = np.std(np.reshape(values, (150, 6)), axis=0, ddof=1)
     reported = np.median(np.reshape(errors, (150, 6)), axis=0)
     assert reported == pytest.approx(scatter, rel=0.2)
@@ -418,12 +422,12 @@ def test_digits_are_those_that_the_points_determine(
 def test_a_denominator_without_a_constant(method: str) -> None:
     """(1 + t)/(t + 3t²): with 1 for its constant all others would be infinite."""
     t = np.geomspace(0.1, 10, 80)
-    function = fitted(method, target(t, (1 + t) / (t + 3 * t**2)), Degrees(1, 2))
+    function = fitted(method, t, (1 + t) / (t + 3 * t**2), (1, 2))
     share = function.denominator[1]
     assert np.array(function.numerator) / share == pytest.approx([1, 1], rel=1e-6)
     assert np.array(function.denominator) / share == pytest.approx([0, 1, 3], rel=1e-6, abs=1e-6)
     assert np.max(np.abs(function.numerator + function.denominator)) < 100
-    poles = function.poles(20)
+    poles = np.roots(function.denominator[::-1])
     assert sorted(poles.real) == pytest.approx([-1 / 3, 0], abs=1e-6)
 
 
@@ -485,7 +489,7 @@ def test_no_pole_among_the_points(method: str) -> None:
     curve = fit(points, "beta", Choices(method, degrees=(Degrees(1, 2),), limits=(0.2, 2.0)))
     (piece,) = curve.pieces
     assert isinstance(piece.rational, Quotient)
-    poles = piece.rational.poles(2.0)
+    poles = np.roots(piece.rational.denominator[::-1])
     assert not np.any((poles.imag == 0) & (poles.real >= 0.2) & (poles.real <= 2))
     fine = curve(np.linspace(0.2, 2, 20_001))
     assert np.max(np.abs(fine)) <= curve.energy.max()
@@ -526,6 +530,15 @@ def test_scattered_points(variable: str, n_points: int, sigma: float, method: st
         assert relative_error < 5 * sigma + 0.005, (seed, relative_error / sigma)
 
 
+def test_a_curve_that_would_have_a_pole_is_fitted_again() -> None:
+    """Degrees 3/3 predict these points best, but from the linear start they end with a pole."""
+    noise = 1 + 0.01 * np.random.default_rng(7).standard_normal(12)
+    beta = np.geomspace(0.12, 1000, 12)
+    curve = fit(measured(beta, closed_over_beta(beta) * noise), "beta")
+    fine = np.clip(np.geomspace(*curve.limits, 5001), *curve.limits)
+    assert np.max(np.abs(curve(fine) / closed_over_beta(fine) - 1)) < 0.015
+
+
 def test_notes_on_lowered_degrees_and_replaced_methods() -> None:
     rng = np.random.default_rng(0)
     xi = np.linspace(0.1, 3.9, 20)
@@ -558,7 +571,7 @@ def test_notes_on_points_that_do_not_collapse() -> None:
     several = run_in_memory(fixed, {"delta": [1e-4, 0.08], "beta": beta})
     (note,) = fit(several, "beta").notes
     assert "the points do not collapse: at nearly equal beta" in note
-    assert note.endswith("because delta varies: choose one value (at)")
+    assert note.endswith("because delta or phase varies: choose one value (at)")
     large = run_in_memory({"delta": 0.4, **fixed}, {"beta": beta})
     (note,) = fit(large, "beta").notes
     assert note.startswith("delta is up to 0.4")
@@ -584,7 +597,7 @@ def test_a_profile_exponent_can_be_set_for_a_file_without_one(tmp_path: Path) ->
         assert (curve.points_from_theory.greatest < limit) == (n == 1.0)
     for wrong in (0.5, -1.0):
         with pytest.raises(SweepError, match=r"profile_exponent has to be above 0\.5, not"):
-            table.at({"profile_exponent": wrong})
+            fit(table, "xi", at={"profile_exponent": wrong})
     path.write_text("beta,energy,profile_exponent\n1,2,0.4\n2,3,0.4", encoding="utf-8")
     with pytest.raises(SweepError, match=r"profile_exponent has to be above 0\.5, not 0\.4"):
         fit(read_csv(path, Reading()), "beta")
@@ -677,7 +690,7 @@ def test_contacts_of_constant_load_are_fitted_over_xi(exponent: float) -> None:
         {**profile, "normal_amplitude": 0.0}, {"friction": xi / GRIP},
         outputs=["normalized_energy", "dissipated_energy"],
     )  # fmt: skip
-    assert (contact_points.left_out, contact_points.delta.max()) == (0, 0)
+    assert (left_out(contact_points.faults), contact_points.delta.max()) == ("", 0)
     assert contact_points.xi == pytest.approx(xi, rel=1e-12)
     closed = 3 * exponent / 16 * constant_load_energy(xi, exponent)
     assert contact_points.xi_energy == pytest.approx(closed, rel=1e-10)
@@ -703,10 +716,10 @@ def test_contacts_of_constant_load_beside_others(run: Run, tmp_path: Path) -> No
         without_constant_load.notes,
         without_constant_load.constants,
     )
-    assert (with_constant_load.points.left_out, without_constant_load.points.left_out) == (120, 0)
+    assert (with_constant_load.left_out, without_constant_load.left_out) == (120, 0)
     assert fit(with_it, "xi").x.size == 2 * fit(without, "xi").x.size
     still = with_it.at({"delta": 0})
-    assert (still.beta.size, still.delta.max(), still.left_out) == (120, 0, 0)
+    assert (still.beta.size, still.delta.max(), left_out(still.faults)) == (120, 0, "")
     axes = {"normal_amplitude": {"values": [0.0, 1e-8]}, "friction": {"values": friction.tolist()}}
     request = {"model": "mdr_contact", "parameters": SPHERE, "axes": axes}
     sweep.run(request, store=tmp_path / "loads.zarr")
@@ -786,9 +799,9 @@ def test_pending_and_failed_points_are_left_out() -> None:
     dataset["status"][7] = Status.failed
     dataset["normalized_energy"][[3, 4, 5, 7]] = np.nan
     ok_points = from_dataset(dataset)
-    assert ": 4 of 60 left out (4 with no energy)" in ok_points.left_out_text()
+    assert left_out(ok_points.faults) == ": 4 of 60 left out (4 with no energy)"
     some = fit(ok_points, "beta")
-    assert some.points.left_out == 4
+    assert some.left_out == 4
     assert some(whole.x) == pytest.approx(whole(whole.x), rel=TENTH_PERCENT)
     dataset["status"][:] = Status.pending
     with pytest.raises(SweepError, match="has no point that is ok: see why with `sweep status`"):
@@ -799,7 +812,7 @@ def test_pending_and_failed_points_are_left_out() -> None:
     ("parameters", "axes", "variable", "message"),
     [
         ({"beta": 1.0, "delta": 0.5}, {"phase": [0.3, 1.0, 2.0]}, "xi",
-         "values of xi from 0 to 1, and there are 0"),
+         "3 different values of xi from 0 to 4, and there are 1: use another range"),
         ({"beta": 1.0, "delta": 0.5}, {"phase": [0.3, 1.0, 2.0]}, "beta",
          "has 3 values of phase, from 0.3 to 2, and a curve for each"),
         ({"beta": 0.0, "phase": 1.0}, {"delta": [0.1, 0.2]}, "xi", "2 left out .2 with beta = 0.$"),
@@ -810,7 +823,7 @@ def test_pending_and_failed_points_are_left_out() -> None:
         ({**SPHERE, "normal_amplitude": 1e-8}, {"friction": [0.0, math.inf]}, "xi",
          "2 left out .1 with beta = 0, 1 with beta infinite"),
         ({**SPHERE, "normal_amplitude": 0.0}, {"friction": [0.1, 0.2, 0.3]}, "xi",
-         "3 of 3 left out .3 with beta = 0, without normal oscillation and without 'dissipated_e"),
+         "3 of 3 left out .3 with beta = 0, without normal oscillation; .* 'dissipated_e"),
     ],
 )  # fmt: skip
 def test_stores_without_a_curve_are_refused_with_a_reason(
@@ -833,7 +846,8 @@ def test_one_axis_of_amplitudes_is_enough_over_xi() -> None:
 
 def test_points_without_a_positive_energy_are_left_out() -> None:
     kept_points = run_in_memory({"delta": 0.01, "phase": 0.0}, {"beta": [0.0, 0.5, 2.0, math.inf]})
-    assert (kept_points.beta.tolist(), kept_points.left_out) == ([0.5], 3)
+    assert kept_points.usable.beta.tolist() == [0.5]
+    assert np.sum(kept_points.faults != "") == 3
 
 
 @pytest.mark.parametrize(
@@ -851,8 +865,11 @@ def test_default_degrees_suit_the_profile(n: float, limit: float) -> None:
 
 def test_poles_of_a_denominator_with_negligible_terms() -> None:
     """(1 + t)(1 + t/2), with negligible terms as a bounded fit leaves them."""
-    poles = Quotient((1.0,), (1.0, 1.5, 0.5, 1.8e-22, 1.5e-323)).poles(10.0)
-    assert sorted(poles.real) == pytest.approx([-2.0, -1.0], rel=1e-12)
+    t = np.linspace(0, 10, 30)
+    problem = Problem([interval(t, 0, 4)], [Degrees(0, 4)], t, t, t)
+    for factor, is_within in ((1.5, False), (-1.5, True)):
+        c = np.array([1.0, factor, 0.5, 1.8e-22, 1.5e-323])
+        assert problem.has_pole(c) == is_within
 
 
 def test_points_too_few_for_aaa_are_fitted_by_least_squares() -> None:
@@ -1102,7 +1119,7 @@ def test_rows_that_are_not_ok_are_left_out(run: Run, tmp_path: Path) -> None:
     status, out, err = run("fit", "m.csv", "--at", "delta=0.001", "--variable", "beta", "--json")
     assert status == 0
     assert re.search(r"^warning: points of .*3 of 63 left out", err, re.MULTILINE)
-    assert "1 with energy 0 or below" in err
+    assert "(2 with no energy, 1 with energy 0 or below)" in err
     (summary,) = json.loads(out)["fits"]
     assert (summary["error"]["n_points"], summary["points_left_out"]) == (60, 3)
     assert summary["error"]["greatest"] < TENTH_PERCENT
@@ -1114,12 +1131,14 @@ def test_only_columns_that_are_used_are_read(run: Run, tmp_path: Path) -> None:
     rows = [f"{x},{e},2020-01-0{k % 9},0.001,{0.01 * e}" for k, (x, e) in
             enumerate(zip(beta, closed_over_beta(beta), strict=True))]  # fmt: skip
     rows += ["3,,good,0.001,1", ",5,,0.001,1", "4,6,,,1", "5,7,,0.001,"]
+    rows += ["3,2,,-0.001,1", "3,2,,0.001,0"]
     text = "beta,energy,remark,delta,error\n" + "\n".join(rows)
     (tmp_path / "m.csv").write_text(text, encoding="utf-8")
     status, out, err = run("fit", "m.csv", "--sigma", "error", "--variable", "beta", "--json")
     assert status == 0
-    assert "4 of 64 left out (1 with beta not a positive number, 1 with no energy, " \
-        "1 with no delta, 1 with no sigma)" in err  # fmt: skip
+    causes = ("no energy", "beta not a positive number", "no delta", "no sigma", "delta below 0",
+              "sigma 0 or below")  # fmt: skip
+    assert f"6 of 66 left out ({', '.join(f'1 with {each}' for each in causes)})" in err
     (summary,) = json.loads(out)["fits"]
     assert (summary["weights"], summary["error"]["n_points"]) == ("sigma", 60)
     assert summary["error"]["greatest"] < TENTH_PERCENT
@@ -1145,7 +1164,7 @@ def test_the_command_prints_coefficients_and_notes_and_removes_an_earlier_fit(
     options = ("--at", "delta=4e-3", "--variable", "xi", "-o", "there")
     status, out, err = run("fit", str(store), *options)
     assert status == 0
-    assert "delta = 0.001, phase = 1.570796327, profile_exponent = 2\n" in out
+    assert "delta = 0.001\nphase = 1.57079632679\nprofile_exponent = 2\n" in out
     assert re.search("warning: over xi: .*4.* is not among the points: using 0.001", err)
     assert "removed there/fit_beta.json, left by an earlier fit" in err
     kept = {path.name for path in (tmp_path / "there").iterdir()}
@@ -1167,7 +1186,7 @@ WRONG_OPTIONS = [
     ("--at phase=9kg", "phase: '9kg' has the wrong dim"),
     ("--variable bta", "did you mean 'beta'?"),
     ("--variable xi", r"has no delta, .*: give it \(at\)"),
-    ("--variable beta --range 5 6", "use a range from 0.2 to 3"),
+    ("--variable beta --range 5 6", "there are 0: use another range; the points are from 0.2 to 3"),
     ("--variable beta --range 2 1", "lower first"),
     ("--range 1 2", "--variable beta or --variable xi"),
     ("--variable beta --degrees 4", "is not P/Q"),
@@ -1183,15 +1202,15 @@ WRONG_OPTIONS = [
     ("--scale-beta 1e200", "choose another `scale_beta`"),
     (
         "--scale-beta 1e-200 --variable beta --range 1e-300 1",
-        "from 1e-15 to 1e.15: choose another `scale_beta`",
+        "beyond 1e-15 to 1e.15, the range of fits: choose another `scale_beta`",
     ),
-    *((f"--scale-energy {scale}", "choose another `scale_energy`") for scale in (1e-307, 1e200)),
+    *((f"--scale-energy {scale}", "choose another .*`scale_energy`") for scale in (1e-307, 1e200)),
     ("--y beta", "'beta' is used for both .*: name two"),
 ]
 WRONG_FILES = [
     ("beta,energy\n0,inf\n0,inf\n1,nan\n", "", "3 of 3 left out .2 with beta = 0, 1"),
-    ("beta,energy\n1,2\n", "--variable beta --range 5 6", "all are at 1, and"),
-    ("beta,energy\n1,2\n3,4\n", "", "from 1 to 3, and there are 2: choose a range with"),
+    ("beta,energy\n1,2\n", "--variable beta --range 5 6", "points are from 1 to 1"),
+    ("beta,energy\n1,2\n3,4\n", "", "there are 2: use another range; the points are from 1 to 3"),
     ("beta,energy\n", "", "has no points"),
     (f"{MEASURED}1.0,two\n", "", "line 42: energy = 'two' is not a number"),
     (f"{MEASURED}1.0\n", "", "line 42: 1 cells, but the header has 2"),
@@ -1218,7 +1237,7 @@ WRONG_FILES = [
     (
         f"{MEASURED.replace(',', ';')}",
         "--decimal ,",
-        "line 2: energy = '5.0' has a point; decimal = \",\": write 1234,5 for 1234.5",
+        "line 2: beta = '0.2' has a point; decimal = \",\": write 1234,5 for 1234.5",
     ),
     (f"beta [mm],energy\n{GOOD}\n", "", r"header: 'beta \[mm\]' has the wrong dimension; write"),
     (f"x [mm],energy\n{GOOD}\n", "--x x", r"header: 'x \[mm\]' has the wrong dimension; write"),
@@ -1234,8 +1253,6 @@ WRONG_FILES = [
         "column 'beta' occurs more than once; rename one",
     ),
     ("beta,energy,beta\n1,2,3\n", "", "two columns are called 'beta'; rename one"),
-    ("#\nbeta,energy,s\n1,2,1\n2,3,0\n", "--sigma s", "line 4: s = 0 is not"),
-    ("beta,energy,delta\n1,2,1\n2,3,-0.1\n", "", "line 3: delta = -0.1 is below 0"),
 ]
 
 

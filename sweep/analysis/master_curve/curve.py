@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.polynomial import polynomial
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import AAA
 
 from sweep.analysis.master_curve.points import KNOWN, ContactEnergies, ScalingVariable
-from sweep.analysis.master_curve.solve import AAA, Degrees, Ends, Quotient
 from sweep.errors import SweepError
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 from sweep.wording import nearest
@@ -22,6 +23,25 @@ WEIGHTS = ("relative", "absolute", "sigma")
 N_COMPARED = 4001  # places at which a curve is compared with theory
 
 Curve = Callable[[Values], Values]
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """Degrees of the numerator and of the denominator."""
+
+    numerator: int
+    denominator: int
+
+    def __post_init__(self) -> None:
+        if min(self.numerator, self.denominator) < 0:
+            raise SweepError(f"degrees {self} are negative: use whole numbers of 0 or above")
+
+    @property
+    def n_coefficients(self) -> int:
+        return self.numerator + self.denominator + 1
+
+    def __str__(self) -> str:
+        return f"{self.numerator}/{self.denominator}"
 
 
 @dataclass(frozen=True)
@@ -36,9 +56,8 @@ class Choices:
     tolerance: float = 1e-6  # of AAA
 
     def __post_init__(self) -> None:
-        for kind, choice, known in (
-            ("method", self.method, METHODS), ("weights", self.weights, WEIGHTS)
-        ):  # fmt: skip
+        for kind, known in (("method", METHODS), ("weights", WEIGHTS)):
+            choice = getattr(self, kind)
             if choice not in known:
                 raise SweepError(f"unknown {kind} {choice!r}; {nearest(str(choice), known)}")
         if self.limits is not None and not 0 <= self.limits[0] < self.limits[1]:
@@ -47,6 +66,38 @@ class Choices:
             )
         if not self.tolerance > 0:
             raise SweepError(f"the tolerance has to be above 0, not {self.tolerance!r}")
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """P(t)/Q(t), coefficients in ascending powers; the constant of Q is 1 unless it is negligible.
+
+    Errors are standard errors of the coefficients, from the scatter of the points about the curve
+    as if points were independent; a minimax fit has none. The covariance is that of all
+    coefficients, numerator first.
+    """
+
+    numerator: tuple[float, ...]
+    denominator: tuple[float, ...]
+    numerator_errors: tuple[float, ...] = ()
+    denominator_errors: tuple[float, ...] = ()
+    covariance: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def degrees(self) -> Degrees:
+        return Degrees(len(self.numerator) - 1, len(self.denominator) - 1)
+
+    def __call__(self, t: ArrayLike) -> Values:
+        t = np.asarray(t, dtype=np.float64)
+        return polynomial.polyval(t, self.numerator) / polynomial.polyval(t, self.denominator)
+
+    def standard_error(self, t: Values) -> Values | None:
+        """Standard error of the value, from the covariance; None without one."""
+        if not self.covariance:
+            return None
+        above, below = (polynomial.polyvander(t, n) for n in vars(self.degrees).values())
+        slopes = np.hstack([above, -below * self(t)[:, None]]) / (below @ self.denominator)[:, None]
+        return np.sqrt(np.maximum(np.sum(slopes @ self.covariance * slopes, axis=1), 0.0))
 
 
 @dataclass(frozen=True)
@@ -63,19 +114,18 @@ class Interval:
     degrees: Degrees  # the highest that R may have
     has_core: bool  # t is √(1 − 1/x)
 
+    def contains(self, x: Values) -> NDArray[np.bool_]:
+        return (x >= self.low) & (x <= self.high)
+
     def argument(self, x: Values) -> Values:
         """t at x."""
         return np.sqrt(np.maximum(x - 1.0, 0.0) / x) if self.has_core else x
 
     @property
-    def ends(self) -> Ends:
+    def ends(self) -> tuple[float, float]:
         """The range of t."""
         low, high = self.argument(np.array([self.low, self.high])).tolist()
         return low, high
-
-    def prefactor(self, x: Values) -> Values:
-        """xᵖ."""
-        return x if self.power == 1 else 1 / x if self.power == -1 else np.ones(x.shape)
 
 
 @dataclass(frozen=True)
@@ -86,13 +136,13 @@ class Piece(Interval):
 
     def __call__(self, x: ArrayLike) -> Values:
         x = np.asarray(x, dtype=np.float64)
-        return self.prefactor(x) * self.rational(self.argument(x))
+        return x**self.power * self.rational(self.argument(x))
 
     @property
     def n_coefficients(self) -> int:
         """Number of free coefficients of R, as a quotient of two polynomials."""
         if isinstance(self.rational, Quotient):
-            return self.rational.n_coefficients
+            return self.rational.degrees.n_coefficients
         return 2 * self.rational.weights.size - 1
 
 
@@ -125,6 +175,7 @@ class MasterCurve:
     points: ContactEnergies  # in the range
     x: Values  # the variable at the points
     energy: Values  # the ordinate at the points
+    left_out: int  # number of points that could not be fitted
     notes: tuple[str, ...] = ()  # warnings to read before the curve is used
 
     def __call__(self, x: ArrayLike) -> Values:
@@ -132,7 +183,7 @@ class MasterCurve:
         x = np.asarray(x, dtype=np.float64)
         values = np.full(x.shape, np.nan)
         for piece in self.pieces:
-            inside = (x >= piece.low) & (x <= piece.high)
+            inside = piece.contains(x)
             values[inside] = piece(x[inside])
         return values
 
@@ -184,10 +235,6 @@ class MasterCurve:
 
     def _from_theory(self, values: Values, x: Values) -> Distance | None:
         """Distance where the closed form has an energy: in phase it has none from β = 1 on."""
-        if self.theory is None:
-            return None
-        expected = self.theory(x)
-        positive = expected > 0
-        if not positive.any():
-            return None
-        return distance(values[positive], expected[positive], x[positive])
+        expected = np.zeros(x.size) if self.theory is None else self.theory(x)
+        some = expected > 0
+        return distance(values[some], expected[some], x[some]) if some.any() else None

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from sweep.analysis.master_curve.curve import Choices, Interval, MasterCurve, Piece
+from sweep.analysis.master_curve.curve import (
+    Choices,
+    Degrees,
+    Interval,
+    MasterCurve,
+    Piece,
+    Quotient,
+)
 from sweep.analysis.master_curve.points import (
-    PERIODS,
+    CONSTANT_LOAD,
     VARIABLES,
     ContactEnergies,
     ScalingVariable,
     from_dataset,
+    left_out,
     load,
     positive,
-    refuse_exponent,
 )
-from sweep.analysis.master_curve.solve import (
-    Degrees,
-    Ends,
-    PieceData,
-    Quotient,
-    adaptive,
-    quotients,
-)
-from sweep.analysis.scales import difference
+from sweep.analysis.master_curve.solve import adaptive, quotients
 from sweep.errors import SweepError
 from sweep.wording import nearest
 from sweep.work import Values
 
 CORE_APPEARS = 1.0  # ξ at which, under constant load, part of the contact begins to stick
+MIN_EXPONENT = 0.5  # of a profile; itself excluded
 MIN_VALUES = 3  # different x that a curve needs
 MAX_X, MAX_ENERGY = 1e15, 1e50  # larger values, and smaller than their inverses, overflow in powers
 WHOLE = {"xi": Degrees(4, 5), "beta": Degrees(4, 3)}  # of a single piece, as in eqs. 25 and 27
@@ -51,8 +49,6 @@ MAX_RMS = 0.02  # relative error of a curve that is never reported
 MAX_CORRELATION = 0.5  # of the errors of neighbours, if points scatter about a curve
 SIGNIFICANT = 6.0  # difference between curves over the scatter along them
 NEAR_ZERO = 0.01  # share of the upper end up to which the first point stands for 0
-IN_PHASE = 0.3  # rad, phase up to which W̄ over β drops too steeply at β = 1 for a quotient
-STEEP_RANGE = (0.9, 1.2)  # of β
 
 
 def fit(
@@ -85,74 +81,63 @@ def fit(
     if variable not in VARIABLES:
         raise SweepError(f"unknown variable {variable!r}; {nearest(str(variable), VARIABLES)}")
     kind = VARIABLES[variable]
-    points, (low, high) = _in_range(points, kind, choices)
+    points, (low, high), n_left_out = _in_range(points, kind, choices)
     x, energy = kind.collapse(points)
-    _refuse_extremes(points.source, kind, x, energy)
     intervals = _intervals(kind, choices, low, high, float(points.profile_exponent[0]))
-    _refuse_too_few(variable, intervals, x)
+    for interval in intervals if len(intervals) > 1 else ():
+        _refuse_few(variable, x, interval.low, interval.high, 1)
     unit = _units(points, energy, choices.weights)
     method, pieces = choices.method, None
     if method == "aaa":
         pieces = _adaptive(intervals, kind, choices.tolerance, x, energy)
         method = "aaa" if pieces else "least_squares"
-    pieces = pieces or _quotients(method, intervals, x, energy, unit)
-    curve = MasterCurve(kind, choices, method, tuple(pieces), points, x, energy)
+    if pieces is None:
+        rationals = zip(intervals, quotients(method, intervals, x, energy, unit), strict=True)
+        pieces = [Piece(**vars(interval), rational=rational) for interval, rational in rationals]
+    curve = MasterCurve(kind, choices, method, tuple(pieces), points, x, energy, n_left_out)
     return replace(curve, notes=(*points.notes, *notes_on(curve)))
 
 
 def _in_range(
     points: ContactEnergies, kind: ScalingVariable, choices: Choices
-) -> tuple[ContactEnergies, Ends]:
-    """The points of one curve that are in the range, and the range."""
-    if points.beta.size:  # contacts of constant load have no place over β
-        points = points.parted(positive(*kind.collapse(points)))
-    points = points.with_profile()
-    refuse_exponent(_single(points, "profile_exponent"))
+) -> tuple[ContactEnergies, tuple[float, float], int]:
+    """The points of one curve that are in the range, the range, and how many are left out."""
+    placed = positive(*kind.collapse(points))
+    faults = np.where((points.faults == "") & ~placed, CONSTANT_LOAD, points.faults)
+    points = points.where(placed).usable
+    if not points.beta.size:
+        raise SweepError(f"{points.source!r} has no points{left_out(faults)}")
+    _refuse_several(points, "profile_exponent")
+    if not points.profile_exponent[0] > MIN_EXPONENT:
+        given = f"{points.profile_exponent[0]:g}"
+        raise SweepError(f"profile_exponent has to be above {MIN_EXPONENT:g}, not {given}")
     if kind.name == "beta" and not np.isnan(points.phase).all():
-        _single(points, "phase")
-    x, _ = kind.collapse(points)
-    low, high = _limits(kind, choices, x)
+        _refuse_several(points, "phase")
+    x, energy = kind.collapse(points)
+    low, high = choices.limits or kind.limits
     inside = (x >= low) & (x <= high)
-    if not inside.any():
-        cure = f"use a range from {x.min():.4g} to {x.max():.4g}"
-        only = f"all are at {x.min():.4g}, and a fit needs several values: sweep over {kind.name}"
-        raise SweepError(
-            f"{points.source!r} has no points with {kind.name} from {low:g} to {high:g}"
-            f"{points.left_out_text()}; {cure if x.min() < x.max() else only}"
-        )
-    return points.where(inside), (low, high)
+    _refuse_few(kind.name, x, low, high, MIN_VALUES)
+    if choices.limits is None:
+        low, high = float(x[inside].min()), float(x[inside].max())
+    for name, column, most in (
+        (kind.name, x[inside], MAX_X),
+        (kind.energy, energy[inside], MAX_ENERGY),
+    ):
+        if column.min() < 1 / most or column.max() > most:
+            raise SweepError(
+                f"{points.source!r}: {name} is beyond {1 / most:g} to {most:g}, the range of fits: "
+                "choose another `scale_beta`, `scale_energy` or range"
+            )
+    return points.where(inside), (low, high), int(np.sum(faults != ""))
 
 
-def _single(points: ContactEnergies, name: str) -> float:
+def _refuse_several(points: ContactEnergies, name: str) -> None:
     values = np.unique(getattr(points, name))
-    if values.size == 0:
-        raise SweepError(f"{points.source!r} has no points{points.left_out_text()}")
     if values.size > 1:
         raise SweepError(
             f"{points.source!r} has {values.size} values of {name}, from {values[0]:g} to "
             f"{values[-1]:g}, and a curve for each: choose one (at)"
         )
-    return float(values[0])
-
-
-def _limits(kind: ScalingVariable, choices: Choices, x: Values) -> Ends:
-    low, high = choices.limits or kind.limits
-    inside = x[(x >= low) & (x <= high)]
-    if choices.limits is not None or np.unique(inside).size < 2:
-        return low, high if math.isfinite(high) else float(max(x.max(initial=low), 2 * low))
-    return float(inside.min()), float(inside.max())
-
-
-def _refuse_extremes(source: str, kind: ScalingVariable, x: Values, energy: Values) -> None:
-    for name, column, argument, most in (
-        (kind.name, x, "scale_beta", MAX_X), (kind.energy, energy, "scale_energy", MAX_ENERGY)
-    ):  # fmt: skip
-        if column.min() < 1 / most or column.max() > most:
-            raise SweepError(
-                f"{source!r}: {name} is from {column.min():.3g} to {column.max():.3g}, beyond the "
-                f"range of fits from {1 / most:g} to {most:g}: choose another "
-                f"`{argument}`, or another range"
-            )
 
 
 def _intervals(
@@ -167,7 +152,7 @@ def _intervals(
             Interval(low, min(high, CORE_APPEARS), kind.power, WITHOUT_CORE, has_core=False),
             Interval(max(low, CORE_APPEARS), high, -1, above, has_core=True),
         ]
-    intervals = [each for each in intervals if each.low < each.high]
+        intervals = [each for each in intervals if each.low < each.high]
     degrees = choices.degrees or tuple(each.degrees for each in intervals)
     if len(degrees) != len(intervals):
         pieces = "has 1 piece" if len(intervals) == 1 else "has 2 pieces, below and above xi = 1"
@@ -178,22 +163,13 @@ def _intervals(
     return [replace(each, degrees=own) for each, own in zip(intervals, degrees, strict=True)]
 
 
-def _refuse_too_few(variable: str, intervals: Sequence[Interval], x: Values) -> None:
-    counts = [np.unique(x[_inside(intervals, i, x)]).size for i in range(len(intervals))]
-    whole = (intervals[0].low, intervals[-1].high, MIN_VALUES, sum(counts))
-    pieces = [(each.low, each.high, 1, n) for each, n in zip(intervals, counts, strict=True)]
-    for low, high, needed, n in (*pieces, whole):
-        if n < needed:
-            raise SweepError(
-                f"the fit needs {needed} different values of {variable} from {low:g} to {high:g}, "
-                f"and there are {n}: choose a range with more points"
-            )
-
-
-def _inside(intervals: Sequence[Interval], i: int, x: Values) -> NDArray[np.bool_]:
-    """Which points piece i is fitted to: where two meet, the lower one."""
-    above = x > intervals[i].low if i else x >= intervals[i].low
-    return above & (x <= intervals[i].high)
+def _refuse_few(name: str, x: Values, low: float, high: float, needed: int) -> None:
+    n = np.unique(x[(x >= low) & (x <= high) & ((needed > 1) | (x != CORE_APPEARS))]).size
+    if n < needed:
+        raise SweepError(
+            f"the fit needs {needed} different values of {name} from {low:g} to {high:g}, and "
+            f"there are {n}: use another range; the points are from {x.min():.4g} to {x.max():.4g}"
+        )
 
 
 def _units(points: ContactEnergies, energy: Values, weights: str) -> Values:
@@ -202,22 +178,6 @@ def _units(points: ContactEnergies, energy: Values, weights: str) -> Values:
         raise SweepError(f"{points.source!r} has no standard errors: name their column (sigma)")
     units = {"relative": energy, "absolute": np.ones(energy.size), "sigma": points.sigma * energy}
     return units[weights]
-
-
-def _quotients(
-    method: str, intervals: Sequence[Interval], x: Values, energy: Values, unit: Values
-) -> list[Piece]:
-    targets: list[PieceData] = []
-    for i, interval in enumerate(intervals):
-        inside = _inside(intervals, i, x)
-        t, factor = interval.argument(x[inside]), interval.prefactor(x[inside])
-        anchor = float(t.min())
-        if len(intervals) > 1:  # where they meet
-            anchor = interval.ends[0 if i else 1]
-        g, own_unit = energy[inside] / factor, unit[inside] / factor
-        targets.append(PieceData(t, g, own_unit, interval.ends, anchor))
-    found = quotients(method, targets, [each.degrees for each in intervals])
-    return [Piece(**vars(each), rational=own) for each, own in zip(intervals, found, strict=True)]
 
 
 def _adaptive(
@@ -229,14 +189,14 @@ def _adaptive(
 ) -> list[Piece] | None:
     """The pieces by AAA; None unless half of the points of each predict the others."""
     pieces: list[Piece] = []
-    for i, each in enumerate(intervals):
+    for each in intervals:
         # The tolerance is relative to the largest value, so over β AAA fits W̄ itself.
         interval = replace(each, power=0) if kind.name == "beta" else each
-        inside = _inside(intervals, i, x)
+        inside = each.contains(x) if not pieces else (x > each.low)
         places, values = x[inside], energy[inside]
         if pieces:
             places, values = np.append(places, each.low), np.append(values, pieces[-1](each.low))
-        values = values / interval.prefactor(places)
+        values = values / places**interval.power
         rational = adaptive(interval.argument(places), values, tolerance, interval.ends)
         if rational is None:
             return None
@@ -246,38 +206,41 @@ def _adaptive(
 
 def notes_on(curve: MasterCurve) -> Iterator[str]:
     """Warnings about a curve."""
-    name, x, points = curve.variable.name, curve.x, curve.points
-    if curve.choices.limits is not None and _extrapolates(*curve.choices.limits, x):
+    name, x, choices = curve.variable.name, curve.x, curve.choices
+    if choices.limits is not None and _extrapolates(*choices.limits, x):
         yield (
             f"the range goes beyond the points, which lie at {name} from {x.min():.4g} to "
             f"{x.max():.4g}: elsewhere the curve is extrapolated"
         )
-    if curve.method != curve.choices.method:
+    if curve.method != choices.method:
         yield (
             "half of the points do not predict the others, because they scatter or are too far "
             "apart for aaa, which goes through points: fitted by least_squares"
         )
-    for piece in curve.pieces if curve.choices.degrees else ():
+    for piece in curve.pieces if choices.degrees else ():
         if isinstance(piece.rational, Quotient) and piece.rational.degrees != piece.degrees:
             yield (
                 f"{name} from {piece.low:.4g} to {piece.high:.4g}: the points do not determine a "
                 f"curve of degrees {piece.degrees}: fitted with degrees {piece.rational.degrees}"
             )
-    if curve.choices.weights != "absolute" and _misses(curve):
-        yield _mismatch(curve)
-    largest = float(points.delta.max(initial=0.0))
+    if choices.weights != "absolute" and _misses(curve):
+        steep = " (nearly in phase, slip ends at beta = 1: fit up to 0.9 and from 1.2 on)"
+        yield (
+            f"the curve misses the points by {100 * curve.error.rms:.2g} % rms, more than they "
+            f"scatter: narrow the range{steep if name == 'beta' else ''}, raise the degrees, or "
+            "use method aaa"
+        )
+    largest = float(curve.points.delta.max(initial=0.0))
     if largest > SMALL_DELTA:
         yield (
             f"delta is up to {largest:.4g}, and energies collapse for small delta only: choose "
             f"a delta below {SMALL_DELTA:g} (at)"
         )
-    spread = _spread(points, x, curve.energy / curve(x))
+    spread = _spread(curve)
     if spread > MAX_SPREAD:
-        varied = [name for name in ("delta", "phase") if np.unique(getattr(points, name)).size > 1]
-        verb = "varies" if len(varied) == 1 else "vary"
         yield (
             f"the points do not collapse: at nearly equal {name} they differ by up to "
-            f"{100 * spread:.2g} %, because {' and '.join(varied)} {verb}: choose one value (at)"
+            f"{100 * spread:.2g} %, because delta or phase varies: choose one value (at)"
         )
 
 
@@ -297,38 +260,18 @@ def _misses(curve: MasterCurve) -> bool:
     return curve.error.rms > MAX_RMS and shared > MAX_CORRELATION * float(np.sum(errors * errors))
 
 
-def _mismatch(curve: MasterCurve) -> str:
-    """A note on a curve that is farther from its points than they scatter."""
-    mismatch = (
-        f"the curve misses the points by {100 * curve.error.rms:.2g} % rms, more than they scatter"
-    )
-    (low, high), (below, above) = curve.limits, STEEP_RANGE
-    phases = np.abs(difference(curve.points.phase, 0.0, PERIODS["phase"]))
-    steep = curve.variable.name == "beta" and low < below and above < high
-    if steep and np.all(phases <= IN_PHASE):
-        return (
-            f"{mismatch}; nearly in phase, slip ends at beta = 1, too steeply for one quotient: "
-            f"fit the ranges from {low:g} to {below:g} and from {above:g} to {high:g}"
-        )
-    return f"{mismatch}: narrow the range, raise the degrees, or use method aaa"
-
-
-def _spread(points: ContactEnergies, x: Values, share: Values) -> float:
-    """How far neighbours of different amplitude or phase are apart; 0 if scatter explains it.
-
-    `share` is the energy over the fitted one.
-    """
-    kinds = np.stack([np.nan_to_num(points.delta), np.nan_to_num(points.phase)], axis=1)
-    kind = np.unique(kinds, axis=0, return_inverse=True)[1].reshape(-1)
+def _spread(curve: MasterCurve) -> float:
+    """How far neighbours of different amplitude or phase are apart; 0 if scatter explains it."""
+    points, x = curve.points, curve.x
+    share = curve.energy / curve(x)
+    kinds = np.nan_to_num([points.delta, points.phase])
+    kind = np.unique(kinds, axis=1, return_inverse=True)[1].reshape(-1)
     order = np.argsort(x, kind="stable")
     apart = np.abs(np.diff(share[order])[np.diff(kind[order]) != 0])
-    if not apart.size:
-        return 0.0
     along = np.lexsort((x, kind))
-    same = kind[along][2:] == kind[along][:-2]
-    bends = np.diff(share[along], 2)[same]
+    bends = np.diff(share[along], 2)[kind[along][2:] == kind[along][:-2]]
     if not bends.size:  # no curves: nearly every point has its own amplitude and phase
         return float(np.sqrt(np.mean(apart**2)))
     scatter = float(np.sqrt(np.mean(bends**2) / 6))
-    spread = float(np.max(apart))
+    spread = float(np.max(apart, initial=0.0))
     return spread if spread > SIGNIFICANT * scatter else 0.0

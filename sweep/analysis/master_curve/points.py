@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
@@ -26,21 +27,23 @@ from sweep.theory.mdr_contact import energy_unit, physical_numbers
 from sweep.wording import listed, nearest, shown
 from sweep.work import Values
 
-MIN_EXPONENT = 0.5  # of a profile; itself excluded
 SPHERE = 2.0  # exponent of its profile
 UNITS = {"delta": "1", "phase": "rad", "profile_exponent": "1", "beta": "1"}  # of what `at` cuts
 PERIODS = {"phase": math.pi}  # with which the energies repeat
 ABSCISSAE = ("beta", "friction", "mu")
 ENERGIES = ("normalized_energy", "energy", "dissipated_energy")
 SI_UNITS = {each.name: each.unit for each in (*every_parameter(MODEL), *MODEL.outputs)}
+READ = {*ABSCISSAE, *ENERGIES, "status", *(each.name for each in every_parameter(MODEL))}
+CONSTANT_LOAD = "beta = 0, without normal oscillation; over xi, it needs 'dissipated_energy'"
+KNOWN = ("delta", "phase", "profile_exponent")  # of a contact; NaN where unknown
 
 
 @dataclass(frozen=True, eq=False)
 class ContactEnergies:
     """Contacts and their energies; arrays of shape (n_points,).
 
-    W̄ over β, or W̄δ over ξ, or both are positive and finite; under constant load (δ = 0) only ξ and
-    W̄δ are. Where `delta` or `phase` is unknown it is NaN, and without δ so are ξ and W̄δ.
+    A point can be fitted if W̄ over β, or W̄δ over ξ, or both are positive and finite; under constant
+    load (δ = 0) only ξ and W̄δ are. A column of the others is NaN where it is unknown.
     """
 
     source: str
@@ -51,54 +54,44 @@ class ContactEnergies:
     energy: Values  # W̄
     xi: Values  # β/δ
     xi_energy: Values  # W̄δ
-    sigma: Values  # standard error of the energy over the energy; NaN if unknown
-    dropped: ContactEnergies | None = None  # points left out, which cannot be fitted
+    sigma: Values  # standard error of the energy over the energy
     notes: tuple[str, ...] = ()  # on how the points were chosen
 
-    @property
-    def left_out(self) -> int:
-        """Number of points left out."""
-        return 0 if self.dropped is None else self.dropped.beta.size
+    @cached_property
+    def faults(self) -> NDArray[np.str_]:
+        """Why each point cannot be fitted; "" if it can."""
+        columns = {name: getattr(self, name) for name in (*KNOWN, "sigma")}
+        missing = {f"no {name}": np.isnan(each) for name, each in columns.items()}
+        missing = {cause: each for cause, each in missing.items() if not each.all()}
+        wrong = [*missing.values(), self.delta < 0, self.sigma <= 0]
+        fitted = positive(self.beta, self.energy) | positive(self.xi, self.xi_energy)
+        causes = {
+            "": fitted & ~np.any(wrong, axis=0),
+            CONSTANT_LOAD: (self.beta == 0) & (self.delta == 0),
+            "beta = 0": self.beta == 0,
+            "beta infinite": np.isinf(self.beta),
+            "beta not a positive number": ~(self.beta > 0),
+            "no energy": np.isnan(self.energy),
+            "energy 0 or below": self.energy <= 0,
+            "energy infinite": np.isinf(self.energy),
+            "delta below 0": self.delta < 0,
+            "sigma 0 or below": self.sigma <= 0,
+        } | missing
+        return np.select([*causes.values()], [*causes], "")
 
-    def left_out_text(self) -> str:
-        """How many points are left out and why, as ": 3 of 60 left out (...)", or ""."""
-        if self.dropped is None or not self.left_out:
-            return ""
-        dropped = self.dropped
-        is_tangential = (dropped.beta == 0) & (dropped.delta == 0)
-        lacks_energy = is_tangential & (dropped.xi > 0) & np.isnan(dropped.xi_energy)
-        causes = {  # of each point, the first that applies
-            "beta = 0, without normal oscillation and without 'dissipated_energy', from which "
-            "their energy over xi follows": lacks_energy,
-            "beta = 0, without normal oscillation": is_tangential,
-            "beta = 0": dropped.beta == 0,
-            "beta infinite": np.isinf(dropped.beta),
-            "beta not a positive number": ~(dropped.beta > 0),
-            "no energy": np.isnan(dropped.energy),
-            "energy 0 or below": dropped.energy <= 0,
-            "energy infinite": np.isinf(dropped.energy),
-        }
-        for name in OPTIONAL:
-            if not np.isnan(getattr(self, name)).all():
-                causes[f"no {name}"] = np.isnan(getattr(dropped, name))
-        masks = np.array(list(causes.values()))
-        counts = np.sum(masks & (np.cumsum(masks, axis=0) == 1), axis=1)
-        numbers = dict(zip(causes, counts.tolist(), strict=True))
-        cause_text = ", ".join(f"{n:,} with {cause}" for cause, n in numbers.items() if n)
-        return f": {self.left_out:,} of {self.left_out + self.beta.size:,} left out ({cause_text})"
+    @property
+    def usable(self) -> ContactEnergies:
+        """The points that can be fitted; those of an unknown profile are spheres."""
+        some = self.where(self.faults == "")
+        n = some.profile_exponent
+        return replace(some, profile_exponent=np.where(np.isnan(n), SPHERE, n))
 
     def where(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> ContactEnergies:
-        """Some of the points, by a mask or by their indices; those left out stay left out."""
-        columns = {name: getattr(self, name)[kept] for name in COLUMNS}
-        return replace(self, **columns)
-
-    def parted(self, usable: NDArray[np.bool_]) -> ContactEnergies:
-        """The usable points; the others join those left out."""
-        dropped = self.where(~usable)
-        if self.dropped is not None:
-            columns = {n: np.append(getattr(self.dropped, n), getattr(dropped, n)) for n in COLUMNS}
-            dropped = replace(dropped, **columns)
-        return replace(self.where(usable), dropped=replace(dropped, dropped=None))
+        """Some of the points, by a mask or by their indices."""
+        columns = {f.name: getattr(self, f.name) for f in fields(self)}
+        return replace(self, **{
+            name: column[kept] for name, column in columns.items() if isinstance(column, np.ndarray)
+        })  # fmt: skip
 
     def at(self, cuts: Mapping[str, float | str]) -> ContactEnergies:
         """The points whose `delta`, `phase` ... is nearest to each value of `cuts`, or text of it.
@@ -116,26 +109,47 @@ class ContactEnergies:
             value = in_unit(f"at {name}", given, UNITS[name])
             if name == "delta" and not (value > 0 or (value == 0 and np.any(column == 0))):
                 raise SweepError(f"at delta has to be above 0, not {value:g}")
-            if name == "profile_exponent":
-                refuse_exponent(value)
-            if column.size == 0:
-                raise SweepError(f"{self.source!r} has no points{chosen.left_out_text()}")
-            if np.isnan(column).all():
-                known = {name: np.full(column.size, value)}
-                if name == "delta":
-                    known |= {"xi": chosen.beta / value, "xi_energy": chosen.energy * value}
-                chosen = replace(chosen, **known)
-                continue
-            best, notes = nearest_value(column, name, value)
-            rest = chosen.dropped and chosen.dropped.where(getattr(chosen.dropped, name) == best)
-            notes = chosen.notes + notes
-            chosen = replace(chosen.where(column == best), dropped=rest, notes=notes)
+            if not np.isnan(column).all():
+                chosen = chosen._nearest(name, column, value)
+            elif name == "delta":
+                xi, xi_energy = chosen.beta / value, chosen.energy * value
+                delta = np.full(xi.size, value)
+                chosen = replace(chosen, delta=delta, xi=xi, xi_energy=xi_energy)
+            else:
+                chosen = replace(chosen, **{name: np.full(column.size, value)})
         return chosen
 
-    def with_profile(self) -> ContactEnergies:
-        """The points, with a sphere's exponent where the profile is unknown."""
-        n = self.profile_exponent
-        return replace(self, profile_exponent=np.where(np.isnan(n), SPHERE, n))
+    def _nearest(self, name: str, column: Values, value: float) -> ContactEnergies:
+        """The points of the nearest value, with a note if it is not near.
+
+        It is near within half the gap to its neighbour or, in a column of one value, within
+        rounding.
+        """
+        period = PERIODS.get(name)
+        known = np.unique(column[~np.isnan(column)])
+        distances = np.abs(difference(known, value, period))
+        best, distance = float(known[np.argmin(distances)]), float(distances.min())
+        gaps = np.abs(difference(known[known != best], best, period))
+        chosen = self.where(column == best)
+        if distance <= (0.5 * gaps.min() if gaps.size else ROUNDING * abs(value)):
+            return chosen
+        note = (
+            f"{name} = {value:g} is not among the points: using {best:.10g}, the nearest of "
+            f"{known.size} values from {known[0]:.4g} to {known[-1]:.4g}"
+        )
+        return replace(chosen, notes=(*self.notes, note))
+
+
+def left_out(faults: NDArray[np.str_]) -> str:
+    """How many points are left out and why, as ": 3 of 60 left out (...)", or ""."""
+    counts: Counter[str] = Counter(faults[faults != ""].tolist())
+    causes = ", ".join(f"{n:,} with {cause}" for cause, n in counts.items())
+    return f": {counts.total():,} of {faults.size:,} left out ({causes})" if counts else ""
+
+
+def positive(*columns: Values) -> NDArray[np.bool_]:
+    """Where all columns are positive and finite."""
+    return np.all([np.isfinite(column) & (column > 0) for column in columns], axis=0)
 
 
 @dataclass(frozen=True)
@@ -152,7 +166,7 @@ class ScalingVariable:
         """x and the energy; SweepError for ξ without δ."""
         if self.name == "beta":
             return points.beta, points.energy
-        if np.isnan(points.delta).any():
+        if np.isnan(points.delta).all():
             raise SweepError(
                 f"{points.source!r} has no delta, needed for xi = beta/delta: give it (at)"
             )
@@ -163,40 +177,6 @@ VARIABLES = {
     "xi": ScalingVariable("xi", "ξ = β/δ", "W̄δ", (0.0, 4.0), 1),
     "beta": ScalingVariable("beta", "β", "W̄", (0.1, math.inf), -1),
 }
-KNOWN = ("delta", "phase", "profile_exponent")  # of a contact; NaN where unknown
-OPTIONAL = (*KNOWN, "sigma")  # columns that may be unknown
-COLUMNS = tuple(
-    f.name for f in fields(ContactEnergies) if f.name not in ("source", "dropped", "notes")
-)
-
-
-def nearest_value(column: Values, name: str, value: float) -> tuple[float, tuple[str, ...]]:
-    """The nearest value of a column, and a note if it is not near.
-
-    It is near within half the gap to its neighbour or, in a column of one value, within rounding.
-    """
-    period = PERIODS.get(name)
-    known = np.unique(column[~np.isnan(column)])
-    distances = np.abs(difference(known, value, period))
-    best, distance = float(known[np.argmin(distances)]), float(distances.min())
-    others = np.abs(difference(known[known != best], best, period))
-    allowed = 0.5 * float(others.min()) if others.size else 0.0
-    if distance <= max(allowed, ROUNDING * abs(value)):
-        return best, ()
-    span = f"{known.size} values from {known[0]:.4g} to {known[-1]:.4g}"
-    away_text = f"{name} = {value:g} is not among the points: using {best:.10g}"
-    return best, (f"{away_text}, the nearest of {span}",)
-
-
-def refuse_exponent(value: float) -> None:
-    """SweepError for an exponent that no profile of a contact has."""
-    if not value > MIN_EXPONENT:
-        raise SweepError(f"profile_exponent has to be above {MIN_EXPONENT:g}, not {value:g}")
-
-
-def positive(*columns: Values) -> NDArray[np.bool_]:
-    """Where all columns are positive and finite."""
-    return np.all([np.isfinite(column) & (column > 0) for column in columns], axis=0)
 
 
 @dataclass(frozen=True)
@@ -216,6 +196,12 @@ class Reading:
     scale_energy: float | None = None
     decimal: str = "."
     skip: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("scale_beta", "scale_energy"):
+            scale = getattr(self, name)
+            if scale is not None and not (math.isfinite(scale) and scale > 0):
+                raise SweepError(f"{name} has to be positive and finite, not {scale!r}")
 
 
 def load(path: str | Path, reading: Reading | None = None) -> ContactEnergies:
@@ -244,19 +230,15 @@ def from_dataset(dataset: xr.Dataset, source: str = "sweep") -> ContactEnergies:
     status = dataset["status"]
     if not (status.values == Status.ok).any():
         raise SweepError(f"{source!r} has no point that is ok: see why with `sweep status`")
-    outputs = [name for name in ENERGIES if name in dataset.data_vars]
-    if not outputs:
+    if not any(name in dataset.data_vars for name in ENERGIES):
         raise SweepError(f"{source!r} has no energy: add 'normalized_energy' to its outputs")
-
-    def column(name: str) -> Values:
-        along = dataset[name].broadcast_like(status).transpose(*status.dims)
-        return along.values.ravel().astype(np.float64)
-
-    names = [*map(str, dataset.coords), *outputs, "status"]
     columns = {
-        name: cache(partial(column, name)) for name in names if dataset[name].dtype.kind in "iuf"
+        name: dataset[name].broadcast_like(status).transpose(*status.dims).values.ravel()
+        for name in READ & {*map(str, dataset.variables)}
+        if dataset[name].dtype.kind in "iuf"
     }
-    return _points(_Table(source, columns, SI_UNITS), Reading())
+    columns = {name: column.astype(np.float64) for name, column in columns.items()}
+    return _Table(source, Reading(), [*columns], columns, SI_UNITS).points()
 
 
 def read_csv(path: Path, reading: Reading) -> ContactEnergies:
@@ -264,152 +246,115 @@ def read_csv(path: Path, reading: Reading) -> ContactEnergies:
 
     It has a line of names, then one row per point. A column with a unit in its header, as in
     "radius [mm]", is converted; of columns with other names than those of the model, x is a plain
-    number and the others are energies. Constants that `sweep export` writes are columns
-    too; columns NAME_name, which it writes beside flags, are not. `delta`, `phase` and
-    `profile_exponent` are used if present. Rows are left out if their `status` (a number or a name)
-    is not ok, β or the energy is not a positive number, or a cell is empty. SweepError names the
-    line of a cell that is not a number in a column that is used, of a standard error that is not
-    positive, and of a negative δ.
+    number and the others are energies. Constants that `sweep export` writes are columns too.
+    `delta`, `phase` and `profile_exponent` are used if present. A point cannot be fitted if its
+    `status` (a number or a name) is not ok, β, the energy or its standard error is not a positive
+    number, δ is negative, or a cell is empty. SweepError names the line of a cell that is not a
+    number in a column that is used.
     """
     if not path.exists():
         raise SweepError(f"there is no file {str(path)!r}; name another, or a store")
+    used = {*READ, reading.x, reading.energy, reading.sigma}
+    words = {each.name: float(each) for each in Status}
+    columns, units = dict[str, Values](), dict(SI_UNITS)
     try:
         file = csv_table(path, reading.decimal, reading.skip)
         file.refuse_ragged()
+        for text, name, own_unit in file.headers:
+            is_plain = own_unit in (None, "1") or name in (reading.x, "mu")
+            unit = units.setdefault(name, "1" if is_plain else "J")
+            for each in {name, text} & used:
+                columns[each] = file.numbers(each, unit, words if each == "status" else {})
     except FaultError as error:
         raise SweepError(str(error)) from error
     if not file.rows:
         raise SweepError(f"{str(path)!r} has no points: write a line of names and a row per point")
-    words = {each.name: float(each) for each in Status}
-    columns, units = dict[str, Callable[[], Values]](), dict[str, str]()
-    for text, name, own_unit in file.headers:
-        if not name.endswith("_name"):
-            is_plain = own_unit in (None, "1") or name in (reading.x, "mu")
-            units[name] = unit = SI_UNITS.get(name, "1" if is_plain else "J")
-            for each in (name, text):
-                column = partial(file.numbers, each, unit, words if each == "status" else {})
-                columns[each] = cache(column)
     for name, number in file.constants().items():
-        columns.setdefault(name, cache(partial(np.full, len(file.rows), number)))
-    lines = [line for line, _ in file.rows]
-    return _points(_Table(str(path), columns, SI_UNITS | units, lines), reading)
+        columns.setdefault(name, np.full(len(file.rows), number))
+    names = [each for header in file.headers for each in header[:2]]
+    return _Table(str(path), reading, [*names, *columns], columns, units).points()
 
 
 @dataclass(frozen=True)
-class _Table(Mapping[str, Values]):
-    """Columns of numbers, NaN in empty cells, each of which is read when it is used."""
+class _Table:
+    """Columns of a file or store, NaN in empty cells, and how they are read."""
 
-    place: str  # path of the file or store
-    columns: Mapping[str, Callable[[], Values]]
-    units: Mapping[str, str]  # of the numbers
-    lines: Sequence[int] = ()  # line number of each row
+    source: str
+    reading: Reading
+    names: Sequence[str]  # also of columns that are not read
+    columns: Mapping[str, Values]
+    units: Mapping[str, str]
 
-    def __getitem__(self, name: str) -> Values:
-        try:
-            return self.columns[name]()
-        except FaultError as error:
-            raise SweepError(str(error)) from error
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
-
-    def __len__(self) -> int:
-        return len(self.columns)
+    def points(self) -> ContactEnergies:
+        """The points; those of another status than ok have no energy."""
+        columns, reading, given = self.columns, self.reading, self.reading.energy
+        name = self.named(given, ENERGIES, "y")
+        unknown = np.full(columns[name].size, math.nan)
+        status = columns.get("status", unknown)
+        ok = np.where(np.isnan(status) | (status == Status.ok), 1.0, math.nan)
+        raw = columns[name] * ok
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beta, delta, xi = self.ratios(name)
+            energy = raw / self.energy_scale(name)
+            xi_energy = energy * delta
+            if given in (None, *ENERGIES) and reading.scale_energy is None:
+                # Without normal oscillation W̄ is infinite, but W̄δ follows from the energy in J.
+                joules, unit = columns.get("dissipated_energy"), energy_unit(columns, delta=1.0)
+                tangential = unknown if joules is None or unit is None else joules / unit
+                xi_energy = np.where(delta == 0, tangential * ok, xi_energy)
+            sigma = unknown
+            if reading.sigma is not None:
+                sigma = columns[self.named(reading.sigma, (), "sigma")] / raw
+        phase = merged(columns.get("phase", unknown), PERIODS["phase"])
+        exponent = np.full(raw.size, SPHERE) if "radius" in columns else unknown
+        exponent, delta = merged(columns.get("profile_exponent", exponent)), merged(delta)
+        return ContactEnergies(
+            self.source, beta, delta, phase, exponent, energy, xi, xi_energy, sigma
+        )
 
     def named(self, name: str | None, defaults: Sequence[str], argument: str) -> str:
         """The column that the user names, or the first default; SweepError if there is none."""
-        if name and name not in self:
-            raise SweepError(f"{self.place!r} has no column {name!r}; {nearest(name, self)}")
-        column_name = name or next((each for each in defaults if each in self), None)
-        if column_name is None:
-            raise SweepError(
-                f"{self.place!r} has none of the columns {listed(defaults)}: name one of "
-                f"{listed(self)} ({argument})"
-            )
-        return column_name
+        if name and name not in self.names:
+            raise SweepError(f"{self.source!r} has no column {name!r}; {nearest(name, self.names)}")
+        for each in (name, *defaults):
+            if each in self.names:
+                return str(each)
+        none = f"{self.source!r} has none of the columns {listed(defaults)}"
+        raise SweepError(f"{none}: name one of {listed(self.names)} ({argument})")
 
-    def refuse(self, wrong: NDArray[np.bool_], name: str, why: str) -> None:
-        """Raise SweepError with the line of the first wrong row, if there is one."""
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            line = f", line {self.lines[k]}" if self.lines else ""
-            raise SweepError(f"{self.place!r}{line}: {name} = {self[name][k]:g} {why}")
-
-
-def _points(columns: _Table, reading: Reading) -> ContactEnergies:
-    """The points, of which those that cannot be used are left out."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        raw, energy = _energy(columns, reading)
-        beta, delta, xi = _ratios(columns, reading)
-        unknown = np.full(raw.size, math.nan)
-        own = reading.energy in (None, *ENERGIES) and reading.scale_energy is None
-        unit = energy_unit(columns, delta=1.0) if own and "dissipated_energy" in columns else None
-        # Without normal oscillation W̄ is infinite, but W̄δ follows from the energy in J.
-        tangential_energy = unknown if unit is None else columns["dissipated_energy"] / unit
-        xi_energy = np.where(delta == 0, tangential_energy, energy * delta)
-        sigma = unknown
-        if reading.sigma is not None:
-            sigma = columns[columns.named(reading.sigma, (), "sigma")] / raw
-            wrong = (sigma <= 0) & (energy > 0)
-            columns.refuse(wrong, reading.sigma, "is not a standard error above 0")
-    phase = merged(columns.get("phase", unknown), PERIODS["phase"])
-    exponent = np.full(raw.size, SPHERE) if "radius" in columns else unknown
-    exponent, delta = merged(columns.get("profile_exponent", exponent)), merged(delta)
-    points = ContactEnergies(
-        columns.place, beta, delta, phase, exponent, energy, xi, xi_energy, sigma
-    )
-    status = columns.get("status", unknown)
-    if "delta" in columns:
-        columns.refuse(columns["delta"] < 0, "delta", "is below 0, and it is an amplitude")
-    usable = positive(beta, energy) | positive(xi, xi_energy)
-    for name in OPTIONAL:
-        missing = np.isnan(getattr(points, name))
-        usable &= ~missing | missing.all()
-    return points.parted(usable & (np.isnan(status) | (status == Status.ok)))
-
-
-def _ratios(columns: _Table, reading: Reading) -> tuple[Values, Values, Values]:
-    """β, δ and ξ."""
-    if reading.x is None and reading.scale_beta is None:
-        ratios = physical_numbers(columns)
-        if ratios is not None:
+    def ratios(self, energy: str) -> tuple[Values, Values, Values]:
+        """β, δ and ξ."""
+        ratios, scale = physical_numbers(self.columns), self.reading.scale_beta
+        if ratios is not None and self.reading.x is None and scale is None:
             return ratios
-    name = columns.named(reading.x, ABSCISSAE, "x")
-    raw = columns[name]
-    if name != "beta" and reading.scale_beta is None:
-        raise SweepError(
-            f"{columns.place!r}: {name!r} has to be scaled to beta: give `scale_beta`, which is "
-            "kappa times the normal over the tangential amplitude (1 if the column is beta)"
-        )
-    beta = raw * _scale("scale_beta", reading.scale_beta)
-    delta = columns.get("delta", np.full(raw.size, math.nan))
-    return beta, delta, beta / delta
-
-
-def _energy(columns: _Table, reading: Reading) -> tuple[Values, Values]:
-    """The column as it stands, and W̄."""
-    name = columns.named(reading.energy, ENERGIES, "y")
-    raw = columns[name]
-    if name == (reading.x or next((each for each in ABSCISSAE if each in columns), None)):
-        raise SweepError(
-            f"{columns.place!r}: column {name!r} is used for both x and the energy: name two (x, y)"
-        )
-    scale: Values | float | None = _scale("scale_energy", reading.scale_energy)
-    in_joules = columns.units.get(name) == "J"
-    if reading.sigma and not in_joules and columns.units.get(reading.sigma) == "J":
-        what = f"{reading.sigma!r} is in J and {name!r} has no unit"
-        raise SweepError(f"{columns.place!r}: {what}: give it one in the header, too")
-    if in_joules and reading.scale_energy is None:
-        scale = energy_unit(columns)
-        if scale is None:
+        name = self.named(self.reading.x, ABSCISSAE, "x")
+        if name == energy:
             raise SweepError(
-                f"{columns.place!r}: {name!r} is in J: give the reference energy "
+                f"{self.source!r}: column {name!r} is used for both x and the energy: name two "
+                "(x, y)"
+            )
+        if name != "beta" and scale is None:
+            raise SweepError(
+                f"{self.source!r}: {name!r} has to be scaled to beta: give `scale_beta`, which is "
+                "kappa times the normal over the tangential amplitude (1 if the column is beta)"
+            )
+        beta = self.columns[name] * (scale or 1.0)
+        delta = self.columns.get("delta", np.full(beta.size, math.nan))
+        return beta, delta, beta / delta
+
+    def energy_scale(self, name: str) -> Values | float:
+        """What the energies are divided by."""
+        sigma, scale = self.reading.sigma, self.reading.scale_energy
+        in_joules = self.units.get(name) == "J"
+        if sigma and not in_joules and self.units.get(sigma) == "J":
+            what = f"{sigma!r} is in J and {name!r} has no unit"
+            raise SweepError(f"{self.source!r}: {what}: give it one in the header, too")
+        if not in_joules or scale is not None:
+            return scale or 1.0
+        unit = energy_unit(self.columns)
+        if unit is None:
+            raise SweepError(
+                f"{self.source!r}: {name!r} is in J: give the reference energy "
                 "(16/3) G* a0 delta/n Delta_x^2 as `scale_energy`"
             )
-    return raw, raw / scale
-
-
-def _scale(argument: str, value: float | None) -> float:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise SweepError(f"{argument} has to be positive and finite, not {value!r}")
-    return 1.0 if value is None else value
+        return unit

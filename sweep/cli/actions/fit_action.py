@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
-
-import typer
+from typing import Any
 
 from sweep.analysis.master_curve import (
     VARIABLES,
@@ -18,14 +16,14 @@ from sweep.analysis.master_curve import (
     Piece,
     Quotient,
     Reading,
+    as_json,
+    fit,
     load,
+    write,
 )
-from sweep.analysis.master_curve import as_json as plain
-from sweep.analysis.master_curve import fit as fit_curve
-from sweep.analysis.master_curve.files import remove_others, write_all
-from sweep.analysis.master_curve.points import ScalingVariable
-from sweep.analysis.master_curve.write import determined, error_text
-from sweep.cli.parameters import chosen
+from sweep.analysis.master_curve.files import determined, file_names, summary
+from sweep.analysis.master_curve.picture import PICTURES, write_pictures
+from sweep.analysis.master_curve.points import left_out
 from sweep.cli.printing import print_json, print_section, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
@@ -41,7 +39,7 @@ def print_fits(
     reading: Mapping[str, Any],
     folder: str | None,
     *,
-    as_json: bool,
+    is_json: bool,
 ) -> None:
     """Fit the curves through the points of a store or file, write them and print them.
 
@@ -53,16 +51,20 @@ def print_fits(
         points = load(source, Reading(**reading))
         selected = points.at(cuts)
         curves, failures = _fitted(selected, variable, chosen_fit)
-        if selected.left_out:
-            print_warning(f"points of {source}{selected.left_out_text()}")
+        if text := left_out(selected.faults):
+            print_warning(f"points of {source}{text}")
         for curve in curves:
             for note in curve.notes:
                 print_warning(f"over {curve.variable.name}: {note}")
-        written = write_all(points, selected, curves, target)
-        for path in remove_others(target, written):
-            print(f"removed {path}, left by an earlier fit", file=sys.stderr)
-        if as_json:
-            results = {"fits": [plain(curve) for curve in curves], "not_fitted": failures}
+        written = [path for curve in curves for path in write(curve, target)]
+        written += write_pictures(points, selected, curves, target)
+        names = [name for each in VARIABLES for name in file_names(each)]
+        for path in (target / name for name in (*names, *PICTURES)):
+            if path not in written and path.is_file():
+                path.unlink()
+                print(f"removed {path}, left by an earlier fit", file=sys.stderr)
+        if is_json:
+            results = {"fits": [as_json(curve) for curve in curves], "not_fitted": failures}
             print_json({**results, "files": list(map(str, written))})
             return
         for curve in curves:
@@ -78,17 +80,27 @@ def _beside(source: str) -> Path:
     return path.parent / f"{path.stem}_fit"
 
 
+def _degrees(text: str | None) -> tuple[Degrees, ...]:
+    parts = [part.split("/") for part in text.split(",")] if text else []
+    for part in parts:
+        if len(part) != 2 or not all(side.strip().lstrip("-").isdecimal() for side in part):
+            raise SweepError(
+                f"--degrees: {'/'.join(part)!r} is not P/Q, such as 4/3: degrees of numerator and "
+                "denominator"
+            )
+    return tuple(Degrees(int(above), int(below)) for above, below in parts)
+
+
 def _fitted(
     points: ContactEnergies, variable: str | None, choices: Choices
 ) -> tuple[list[MasterCurve], dict[str, str]]:
     """The curves and, if no variable is named, why one has none."""
     if variable is not None:
-        return [fit_curve(points, chosen("variable", variable, VARIABLES).name, choices)], {}
-    curves: list[MasterCurve] = []
-    failures: dict[str, str] = {}
+        return [fit(points, variable, choices)], {}
+    curves, failures = list[MasterCurve](), dict[str, str]()
     for name in VARIABLES:
         try:
-            curves.append(fit_curve(points, name, choices))
+            curves.append(fit(points, name, choices))
         except SweepError as error:
             failures[name] = str(error)
     if not curves:
@@ -97,67 +109,29 @@ def _fitted(
 
 
 def _print_curve(curve: MasterCurve) -> None:
-    low, high = curve.limits
-    name = curve.variable.name
-    print(
-        f"{curve.variable.energy} over {curve.variable.symbol}, {low:g} to {high:g}: "
-        f"{curve.n_coefficients} coefficients, {curve.error.n_points:,} points"
-    )
-    constants = (
-        f"{each} = {least:.10g}" + (f" to {greatest:.10g}" if greatest > least else "")
-        for each, (least, greatest) in curve.constants.items()
-    )
-    if curve.constants:
-        print(", ".join(constants))
-    compared = {
-        "fit from points": curve.error,
-        "fit from closed form, δ → 0": curve.from_theory,
-        "points from closed form, δ → 0": curve.points_from_theory,
-    }
-    rows = [
-        (label, error_text(each.greatest), f"{name} = {each.where:.4g}", error_text(each.rms))
-        for label, each in compared.items()
-        if each is not None
-    ]
-    print_section(rows, ("relative", "greatest", "at", "rms"))
+    name, kind = curve.variable.name, curve.variable
+    print(f"{kind.energy} over {kind.symbol}", *summary(curve), "", sep="\n")
     if curve.method == "aaa":  # whose numbers are values at points
         return
+    x = kind.symbol.partition(" ")[0]  # of "ξ = β/δ"
     for piece in curve.pieces:
-        print(_formula(piece, curve.variable))
+        prefactor = {1: f"{x} · ", 0: "", -1: f"1/{x} · "}[piece.power]
+        t = f"√(1 − 1/{x})" if piece.has_core else x
+        formula = f"{kind.energy} = {prefactor}above(t)/below(t), t = {t}"
+        print(f"{_range(piece, name)}: {formula}")
     rows = [row for piece in curve.pieces for row in _coefficients(piece, name)]
     print_section(rows, ("piece", "of t to the", "coefficient", "standard error"))
 
 
-def _formula(piece: Piece, variable: ScalingVariable) -> str:
-    """What the coefficients of a piece are those of."""
-    x = variable.symbol.partition(" ")[0]  # of "ξ = β/δ"
-    prefactor = {1: f"{x} · ", 0: "", -1: f"1/{x} · "}[piece.power]
-    t = f"√(1 − 1/{x})" if piece.has_core else x
-    where = f"{variable.name} from {piece.low:.4g} to {piece.high:.4g}"
-    return f"{where}: {variable.energy} = {prefactor}above(t)/below(t), t = {t}"
+def _range(piece: Piece, name: str) -> str:
+    return f"{name} from {piece.low:.4g} to {piece.high:.4g}"
 
 
 def _coefficients(piece: Piece, name: str) -> Iterator[tuple[str, str, str, str]]:
     """Rows of a table."""
-    rational = cast("Quotient", piece.rational)
-    where = f"{name} from {piece.low:.4g} to {piece.high:.4g}"
-    for part, values, errors in (
-        ("above", rational.numerator, rational.numerator_errors),
-        ("below", rational.denominator, rational.denominator_errors),
-    ):
-        for k, value in enumerate(values):
-            yield where, f"{k}, {part}", *determined(value, errors[k] if errors else 0.0)
-
-
-def _degrees(text: str | None) -> tuple[Degrees, ...]:
-    degrees: list[Degrees] = []
-    for part in filter(None, (text or "").split(",")):
-        above, _, below = part.partition("/")
-        try:
-            degrees.append(Degrees(int(above), int(below)))
-        except ValueError:
-            raise typer.BadParameter(
-                f"{part!r} is not P/Q, such as 4/3: degrees of numerator and denominator",
-                param_hint="--degrees",
-            ) from None
-    return tuple(degrees)
+    assert isinstance(piece.rational, Quotient)
+    for part, side in (("above", "numerator"), ("below", "denominator")):
+        values = getattr(piece.rational, side)
+        errors = getattr(piece.rational, f"{side}_errors") or [0.0] * len(values)
+        for k, (value, error) in enumerate(zip(values, errors, strict=True)):
+            yield _range(piece, name), f"{k}, {part}", *determined(value, error)

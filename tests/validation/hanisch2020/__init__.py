@@ -25,7 +25,7 @@ from sweep.analysis.master_curve import (
     fit,
     from_dataset,
 )
-from sweep.analysis.master_curve.draw import draw_amplitudes, draw_fits, draw_phases
+from sweep.analysis.master_curve.picture import draw_amplitudes, draw_fits, draw_phases
 from sweep.analysis.master_curve.solve import ROUNDING
 from sweep.analysis.traces import plot_trace
 from sweep.theory import mdr_contact as theory
