@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import Literal, cast
 
-from sweep.equations.expressions import Expression
+from sweep.equations.expressions import Call, Expression, Name, Number, text_of
 from sweep.equations.functions import Kind
 from sweep.request import TimeSeries
 from sweep.spec import Parameter
+from sweep.toml_text import assignments
 
 FORMAT = 1  # of the files that this version reads
 PERIOD = "period"  # what `every` says for values at whole periods
@@ -142,7 +145,16 @@ class System:
     signals: tuple[Signal, ...] = ()
     tests: tuple[Test, ...] = field(default=(), compare=False)  # no part of the model's identity
     lines: tuple[Line, ...] = field(default=(), compare=False, repr=False)  # all its expressions
-    text: str = field(default="", compare=False)  # canonical: all that a result depends on
+
+    @cached_property
+    def text(self) -> str:
+        """The canonical text: TOML, one line for each entry, which `system_of_text` reads.
+
+        Files that differ in comments, white space, default values written or left out, parentheses
+        or the order of keys within an entry have the same text. It holds all that a bit of a result
+        or an attribute in a store depends on; tests are not part of it.
+        """
+        return "".join(f"{line}\n" for line in _lines(self))
 
     @property
     def mode_names(self) -> tuple[str, ...]:
@@ -178,3 +190,70 @@ class System:
             yield output.name, "an output", f"outputs.{output.name}", output.unit
             if output.keep is not None:
                 yield f"{output.name}_index", "an output", f"outputs.{output.name}", None
+
+
+KEYS = {"modes": "in", "condition": "if", "sets": "set"}  # of events, where files name them so
+OMITTED: tuple[object, ...] = (None, (), {}, math.inf, -math.inf)
+PARAMETER_KEYS = (
+    *("unit", "minimum", "maximum", "open_minimum", "open_maximum", "whole"),
+    *("default", "symbol", "meaning"),
+)
+
+
+def _lines(system: System) -> Iterator[str]:
+    top = {key: getattr(system, key) for key in ("name", "title", "source", "period", "time_unit")}
+    start_mode = system.start_mode or None
+    yield from _assignments({"format": FORMAT, **top, "start_mode": start_mode})
+    for key in ("parameters", "states", "definitions", "signals"):
+        if entries := {each.name: _entry(each) for each in getattr(system, key)}:
+            yield f"[{key}]"
+            yield from _assignments(entries)
+    for mode in system.modes:
+        yield f"[modes.{mode.name}]" if mode.name else "[derivatives]"
+        yield from _assignments(mode.derivatives)
+    for event in system.events:
+        yield "[[events]]"
+        yield from _assignments({"name": event.name, **_entry(event)})
+    yield "[outputs]"
+    yield from _assignments({rule.name: _rule(rule) for rule in system.outputs})
+
+
+def _assignments(table: Mapping[str, object]) -> Iterator[str]:
+    return assignments({key: _value(value) for key, value in table.items()})
+
+
+def _value(value: object) -> object:
+    """The value with expressions as texts."""
+    match value:
+        case Number() | Name() | Call():
+            return text_of(value)
+        case Mapping():
+            entries = cast("Mapping[str, object]", value)
+            return {key: _value(entry) for key, entry in entries.items()}
+        case _:
+            return value
+
+
+def _entry(entry: Parameter | State | Definition | Signal | Event) -> Mapping[str, object]:
+    """What an entry has but its name: no flags that are off, and no bounds that are infinite."""
+    values = vars(entry)
+    if isinstance(entry, Parameter):
+        values = {key: values[key] for key in PARAMETER_KEYS}
+    elif isinstance(entry, Signal):
+        values = vars(entry.table) | values
+    return {
+        KEYS.get(key, key): value
+        for key, value in values.items()
+        if key not in ("name", "table") and value is not False and value not in OMITTED
+    }
+
+
+def _rule(rule: Rule) -> Mapping[str, object]:
+    return {
+        "at": None if rule.kind in ("count", "values") else rule.event,
+        rule.kind: rule.expression or rule.event,
+        "every": rule.every,
+        "keep": rule.keep,
+        "unit": rule.unit,
+        "meaning": rule.meaning,
+    }
