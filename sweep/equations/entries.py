@@ -12,21 +12,11 @@ from typing import cast
 
 import numpy as np
 
-from sweep.equations.expressions import Expression, Number, literal
-from sweep.equations.functions import FUNCTIONS, Kind
+from sweep.equations.expressions import Expression, Number
+from sweep.equations.functions import FUNCTIONS, Kind, literal
 from sweep.equations.parsing import parse
 from sweep.equations.schemes import CONTROLS
-from sweep.equations.system import (
-    PERIOD,
-    Definition,
-    Direction,
-    Event,
-    Line,
-    Mode,
-    Scope,
-    Signal,
-    State,
-)
+from sweep.equations.system import PERIOD, Definition, Direction, Event, Line, Scope, Signal, State
 from sweep.equations.tabulated import table_fault
 from sweep.errors import FaultError
 from sweep.reader import Faults, Table, TooManyFaultsError, finite, finite_numbers, near
@@ -225,24 +215,24 @@ def signal(name: str, table: ModelTable) -> Signal:
     return Signal(name=name, table=series, unit=table.unit(), meaning=table.meaning(name))
 
 
-def modes_in(top: ModelTable, states: Sequence[str]) -> tuple[Mode, ...]:
+def modes_in(top: ModelTable, states: Sequence[str]) -> dict[str, dict[str, Expression]]:
     """The modes in [modes], or the one of [derivatives], which has no name."""
     if top.has("modes") == top.has("derivatives"):
         cure = "write either [derivatives] or a table [modes.NAME] for each mode"
         top.fault("derivatives", "given twice" if top.has("modes") else "missing", cure)
 
-    def mode(name: str, table: ModelTable) -> Mode:
+    def mode(name: str, table: ModelTable) -> tuple[str, dict[str, Expression]]:
         derivatives = _by_state(table, states, per_time=True)
         for state in states:
             if not table.has(state):
                 table.missing(state, f'write {state} = "...", its derivative with respect to t')
         table.close("{key} is not a state")
-        return Mode(name=name, derivatives=derivatives)
+        return name, derivatives
 
     if top.has("modes"):
         cure = "write a table [modes.NAME] for each mode"
-        return top.named("modes", MAX_MODES, mode, name_fault, cure)
-    return (mode("", top.table("derivatives")),) if top.has("derivatives") else ()
+        return dict(top.named("modes", MAX_MODES, mode, name_fault, cure))
+    return dict([mode("", top.table("derivatives"))] if top.has("derivatives") else [])
 
 
 def _by_state(

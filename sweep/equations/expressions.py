@@ -1,4 +1,4 @@
-"""Expressions in models from files: numbers, names and calls of known functions; their algebra."""
+"""Expressions in models from files: numbers, names and calls of known functions."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ class Call:
 
 
 Expression = Number | Name | Call
+ZERO, ONE = Number(0.0), Number(1.0)
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
@@ -157,63 +158,3 @@ def cut(expression: Expression) -> str:
     """The text of an expression as messages show it, without its end if it is long."""
     text = text_of(expression)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
-
-
-# Sums, products and quotients without parts that are 0 or 1.
-
-ZERO, ONE = Number(0.0), Number(1.0)
-
-
-def literal(value: float) -> Expression:
-    """A number, which may be negative."""
-    return Number(value) if value >= 0 else Call("negative", (Number(-value),))
-
-
-def add(a: Expression, b: Expression) -> Expression:
-    """a + b."""
-    if a == ZERO:
-        return b
-    return a if b == ZERO else Call("+", (a, b))
-
-
-def subtract(a: Expression, b: Expression) -> Expression:
-    """a - b."""
-    if b == ZERO:
-        return a
-    return negative(b) if a == ZERO else Call("-", (a, b))
-
-
-def negative(a: Expression) -> Expression:
-    """-a."""
-    if isinstance(a, Call) and a.function == "negative":
-        return a.arguments[0]
-    return a if a == ZERO else Call("negative", (a,))
-
-
-def times(a: Expression, b: Expression) -> Expression:
-    """a b."""
-    if ZERO in (a, b):
-        return ZERO
-    if a == ONE:
-        return b
-    return a if b == ONE else Call("*", (a, b))
-
-
-def over(a: Expression, b: Expression) -> Expression:
-    """a/b; 0 if a is."""
-    return a if a == ZERO or b == ONE else Call("/", (a, b))
-
-
-def bounded(a: Expression, b: Expression) -> Expression:
-    """a/b; 0 where b is."""
-    return ZERO if a == ZERO else unless(Call("==", (b, ZERO)), over(a, b))
-
-
-def unless(condition: Expression, value: Expression) -> Expression:
-    """The value, or 0 where a condition holds: a Jacobian needs a number there."""
-    return Call("where", (condition, ZERO, value))
-
-
-def choice(condition: Expression, a: Expression, b: Expression) -> Expression:
-    """a where the condition holds, b elsewhere."""
-    return a if a == b else Call("where", (condition, a, b))

@@ -9,16 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from sweep.equations.code import SIGNAL, Statements
-from sweep.equations.expressions import (
-    ONE,
-    ZERO,
-    Call,
-    Expression,
-    Name,
-    names_in,
-    text_of,
-    walk,
-)
+from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, names_in, text_of, walk
 from sweep.equations.functions import derivative, is_ranged, size_of
 from sweep.equations.output_kinds import KINDS, EventSum, Sums
 from sweep.equations.sides import Side, Sides, side_name
@@ -65,7 +56,7 @@ class Writer:
             [*self.events, *sides] if system.acting else [*sides, *self.events]
         )
         self.states = [state.name for state in system.states]
-        self.modes = [mode.name for mode in system.modes]
+        self.modes = list(system.modes)
         constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
         self.once = Statements({**constants, "pi": "pi"}, self.definitions, "c")
         unvarying = {*constants, "pi"}
@@ -129,9 +120,7 @@ class Writer:
 
     def by_mode(self, state: str, *, held: bool = True) -> Expression:
         """The derivative of a state in whatever mode holds; with the sides that are `held`."""
-        derivatives = {mode.name: mode.derivatives for mode in self.system.modes}
-        if held:
-            derivatives = self.sides.derivatives
+        derivatives = self.sides.derivatives if held else self.system.modes
         *others, last = self.modes
         expression = derivatives[last][state]
         for mode in reversed(others):

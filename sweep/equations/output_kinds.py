@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from sweep.equations.expressions import ONE, ZERO, Call, Expression, negative
-from sweep.equations.functions import Kind
+from sweep.equations.expressions import ONE, ZERO, Call, Expression
+from sweep.equations.functions import Kind, negative
 from sweep.equations.sides import Sides
 
 Item = TypeVar("Item")

@@ -17,12 +17,10 @@ from sweep.equations.expressions import (
     Name,
     inlined,
     names_in,
-    negative,
     rational,
-    times,
     walk,
 )
-from sweep.equations.functions import CALLS, COMPARISONS, is_linear, is_ranged
+from sweep.equations.functions import CALLS, COMPARISONS, is_linear, is_ranged, negative, times
 from sweep.equations.system import Event, System
 
 SIDE = "side "  # of the names of held numbers, in expressions
@@ -51,19 +49,17 @@ class Sides:
         # whose derivative is 0 in every mode are not among them.
         self._moving = {"t": True, **{signal.name: False for signal in system.signals}}
         for state in system.states:
-            if any(rational(m.derivatives.get(state.name, ONE)) != 0 for m in system.modes):
+            if any(rational(m.get(state.name, ONE)) != 0 for m in system.modes.values()):
                 self._moving[state.name] = True
         # What is held, in the order of its numbers: "sign" or "floor" of an expression, and the
         # modes in whose derivatives it is.
         self._held_in: dict[tuple[str, Expression], dict[str, None]] = {}
-        self._all_modes = [mode.name for mode in system.modes]
+        self._all_modes = list(system.modes)
         self._mode: str | None = None  # whose derivatives are read; None: nothing is added
         self.derivatives: dict[str, Mapping[str, Expression]] = {}
-        for mode in system.modes:
-            self._mode = mode.name
-            self.derivatives[mode.name] = {
-                state: self._with_sides(value) for state, value in mode.derivatives.items()
-            }
+        for self._mode, rates in system.modes.items():
+            held = {state: self._with_sides(rate) for state, rate in rates.items()}
+            self.derivatives[self._mode] = held
         self._mode = None
 
     @property

@@ -65,14 +65,6 @@ class Signal:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mode:
-    """The derivative of every state with respect to time, in the order of the states."""
-
-    name: str  # "" in a model without modes, which has one
-    derivatives: Mapping[str, Expression]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Event:
     """What happens where an expression crosses zero."""
 
@@ -128,7 +120,7 @@ class Test:
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """A model from a file, checked. Equal systems have equal texts."""
+    """A model from a file, checked; `text` is its identity."""
 
     name: str
     title: str
@@ -138,7 +130,7 @@ class System:
     parameters: tuple[Parameter, ...]
     states: tuple[State, ...]
     definitions: tuple[Definition, ...]  # each after those that it uses
-    modes: tuple[Mode, ...]
+    modes: Mapping[str, Mapping[str, Expression]]  # rates of all states; if there is one mode: ""
     start_mode: str
     events: tuple[Event, ...]
     outputs: tuple[Rule, ...]
@@ -159,7 +151,7 @@ class System:
     @property
     def mode_names(self) -> tuple[str, ...]:
         """The names that are conditions in expressions; none in a model without modes."""
-        return tuple(mode.name for mode in self.modes if mode.name)
+        return tuple(filter(None, self.modes))
 
     @property
     def acting(self) -> bool:
@@ -208,9 +200,9 @@ def _lines(system: System) -> Iterator[str]:
         if entries := {each.name: _entry(each) for each in getattr(system, key)}:
             yield f"[{key}]"
             yield from _assignments(entries)
-    for mode in system.modes:
-        yield f"[modes.{mode.name}]" if mode.name else "[derivatives]"
-        yield from _assignments(mode.derivatives)
+    for mode, rates in system.modes.items():
+        yield f"[modes.{mode}]" if mode else "[derivatives]"
+        yield from _assignments(rates)
     for event in system.events:
         yield "[[events]]"
         yield from _assignments({"name": event.name, **_entry(event)})

@@ -88,7 +88,7 @@ def _system(top: ModelTable) -> System:
     states = top.named("states", MAX_STATES, state, name_fault, cure)
     state_names = [each.name for each in states]
     modes = modes_in(top, state_names)
-    mode_names = [mode.name for mode in modes if mode.name]
+    mode_names = list(filter(None, modes))
     events = top.tables("events", MAX_EVENTS, lambda table: event(table, state_names, mode_names))
     event_names = [each.name for each in events]
     outputs = top.named(

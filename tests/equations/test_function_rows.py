@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sweep.equations.expressions import Expression, literal
-from sweep.equations.functions import FUNCTIONS, derivative, size_of
+from sweep.equations.expressions import Expression
+from sweep.equations.functions import FUNCTIONS, derivative, literal, size_of
 from sweep.equations.parsing import parse
 from sweep.shipped import kernels_folder
 from tests.equations.test_expressions import tree_of
