@@ -29,17 +29,16 @@ SIGNAL = "functions::signal"  # how the C++ of a signal begins
 class Statements:
     """Statements that compute expressions, in order.
 
-    `spell` gives the C++ of a name, `definitions` the expressions of others. Parts that have only
-    `constants`, names that are constant per point, are computed by `outer`, once per point, if
-    there is one. With `phases`, sine and cosine of what grows evenly with time are taken from
-    `now.waves`, and their arguments are added to `phases`.
+    `spell` gives the C++ of a name, `definitions` the expressions of others. Parts with
+    names of `outer` alone are constant: if there is one, it computes them once per point. With
+    `phases`, sine and cosine of what grows evenly with time are taken from `now.waves`, and their
+    arguments are added to `phases`.
     """
 
     spell: Mapping[str, str]
     definitions: Mapping[str, Expression]
     prefix: str
     outer: Statements | None = None
-    constants: frozenset[str] = frozenset()
     phases: list[Expression] | None = None
     lines: list[str] = field(default_factory=list[str])
     known: dict[Expression, str] = field(default_factory=dict[Expression, str])
@@ -65,7 +64,8 @@ class Statements:
 
     def _constant(self, part: Expression) -> Statements | None:
         """Where a part is computed that is the same throughout a motion; None if it is not."""
-        return self.outer if names_in(part).keys() <= self.constants else None
+        names = names_in(inlined(part, self.definitions))
+        return self.outer if self.outer and names.keys() <= self.outer.spell.keys() else None
 
     def _new(self, kind: str, text: str) -> str:
         name = f"{self.prefix}{len(self.known)}_{len(self.lines)}"

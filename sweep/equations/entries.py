@@ -16,7 +16,7 @@ from sweep.equations.expressions import Expression, Number
 from sweep.equations.functions import FUNCTIONS, Kind, literal
 from sweep.equations.parsing import parse
 from sweep.equations.schemes import CONTROLS
-from sweep.equations.system import PERIOD, Definition, Direction, Event, Line, Scope, Signal, State
+from sweep.equations.system import DIRECTIONS, PERIOD, Definition, Event, Line, Scope, Signal, State
 from sweep.equations.tabulated import table_fault
 from sweep.errors import FaultError
 from sweep.reader import Faults, Table, TooManyFaultsError, finite, finite_numbers, near
@@ -29,7 +29,6 @@ MAX_CHARACTERS = 200_000  # of all expressions of a file
 MAX_MODES = 16
 MAX_OCCURRENCES = 2**31 - 1  # of an event, counted as int32
 INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic")
-DIRECTIONS: tuple[Direction, ...] = ("rising", "falling", "both")
 
 MAX_NAME_LENGTH = 64
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -255,7 +254,7 @@ def event(table: ModelTable, states: Sequence[str], modes: Sequence[str]) -> Eve
         name=name,
         modes=_modes_of_event(table, modes),
         when=table.expression("when"),
-        direction=table.choice("direction", DIRECTIONS, None),
+        direction=table.choice("direction", tuple(DIRECTIONS), None),
         then=mode_at(table, "then", modes),
         condition=table.expression("if", "condition") if table.has("if") else None,
         sets=_by_state(sets, states),

@@ -164,7 +164,7 @@ def unless(condition: Expression, value: Expression) -> Expression:
     return Call("where", (condition, ZERO, value))
 
 
-def choice(condition: Expression, a: Expression, b: Expression) -> Expression:
+def where(condition: Expression, a: Expression, b: Expression) -> Expression:
     """a where the condition holds, b elsewhere."""
     return a if a == b else Call("where", (condition, a, b))
 
@@ -239,12 +239,12 @@ def derivative(expression: Expression, of_names: Mapping[str, Expression]) -> Ex
             case Call("**", (a, b)):
                 return _rate_of_power(part, a, b, rate)
             case Call("where", (condition, a, b)):
-                return choice(condition, rate(a), rate(b))
+                return where(condition, rate(a), rate(b))
             case Call("min" | "max" as function, (best, *others)):
                 slope = rate(best)
                 for other in others:
                     nearer = Call("<" if function == "min" else ">", (other, best))
-                    slope = choice(nearer, rate(other), slope)
+                    slope = where(nearer, rate(other), slope)
                     best = Call(function, (best, other))
                 return slope
             case Call("atan2", (y, x)):

@@ -9,18 +9,17 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from sweep.equations.code import SIGNAL, Statements
-from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, names_in, text_of, walk
-from sweep.equations.functions import derivative, is_ranged, size_of
+from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, text_of, walk
+from sweep.equations.functions import derivative, is_ranged, size_of, where
 from sweep.equations.output_kinds import KINDS, EventSum, Sums
 from sweep.equations.sides import Side, Sides, side_name
-from sweep.equations.system import Event, Rule, System
+from sweep.equations.system import DIRECTIONS, Event, Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
 RATE = "rate of "  # a state's name in derivatives along the motion
 SIZE = "size of rate of "  # of what is added to make that rate
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
-DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
 
 def level_name(number: int) -> Name:
@@ -59,11 +58,6 @@ class Writer:
         self.modes = list(system.modes)
         constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
         self.once = Statements({**constants, "pi": "pi"}, self.definitions, "c")
-        unvarying = {*constants, "pi"}
-        for name, value in self.definitions.items():  # each follows those that it uses
-            if names_in(value).keys() <= unvarying:
-                unvarying.add(name)
-        self._constants = frozenset(unvarying)
         parts = [part for each in self.integrands for part in walk(each)]
         floors = sum(isinstance(part, Call) and part.function == "floor" for part in parts)
         self._spelling = {
@@ -82,7 +76,7 @@ class Writer:
 
     def code(self, phases: list[Expression] | None = None) -> Statements:
         """Statements inside a member of System; it adds the phases of waves that turn evenly."""
-        return Statements(self._spelling, self.definitions, "x", self.once, self._constants, phases)
+        return Statements(self._spelling, self.definitions, "x", self.once, phases)
 
     def vector(
         self,
@@ -120,14 +114,12 @@ class Writer:
 
     def by_mode(self, state: str, *, held: bool = True) -> Expression:
         """The derivative of a state in whatever mode holds; with the sides that are `held`."""
-        derivatives = self.sides.derivatives if held else self.system.modes
+        rates = self.sides.derivatives if held else self.system.modes
         *others, last = self.modes
-        expression = derivatives[last][state]
+        rate = rates[last][state]
         for mode in reversed(others):
-            here = derivatives[mode][state]
-            if here != expression:
-                expression = Call("where", (Name(mode), here, expression))
-        return expression
+            rate = where(Name(mode), rates[mode][state], rate)
+        return rate
 
     def rate(self, expression: Expression) -> Expression:
         """The rate of change along the motion."""

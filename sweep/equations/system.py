@@ -19,6 +19,7 @@ PERIOD = "period"  # what `every` says for values at whole periods
 
 Scope = Literal["constant", "motion"]  # of parameters and pi alone, or of all names
 Direction = Literal["rising", "falling", "both"]
+DIRECTIONS: Mapping[Direction, int] = {"rising": 1, "falling": -1, "both": 0}  # of the change
 
 
 @dataclass(frozen=True)
