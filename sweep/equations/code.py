@@ -64,8 +64,13 @@ class Statements:
 
     def _constant(self, part: Expression) -> Statements | None:
         """Where a part is computed that is the same throughout a motion; None if it is not."""
-        names = names_in(inlined(part, self.definitions))
-        return self.outer if self.outer and names.keys() <= self.outer.spell.keys() else None
+        if self.outer is None:
+            return None
+        for name in names_in(part):
+            value = self.definitions.get(name)
+            if name not in self.outer.spell and (value is None or not self._constant(value)):
+                return None
+        return self.outer
 
     def _new(self, kind: str, text: str) -> str:
         name = f"{self.prefix}{len(self.known)}_{len(self.lines)}"

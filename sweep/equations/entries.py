@@ -30,6 +30,9 @@ MAX_MODES = 16
 MAX_OCCURRENCES = 2**31 - 1  # of an event, counted as int32
 INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic")
 
+MODE = ("a mode", "write [modes.NAME] in place of [derivatives]")
+EVENT = ("an event", "write [[events]]")
+
 MAX_NAME_LENGTH = 64
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 RESERVED = {
@@ -133,6 +136,20 @@ class ModelTable(Table):
         if name and (error := name_fault(name)):
             self.fault("name", error.what, error.cure)
         return name
+
+    def reference(self, key: str, names: Sequence[str], role: str, cure: str) -> str | None:
+        """The name at a key, which has a role such as `a mode`; None if there is none."""
+        value = self.get(key)
+        if value is not None:
+            self.refer(key, value, names, role, cure)
+        return value if isinstance(value, str) else None
+
+    def refer(self, key: str, name: object, names: Sequence[str], role: str, cure: str) -> None:
+        """Add a fault if a name is none of those with a role; `cure` says what would give any."""
+        if not names:
+            self.fault(key, f"this model has no {role.split()[1]}s", cure)
+        elif name not in names:
+            self.fault(key, f"{written(name)} is not {role}", near(name, names))
 
     def unit(self) -> str:
         """The unit of an entry; by default none."""
@@ -255,7 +272,7 @@ def event(table: ModelTable, states: Sequence[str], modes: Sequence[str]) -> Eve
         modes=_modes_of_event(table, modes),
         when=table.expression("when"),
         direction=table.choice("direction", tuple(DIRECTIONS), None),
-        then=mode_at(table, "then", modes),
+        then=table.reference("then", modes, *MODE),
         condition=table.expression("if", "condition") if table.has("if") else None,
         sets=_by_state(sets, states),
         stop_after=table.whole("stop_after", 1, MAX_OCCURRENCES) or int(table.flag("stop")) or None,
@@ -275,23 +292,7 @@ def _modes_of_event(table: ModelTable, modes: Sequence[str]) -> tuple[str, ...]:
     if not names:
         table.fault("in", "empty", "remove it for all modes")
     for name in names:
-        _check_mode(table, "in", name, modes)
+        table.refer("in", name, modes, *MODE)
     if len({written(name) for name in names}) < len(names):
         table.fault("in", "a mode is listed twice", "list it once")
     return tuple(name for name in modes if name in names)
-
-
-def mode_at(table: ModelTable, key: str, modes: Sequence[str]) -> str | None:
-    """The mode that a key names; None if the key is missing."""
-    value = table.get(key)
-    if value is not None:
-        _check_mode(table, key, value, modes)
-    return value if isinstance(value, str) else None
-
-
-def _check_mode(table: ModelTable, key: str, name: object, modes: Sequence[str]) -> None:
-    if not modes:
-        cure = "write [modes.NAME] in place of [derivatives]"
-        table.fault(key, "this model has no modes", cure)
-    elif name not in modes:
-        table.fault(key, f"{written(name)} is not a mode", near(name, modes))

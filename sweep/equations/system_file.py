@@ -10,12 +10,13 @@ from typing import cast
 
 from sweep.equations.checks import MAX_KEPT, faults_across, in_order, unit_faults
 from sweep.equations.entries import (
+    EVENT,
+    MODE,
     ModelFaults,
     ModelTable,
     definition,
     event,
     is_allowed,
-    mode_at,
     modes_in,
     name_fault,
     name_fault_in_sweeps,
@@ -27,7 +28,7 @@ from sweep.equations.output_kinds import AT_EVENTS, KINDS
 from sweep.equations.schemes import CONTROLS
 from sweep.equations.system import FORMAT, PERIOD, Rule, System, Test
 from sweep.errors import ConfigError, Fault
-from sweep.reader import TooManyFaultsError, finite_numbers, near
+from sweep.reader import TooManyFaultsError, finite_numbers
 from sweep.spec import Parameter, Status
 from sweep.windows import IN_CYCLES, IN_TIME
 from sweep.wording import listed, written
@@ -109,7 +110,7 @@ def _system(top: ModelTable) -> System:
         definitions=top.named("definitions", MAX_DEFINITIONS, definition, name_fault),
         signals=top.named("signals", MAX_SIGNALS, signal, name_fault),
         modes=modes,
-        start_mode=mode_at(top, "start_mode", mode_names) or next(iter(mode_names), ""),
+        start_mode=top.reference("start_mode", mode_names, *MODE) or next(iter(mode_names), ""),
         events=events,
         outputs=outputs,
         tests=top.tables(
@@ -133,9 +134,9 @@ def _rule(name: str, table: ModelTable, events: Sequence[str], has_period: bool)
     if key == "values":
         every, event, keep = _samples(table, events, has_period)
     elif kind.of is None:
-        event = _event(table, key, events)
+        event = table.reference(key, events, *EVENT)
     elif table.has("at"):
-        event = _event(table, "at", events)
+        event = table.reference("at", events, *EVENT)
         if kind.at_event is None:
             table.fault(key, "not known at events", f"write one of {listed(AT_EVENTS)}")
     elif kind.at_event and not kind.in_window:
@@ -155,15 +156,6 @@ def _rule(name: str, table: ModelTable, events: Sequence[str], has_period: bool)
     )
 
 
-def _event(table: ModelTable, key: str, events: Sequence[str]) -> str | None:
-    value = table.get(key)
-    if not events:
-        table.fault(key, "this model has no events", "write [[events]]")
-    elif value not in events:
-        table.fault(key, f"{written(value)} is not an event", near(value, events))
-    return value if isinstance(value, str) else None
-
-
 def _samples(
     table: ModelTable, events: Sequence[str], has_period: bool
 ) -> tuple[str | None, str | None, int | None]:
@@ -178,7 +170,7 @@ def _samples(
         cure = 'write period = "..." at the top of the file'
         table.fault("every", "the model has no period", cure)
     elif every != PERIOD:
-        return cast("str | None", every), _event(table, "every", events), keep
+        return cast("str | None", every), table.reference("every", events, *EVENT), keep
     return PERIOD, None, keep
 
 
