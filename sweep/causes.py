@@ -11,6 +11,8 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.equations.model import causes_in_window
+from sweep.equations.system_file import system_of_text
 from sweep.spec import Method, Model, NotAllZero, every_parameter
 from sweep.work import Values
 
@@ -36,9 +38,6 @@ def causes(model: Model, method: Method, parameters: Mapping[str, Values]) -> di
         return {}
     masks = _of_tables(model, method, parameters)
     if model.text:
-        from sweep.equations.motion_end import causes_in_window
-        from sweep.equations.system_file import system_of_text
-
         masks |= causes_in_window(system_of_text(model.text), parameters)
     causes_in_theory: Callable[[Mapping[str, Values]], Causes]
     causes_in_theory = getattr(theory_of(model.name), "causes_outside_validity", lambda _: {})

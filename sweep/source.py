@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from sweep.equations.model import pack_of
+from sweep.equations.system_file import system_of_text
 from sweep.equations.tabulated import table_text
 from sweep.errors import SweepError
 from sweep.installed import header_folder
@@ -66,9 +68,6 @@ class Kernel:
         """SIMD vectors in flight on a CPU."""
         if not self.model.text:
             return self.method.pack
-        from sweep.equations.model import pack_of
-        from sweep.equations.system_file import system_of_text
-
         outputs = [output.name for output in self.outputs]
         return pack_of(self.method.name, system_of_text(self.model.text), outputs)
 
@@ -130,8 +129,7 @@ def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:
         return _flatten(kernel.model.excitation.header, seen)
     if not kernel.model.text:
         return _flatten(f"models/{kernel.model.name}.h", seen)
-    from sweep.equations.header import header_of
-    from sweep.equations.system_file import system_of_text
+    from sweep.equations.header import header_of  # only where there is such a model
 
     system = system_of_text(kernel.model.text)
     output_names = [output.name for output in kernel.outputs]

@@ -16,13 +16,14 @@ from stat import S_ISBLK, S_ISCHR, S_ISFIFO, S_ISSOCK
 SYNONYMS = {
     "logspace": "geomspace",
     "arange": "linspace",
+    "ln": "log",
     "partition": "queue",
     "time": "walltime",
     "mem": "memory",
     "ntasks": "jobs",
     "cpus": "cores",
     "cpus_per_task": "cores",
-}  # names that other programs have for what ours are; NumPy and SLURM
+}  # names that other programs have for what ours are; NumPy, mathematics and SLURM
 
 UNREADABLE = "reading is not permitted; change its permissions or those of the folders above it"
 

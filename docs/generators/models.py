@@ -149,13 +149,12 @@ def _equations(system: System) -> Iterator[str]:
         return tex(Name(of))
 
     yield "## Equations\n"
-    for mode in system.modes:
-        if mode.name:
-            start = ", in which the motion starts" if mode.name == system.start_mode else ""
-            yield f"Mode `{mode.name}`{start}:\n"
+    for mode, rates in system.modes.items():
+        if mode:
+            start = ", in which the motion starts" if mode == system.start_mode else ""
+            yield f"Mode `{mode}`{start}:\n"
         yield equations(
-            rf"\frac{{d{name(state)}}}{{dt}} &= {tex(rate)}"
-            for state, rate in mode.derivatives.items()
+            rf"\frac{{d{name(state)}}}{{dt}} &= {tex(rate)}" for state, rate in rates.items()
         )
     if system.definitions:
         yield "with\n"

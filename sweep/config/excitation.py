@@ -10,6 +10,8 @@ import numpy as np
 
 from sweep.config.draft import Draft
 from sweep.config.time_tables import read_table
+from sweep.equations.model import signal_ends
+from sweep.equations.system_file import system_of_text
 from sweep.reader import Table
 from sweep.request import STRETCH, Axis, TimeSeries
 from sweep.spec import Model, ParameterSet
@@ -71,11 +73,9 @@ def check_ends(
 
 
 def _check_signals(parameters: Table, model: Model, constants: Mapping[str, float]) -> None:
-    from sweep.equations.motion_end import early_signals
-    from sweep.equations.system_file import system_of_text
-
     unit = "" if model.clock.unit == "1" else f" {model.clock.unit}"
     name = IN_TIME.end if IN_TIME.end in constants else IN_CYCLES.end
-    for signal, last, end in early_signals(system_of_text(model.text), constants):
-        what = f"the motion ends at {end:.15g}{unit}, the samples of {signal} at {last!r}{unit}"
-        parameters.fault(name, what, "give more samples, or an earlier end")
+    for signal, last, end in signal_ends(system_of_text(model.text), constants):
+        if end > last:
+            what = f"the motion ends at {end:.15g}{unit}, the samples of {signal} at {last!r}{unit}"
+            parameters.fault(name, what, "give more samples, or an earlier end")

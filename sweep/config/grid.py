@@ -19,7 +19,7 @@ from sweep.config.draft import Draft, Sample
 from sweep.config.quantities import in_range, refuse_outside, together
 from sweep.config.schema import AXIS, AXIS_FORMS, HOW_READ, only_form
 from sweep.config.sweep_file import has_several, is_table
-from sweep.equations.names import name_fault_in_sweeps
+from sweep.equations.entries import name_fault_in_sweeps
 from sweep.errors import FaultError
 from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.reader import Table

@@ -1,80 +1,123 @@
-"""Checks of a model's file across its entries: names, expressions, the order of definitions."""
+"""Checks of a model's file across its entries: names, kinds, units, the order of definitions.
+
+Of units, a literal 0 fits any, other numbers have none, and a radian counts as 1.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 
 from sweep.equations.expressions import (
     Call,
     Expression,
     Name,
+    Number,
     cut,
+    inlined,
     names_in,
     rational,
     walk,
 )
-from sweep.equations.functions import CALLS, Kind, kind_of_argument
-from sweep.equations.names import clashes
-from sweep.equations.rules import MAX_KEPT
+from sweep.equations.functions import CALLS, Kind
+from sweep.equations.output_kinds import KINDS
 from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.equations.system import Definition, Line, System, event_place
-from sweep.errors import Fault
-from sweep.wording import nearest, written
+from sweep.errors import Fault, FaultError
+from sweep.units import NO_DIMENSION, Dimensions, dimensions, product, read_unit, unit_text
+from sweep.wording import listed, nearest, written
 
-ALWAYS = {"t": "the time", "pi": "a number"}
+MAX_KEPT = 4096  # values a point of all outputs, which a kernel holds on its stack
+MAX_INLINED = 5_000  # parts of a line with its definitions in place of their names
 NUMBER: Kind = "number"
-KINDS: Mapping[str, Kind] = {  # of names in expressions, by what they are
+KIND_OF: Mapping[str, Kind] = {  # of names in expressions, by what they are
     **dict.fromkeys(("a parameter", "a state", "a definition", "a signal"), NUMBER),
     "a mode": "condition",
 }
+UnitDimensions = Dimensions | None  # None: fits any unit
 
 
 def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
-    """What is wrong although each entry is well formed; `is_stored` as of Lines."""
-    yield from clashes(system.named())
+    """What is wrong although each entry is well formed; `is_stored` as of ModelFaults."""
+    yield from _clashes(system)
     yield from _faulty_lines(system)
-    yield from _circles(system.definitions)
     readable = {line.place for line in system.lines}
-    yield from _constant_events(system, readable)
+    circles = [*_circles(system.definitions)]
+    long = [] if circles or is_stored else [*_long_lines(system)]
+    yield from (*circles, *long)
+    if not circles and not long:
+        yield from _constant_events(system, readable)
+        if (number := len(Sides(system))) > MAX_SIDES:
+            place = "modes" if system.mode_names else "derivatives"
+            what = f"{number} comparisons, abs, sign, min, max and floor change during the motion"
+            yield Fault(place, f"{what}, but at most {MAX_SIDES} may", "use modes for some")
     if system.values_kept > MAX_KEPT and not is_stored:
         kept = f"{system.values_kept:,} values of a point are kept in all"
         yield Fault("outputs", f"{kept}, but at most {MAX_KEPT:,} can be", "give a smaller keep")
-    yield from _too_many_sides(system)
     for state in system.states:
         place, scale = f"states.{state.name}.scale", rational(state.scale)
         if place in readable and scale is not None and scale <= 0:
             yield Fault(place, "a scale has to be above 0")
 
 
+def _clashes(system: System) -> Iterator[Fault]:
+    """A fault for each name that another one has before it.
+
+    Only a mode and an event may share a name. Parameters and outputs must differ in more than upper
+    and lower case, because results may lie in a file system that ignores it.
+    """
+    first: dict[str, list[str]] = {}
+    in_sweeps: dict[str, str] = {}
+    for name, role, place, _ in system.named():
+        others = first.setdefault(name, [])
+        if others and {role, *others} != {"a mode", "an event"}:
+            cure = "names have to differ: choose another one"
+            yield Fault(place, f"{name!r} is also {listed(dict.fromkeys(others))}", cure)
+        others.append(role)
+        if role in ("a parameter", "an output"):
+            similar = in_sweeps.setdefault(name.lower(), name)
+            if similar != name:
+                what = f"differs from {similar!r} only in upper and lower case"
+                yield Fault(place, what, "rename one")
+
+
 def _faulty_lines(system: System) -> Iterator[Fault]:
+    """A fault for each unknown name, and for each part that is of the wrong kind."""
     parameters = [parameter.name for parameter in system.parameters]
     constants: dict[str, Kind] = dict.fromkeys(["pi", *parameters], NUMBER)
-    roles = dict(ALWAYS)
-    known: dict[str, Kind] = {**constants, "t": NUMBER}
+    kinds: dict[str, Kind] = {**constants, "t": NUMBER}
+    roles = {"t": "the time", "pi": "a number"}
     for name, role, *_ in system.named():
         roles.setdefault(name, role)
-        if role in KINDS:
-            known[name] = KINDS[role]
+        if role in KIND_OF:
+            kinds[name] = KIND_OF[role]
     for line in system.lines:
-        scope = constants if line.scope == "constant" else known
-        for part, what, cure in _faults_in(line, scope, roles):
-            yield Fault(line.place, f"column {part.column}: {what}", cure)
+        known = constants if line.scope == "constant" else kinds
+        for name, part in names_in(line.expression).items():
+            place = f"column {part.column}: "
+            if name in roles and name not in known:
+                what = f"{place}{name!r} is {roles[name]}, which cannot stand here"
+                yield Fault(line.place, what)
+            elif name not in known:
+                cure = nearest(name[:64], known)
+                yield Fault(line.place, f"{place}{written(name)} is unknown", cure)
+        yield from _wrong_kinds(line, known)
 
 
-def _faults_in(
-    line: Line, known: Mapping[str, Kind], roles: Mapping[str, str]
-) -> Iterator[tuple[Expression, str, str]]:
-    """For each unknown name and each part of the wrong kind: the part, what is wrong, the cure.
+def _wrong_kinds(line: Line, known: Mapping[str, Kind]) -> Iterator[Fault]:
+    """A fault for each part of an expression that is a condition or a number in place of the other.
 
-    `known` are the names that may stand here; `roles` are all of the file, with what they are.
+    `known` are the names that may stand there.
     """
-    for name, part in names_in(line.expression).items():
-        if name in roles and name not in known:
-            yield part, f"{name!r} is {roles[name]}, which cannot stand here", ""
-        elif name not in known:
-            yield part, f"{written(name)} is unknown", nearest(name[:64], known)
-    for part, wanted, place in _parts(line):
+    parts: list[tuple[Expression, Kind, str]] = [(line.expression, line.kind, "here")]
+    for call in walk(line.expression):
+        if isinstance(call, Call):
+            for index, argument in enumerate(call.arguments):
+                is_first_of_where = call.function == "where" and index == 0
+                wanted = "condition" if is_first_of_where else CALLS[call.function].argument
+                parts.append((argument, wanted, f"in {cut(call)}"))
+    for part, wanted, place in parts:
         kind = known.get(part.name, NUMBER) if isinstance(part, Name) else NUMBER
         kind = CALLS[part.function].value if isinstance(part, Call) else kind
         if kind == wanted:
@@ -83,16 +126,8 @@ def _faults_in(
         if kind == "condition":
             crosses = place == "here" and re.fullmatch(r"events\[.*\.when", line.place)
             cure = f"write {_crossing(part) if crosses else f'where({cut(part)}, 1, 0)'}"
-        yield part, f"{cut(part)} is a {kind}, but a {wanted} is needed {place}", cure
-
-
-def _parts(line: Line) -> Iterator[tuple[Expression, Kind, str]]:
-    """Each part of an expression, the kind that is needed there, and where that is."""
-    yield line.expression, line.kind, "here"
-    for call in walk(line.expression):
-        if isinstance(call, Call):
-            for index, argument in enumerate(call.arguments):
-                yield argument, kind_of_argument(call.function, index), f"in {cut(call)}"
+        what = f"{cut(part)} is a {kind}, but a {wanted} is needed {place}"
+        yield Fault(line.place, f"column {part.column}: {what}", cure)
 
 
 def _crossing(condition: Expression) -> str:
@@ -124,58 +159,186 @@ def in_order(definitions: Sequence[Definition]) -> tuple[Definition, ...]:
 
 
 def _circles(definitions: Sequence[Definition]) -> Iterator[Fault]:
-    """A fault for each definition that leads back to itself."""
+    """A fault for each definition that leads back to itself, with the shortest way."""
     own = {definition.name for definition in definitions}
     uses = {d.name: [n for n in names_in(d.value) if n in own] for d in definitions}
     for name in uses:
-        if path := _path(name, uses):
-            what = f"defined by itself: {' uses '.join(path)}"
-            yield Fault(f"definitions.{name}.value", what, "write it without")
+        paths, seen = [[name]], set[str]()
+        for path in paths:  # to which longer ones are added
+            if path[1:] and path[-1] == name:
+                what = f"defined by itself: {' uses '.join(path)}"
+                yield Fault(f"definitions.{name}.value", what, "write it without")
+                break
+            new = [each for each in uses[path[-1]] if each not in seen]
+            seen.update(new)
+            paths += [[*path, each] for each in new]
 
 
-def _path(name: str, uses: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """The shortest way from a name back to itself; None if there is none."""
-    paths = [[name]]
-    seen: set[str] = set()
-    for path in paths:
-        for other in uses[path[-1]]:
-            if other == name:
-                return [*path, name]
-            if other not in seen:
-                seen.add(other)
-                paths.append([*path, other])
-    return None
+def _long_lines(system: System) -> Iterator[Fault]:
+    """A fault for each line that is too long with its definitions in place of their names."""
+    definitions = {f"definitions.{d.name}.value": d.value for d in in_order(system.definitions)}
+    sizes: dict[str, int] = {}
+    for place, value in (definitions | {e.place: e.expression for e in system.lines}).items():
+        parts = list(walk(value))
+        names = [f"definitions.{part.name}.value" for part in parts if isinstance(part, Name)]
+        sizes[place] = len(parts) + sum(sizes.get(name, 1) - 1 for name in names)
+        if sizes[place] > MAX_INLINED:
+            what = f"{sizes[place]:,} parts with the definitions that it uses"
+            yield Fault(place, what, f"at most {MAX_INLINED:,} are allowed")
+            sizes[place] = 1  # what uses it is not to blame
 
 
 def _constant_events(system: System, readable: Collection[str]) -> Iterator[Fault]:
     """A fault for each event whose expression, at one of the readable places, never changes."""
-    uses = {definition.name: definition.value for definition in system.definitions}
-    moving = {"t", *system.mode_names, *(e.name for e in (*system.states, *system.signals))}
-    moving |= {name for name in uses if f"definitions.{name}.value" not in readable}  # perhaps
-    known = moving | {parameter.name for parameter in system.parameters} | {"pi"} | uses.keys()
+    constants = {"pi", *(parameter.name for parameter in system.parameters)}
+    constants -= {each.name for each in (*system.states, *system.signals)}
+    values = {f"definitions.{each.name}.value": each for each in system.definitions}
+    known = {each.name: each.value for place, each in values.items() if place in readable}
     for index, event in enumerate(system.events, 1):
-        names, place = _all_names(event.when, uses), f"{event_place(index, event)}.when"
-        if place in readable and names.keys() <= known and not names.keys() & moving:
+        place = f"{event_place(index, event)}.when"
+        if place in readable and names_in(inlined(event.when, known)).keys() <= constants:
             what = f"{cut(event.when)} never changes, so it never crosses zero"
             yield Fault(place, what, "use a state or t")
 
 
-def _too_many_sides(system: System) -> Iterator[Fault]:
-    """A fault if more relations stand in derivatives than a kernel holds sides of."""
-    if [*_circles(system.definitions)]:
-        return
-    if (number := len(Sides(system))) > MAX_SIDES:
-        place = "modes" if system.mode_names else "derivatives"
-        what = f"{number} comparisons, abs, sign, min, max and floor change during the motion"
-        yield Fault(place, f"{what}, but at most {MAX_SIDES} may", "use modes for some")
+def unit_faults(system: System, faulty: Collection[str]) -> tuple[Fault, ...]:
+    """Each unit that is not coherent SI, and each line whose units do not agree.
+
+    The message has the unit found and the one needed. `faulty` are the places of the system's other
+    faults: lines there are not checked, and names whose unit is unknown for them have any unit.
+    """
+    faults: list[Fault] = []
+    time = None if "time_unit" in faulty else dimensions_of(system.time_unit)
+    units: dict[str, UnitDimensions] = {"t": time, "pi": NO_DIMENSION}
+    for name, _, place, text in system.named():
+        if text is not None:
+            is_known = name not in units and not {place, f"{place}.unit"} & {*faulty}
+            try:
+                units[name] = dimensions_of(text) if is_known else None
+            except FaultError as error:
+                units[name] = None
+                faults.append(Fault(f"{place}.unit", error.what, error.cure))
+    for rule in system.outputs:
+        if not KINDS[rule.kind].has_unit and units[rule.name] not in (None, NO_DIMENSION):
+            what = f"{written(rule.unit)}: a {rule.kind} has no unit"
+            faults.append(Fault(f"outputs.{rule.name}.unit", what, "remove it"))
+    for line in (each for each in system.lines if each.place not in faulty):
+        needed = units[line.unit_of] if line.unit_of else None
+        role = line.place.partition("s.")[0]
+        is_bare = role in ("output", "definition") and needed == NO_DIMENSION
+        if line.place == f"states.{line.unit_of}.scale" and rational(line.expression) is not None:
+            needed = None  # a plain number is in the state's unit
+        if line.per_time and needed is not None:
+            needed = None if time is None else product(needed, time, -1)
+        check = _Units(units)
+        unit, cure = check.of(line.expression), ""
+        if is_bare and unit is not None:
+            own = product(unit, time) if line.per_time and time else unit
+            cure = f'add unit = "{unit_text(own)}" to the {role}' if _has_text(own) else ""
+        check.compare(line.expression, unit, needed, cure=cure)
+        faults += [Fault(line.place, what, cure) for what, cure in check.found]
+    return tuple(faults)
 
 
-def _all_names(expression: Expression, uses: Mapping[str, Expression]) -> dict[str, None]:
-    """The names that an expression depends on, also by definitions."""
-    names, pending = dict[str, None](), [expression]
-    while pending:
-        for name in names_in(pending.pop()):
-            if name not in names and name in uses:
-                pending.append(uses[name])
-            names[name] = None
-    return names
+def dimensions_of(text: str) -> Dimensions:
+    """The dimensions of a coherent SI unit, without angles; FaultError if it is none."""
+    unit = read_unit(text)
+    if unit.factor != 1:
+        cure = f'write "{unit_text(unit.dimensions)}", and values in it'
+        raise FaultError(f"{written(text)} is not a coherent SI unit", cure)
+    return product(unit.dimensions, dimensions({"rad": unit.dimensions[-1]}), -1)
+
+
+class _Units:
+    """The dimensions of one line's expressions, and what does not agree in it."""
+
+    def __init__(self, names: dict[str, UnitDimensions]) -> None:
+        self.names = names
+        self.found: list[tuple[str, str]] = []  # what is wrong, and the cure
+
+    def _add(self, part: Expression, what: str, cure: str = "") -> None:
+        self.found.append((f"column {part.column}: {what}", cure))
+
+    def compare(
+        self,
+        part: Expression,
+        unit: UnitDimensions,
+        needed: UnitDimensions,
+        of: str = "",
+        cure: str = "",
+    ) -> None:
+        """Add a fault if the unit of a part is not the one needed."""
+        if unit is not None and needed is not None and unit != needed:
+            requirement = f"{of} needs {_unit(needed)}" if of else f"{_unit(needed)} is needed"
+            what = f"{cut(part)} has {_unit(unit)}, but {requirement}"
+            self._add(part, what, _number_cure(part, needed) or cure)
+
+    def of(self, expression: Expression) -> UnitDimensions:
+        """The dimensions of an expression."""
+        match expression:
+            case Number(value):
+                return NO_DIMENSION if value else None
+            case Name(name):
+                return self.names.get(name, NO_DIMENSION)  # a mode, which is a condition
+            case Call("*" | "/" as operator, (left, right)):
+                a, b = self.of(left), self.of(right)
+                if a is None or b is None:
+                    return None
+                return product(a, b, 1 if operator == "*" else -1)
+            case Call("**", (base, exponent)):
+                return self._of_power(base, exponent)
+            case Call("sqrt", (argument,)):
+                unit = self.of(argument)
+                return None if unit is None else product(NO_DIMENSION, unit, Fraction(1, 2))
+            case Call("where", (condition, *branches)):
+                self.of(condition)
+                return self._common(expression, branches)
+            case Call(function, arguments) if CALLS[function].units == "none":
+                for argument in arguments:
+                    self.compare(argument, self.of(argument), NO_DIMENSION, f"{function}()")
+                return NO_DIMENSION
+            case Call(function, arguments):
+                unit = self._common(expression, arguments)
+                return NO_DIMENSION if CALLS[function].units == "alike" else unit
+
+    def _common(self, call: Call, arguments: Sequence[Expression]) -> UnitDimensions:
+        """The dimensions that all of the arguments have; None after a fault."""
+        first: UnitDimensions = None
+        first_argument: Expression = call
+        for argument in arguments:
+            unit = self.of(argument)
+            if first is None:
+                first, first_argument = unit, argument
+            elif unit is not None and unit != first:
+                what = f"{cut(call)} combines {_unit(first)} and {_unit(unit)}, which have to agree"
+                cure = _number_cure(argument, first) or _number_cure(first_argument, unit)
+                self._add(argument, what, cure)
+                return None
+        return first
+
+    def _of_power(self, base: Expression, exponent: Expression) -> UnitDimensions:
+        unit, fraction = self.of(base), rational(exponent)
+        if fraction is not None:
+            return None if unit is None else product(NO_DIMENSION, unit, fraction)
+        self.compare(exponent, self.of(exponent), NO_DIMENSION, "an exponent")
+        if unit not in (None, NO_DIMENSION):
+            what = f"{cut(base)} has {_unit(unit)}, but an exponent that is not a plain number"
+            self._add(base, f"{what} needs a base without unit")
+        return NO_DIMENSION
+
+
+def _number_cure(number: Expression, unit: Dimensions) -> str:
+    """What to do with a number beside something with a unit."""
+    if rational(number) is None or not _has_text(unit):
+        return ""
+    entry = f"with the unit {unit_text(unit)} and a default"
+    return f"give {cut(number)} a name in [parameters], {entry}"
+
+
+def _has_text(unit: Dimensions) -> bool:
+    """Whether an entry can have the unit."""
+    return all(exponent.denominator == 1 for exponent in unit)
+
+
+def _unit(unit: Dimensions) -> str:
+    return "no unit" if unit == NO_DIMENSION else f"the unit {unit_text(unit)}"

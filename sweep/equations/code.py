@@ -5,8 +5,8 @@ The rules are fixed, since bits depend on them: REVISION changes with any that c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sweep.equations.expressions import (
@@ -14,111 +14,114 @@ from sweep.equations.expressions import (
     Expression,
     Name,
     Number,
+    inlined,
     names_in,
     rational,
-    walk,
     whole_power,
 )
-from sweep.equations.functions import CALLS, COMPARISONS
+from sweep.equations.functions import COMPARISONS, has_range, is_linear
 
 REVISION = 10
 SIGNAL = "functions::signal"  # how the C++ of a signal begins
 
 
+@dataclass(eq=False)
 class Statements:
     """Statements that compute expressions, in order.
 
-    `spell` gives the C++ of a name, `definitions` the expressions of others. Parts that have only
-    `constants` are computed by `outer`, once per point, if there is one. With `phases`, sine and
-    cosine of what grows evenly with time are taken from `now.waves`, and their arguments are added
-    to `phases`.
+    `spell` gives the C++ of a name, `definitions` the expressions of others. Parts with
+    names of `outer` alone are constant: if there is one, it computes them once per point. With
+    `phases`, sine and cosine of what grows evenly with time are taken from `now.waves`, and their
+    arguments are added to `phases`.
     """
 
-    def __init__(
-        self,
-        spell: Mapping[str, str],
-        definitions: Mapping[str, Expression],
-        prefix: str,
-        outer: Statements | None = None,
-        constants: frozenset[str] = frozenset(),
-        phases: list[Expression] | None = None,
-    ) -> None:
-        self.lines: list[str] = []
-        self._spell = spell
-        self._definitions = definitions
-        self._prefix = prefix
-        self._outer = outer
-        self._constants = constants  # names that are constant per point
-        self._phases = phases
-        self._known: dict[Expression, str] = {}
+    spell: Mapping[str, str]
+    definitions: Mapping[str, Expression]
+    prefix: str
+    outer: Statements | None = None
+    phases: list[Expression] | None = None
+    lines: list[str] = field(default_factory=list[str])
+    known: dict[Expression, str] = field(default_factory=dict[Expression, str])
 
     def value(self, expression: Expression) -> str:
         """The C++ of the expression's value: a variable, a name or a literal."""
-        if expression not in self._known:
-            self._known[expression] = self._compute(expression)
-        return self._known[expression]
+        if expression not in self.known:
+            self.known[expression] = self._compute(expression)
+        return self.known[expression]
 
     def _compute(self, part: Expression) -> str:
-        if isinstance(part, Number):
-            return f"{part.value!r}"
-        if isinstance(part, Name):
-            if part.name in self._definitions:
-                return self.value(self._definitions[part.name])
-            spelled = self._spell[part.name]
-            return self._new("real", spelled) if spelled.startswith(SIGNAL) else spelled
-        if self._outer is not None and self.is_constant(part):
-            return self._outer.value(part)
-        return self._call(part)
+        match part:
+            case Number(value):
+                return f"{value!r}"
+            case Name(name) if name in self.definitions:
+                return self.value(self.definitions[name])
+            case Name(name):
+                spelled = self.spell[name]
+                return self._new("real", spelled) if spelled.startswith(SIGNAL) else spelled
+            case _:
+                outer = self._constant(part)
+                return self._call(part) if outer is None else outer.value(part)
 
-    def is_constant(self, expression: Expression) -> bool:
-        """Whether the expression is the same throughout a motion."""
-        return names_in(expression).keys() <= self._constants
-
-    def _grows_evenly(self, part: Expression) -> bool:
-        """Whether it is linear in time, with a slope that is constant per point."""
-        rule = Linear(self._definitions, self.is_constant, {"t"}.__contains__)
-        return not self.is_constant(part) and rule.holds(part)
+    def _constant(self, part: Expression) -> Statements | None:
+        """Where a part is computed that is the same throughout a motion; None if it is not."""
+        if self.outer is None:
+            return None
+        for name in names_in(part):
+            value = self.definitions.get(name)
+            if name not in self.outer.spell and (value is None or not self._constant(value)):
+                return None
+        return self.outer
 
     def _new(self, kind: str, text: str) -> str:
-        name = f"{self._prefix}{len(self._known)}_{len(self.lines)}"
+        name = f"{self.prefix}{len(self.known)}_{len(self.lines)}"
         self.lines.append(f"{kind} {name} = {text};")
         return name
 
     def _call(self, part: Call) -> str:
         function, arguments = part.function, part.arguments
-        match function:
-            case "+" | "-":
-                return self._new("real", self._sum(function, *arguments))
-            case "*":
-                return self._new("real", f"{self._real(arguments[0])} * {self.value(arguments[1])}")
-            case "/":
-                return self._new("real", self._quotient(*arguments))
-            case "**":
-                return self._power(*arguments)
-            case "negative":
-                return self._new("real", f"-{self._real(arguments[0])}")
-            case "sin" | "cos":
-                return self._turn(function, arguments[0])
-            case "where":
+        match function, arguments:
+            case "**", (base, exponent):
+                return self._power(base, exponent)
+            case "sin" | "cos", (angle,):
+                return self._turn(function, angle)
+            case "not", (condition,):
+                return self._new("mask", f"~{self.value(condition)}")
+            case "and" | "or", _:
+                sign = " & " if function == "and" else " | "
+                return self._new("mask", sign.join(map(self.value, arguments)))
+            case _, (a, b) if function in COMPARISONS:
+                return self._new("mask", f"{self._real(a)} {function} {self._real(b)}")
+            case "min" | "max", (first, *others):
+                best = self._real(first)
+                values = [self._real(other) for other in others]
+                for value in values:
+                    best = self._new("real", f"functions::{function}({best}, {value})")
+                return best
+            case _:
+                return self._new("real", self._formula(function, arguments))
+
+    def _formula(self, function: str, arguments: tuple[Expression, ...]) -> str:
+        match function, arguments:
+            case "+" | "-", (a, b):
+                return self._sum(function, a, b)
+            case "*", (a, b):
+                return f"{self._real(a)} * {self.value(b)}"
+            case "/", (a, b) if outer := self._constant(b):
+                reciprocal = outer.value(Call("/", (Number(1.0), b)))
+                return f"{self._real(a)} * {reciprocal}"
+            case "/", (a, b):
+                return f"{self._real(a)} / {self._real(b)}"
+            case "negative", (a,):
+                return f"-{self._real(a)}"
+            case "where", (condition, _, _):
                 condition, a, b = (self.value(argument) for argument in arguments)
                 value = f"select({condition}, {a}, {b})"
                 # A comparison with NaN is false, which must not decide.
                 if outside := list(self._outside(arguments[0], "")):
                     value = f"functions::within({' | '.join(outside)}, {value})"
-                return self._new("real", value)
-            case "not":
-                return self._new("mask", f"~{self.value(arguments[0])}")
-            case "and" | "or":
-                sign = " & " if function == "and" else " | "
-                return self._new("mask", sign.join(self.value(a) for a in arguments))
-            case _ if function in COMPARISONS:
-                a, b = arguments
-                return self._new("mask", f"{self._real(a)} {function} {self._real(b)}")
-            case "min" | "max":
-                return self._chain(function, arguments)
+                return value
             case _:
-                values = ", ".join(self._real(argument) for argument in arguments)
-                return self._new("real", f"functions::{function}({values})")
+                return f"functions::{function}({', '.join(map(self._real, arguments))})"
 
     def _real(self, expression: Expression) -> str:
         """The value as a real, where C++ would take a literal for a double."""
@@ -136,9 +139,9 @@ class Statements:
 
     def _product(self, part: Expression) -> tuple[str, str] | None:
         """The factors of a product that is not constant."""
-        while isinstance(part, Name) and part.name in self._definitions:
-            part = self._definitions[part.name]
-        if not isinstance(part, Call) or (self._outer is not None and self.is_constant(part)):
+        while isinstance(part, Name) and part.name in self.definitions:
+            part = self.definitions[part.name]
+        if not isinstance(part, Call) or self._constant(part):
             return None
         if part.function == "*":
             return self._real(part.arguments[0]), self._real(part.arguments[1])
@@ -146,13 +149,6 @@ class Statements:
             base = self._real(part.arguments[0])
             return base, base
         return None
-
-    def _quotient(self, a: Expression, b: Expression) -> str:
-        """A quotient; by a constant, the product with its reciprocal."""
-        if self._outer is not None and self.is_constant(b):
-            reciprocal = self._outer.value(Call("/", (Number(1.0), b)))
-            return f"{self._real(a)} * {reciprocal}"
-        return f"{self._real(a)} / {self._real(b)}"
 
     def _power(self, base: Expression, exponent: Expression) -> str:
         whole = whole_power(exponent)
@@ -178,25 +174,23 @@ class Statements:
             square = self._new("real", f"{square} * {square}")
 
     def _turn(self, function: str, angle: Expression) -> str:
-        """Sine and cosine come together."""
-        if self._phases is not None and self._grows_evenly(angle):
-            if angle not in self._phases:
-                self._phases.append(angle)
+        """Sine and cosine come together, of an angle that grows evenly from the waves."""
+        if self.phases is not None and is_linear(
+            inlined(angle, self.definitions),
+            lambda part: self._constant(part) is not None,
+            {"t"}.__contains__,
+        ):
+            if angle not in self.phases:
+                self.phases.append(angle)
             wave = {"sin": "sine", "cos": "cosine"}[function]
-            return f"now.waves.{wave}[{self._phases.index(angle)}]"
+            return f"now.waves.{wave}[{self.phases.index(angle)}]"
         value = self._real(angle)  # its own statements first: names count them
-        name = f"{self._prefix}{len(self._known)}_{len(self.lines)}"
+        name = f"{self.prefix}{len(self.known)}_{len(self.lines)}"
         self.lines.append(f"real {name}s, {name}c;")
         self.lines.append(f"functions::sincos({value}, {name}s, {name}c);")
-        self._known[Call("sin", (angle,))] = f"{name}s"
-        self._known[Call("cos", (angle,))] = f"{name}c"
+        self.known[Call("sin", (angle,))] = f"{name}s"
+        self.known[Call("cos", (angle,))] = f"{name}c"
         return f"{name}{function[0]}"
-
-    def _chain(self, function: str, arguments: tuple[Expression, ...]) -> str:
-        first, *others = (self._real(argument) for argument in arguments)
-        for other in others:
-            first = self._new("real", f"functions::{function}({first}, {other})")
-        return first
 
     def outside(self, expression: Expression) -> None:
         """Adds the lanes in which an argument has left its function's range to `outside`."""
@@ -209,8 +203,8 @@ class Statements:
         `inside` is the mask of the lanes in which this part counts: the branch of `where` that is
         taken, and what follows in `and` and `or` if what stands before leaves the answer open.
         """
-        if isinstance(expression, Name) and expression.name in self._definitions:
-            yield from self._outside(self._definitions[expression.name], inside)
+        if isinstance(expression, Name) and expression.name in self.definitions:
+            yield from self._outside(self.definitions[expression.name], inside)
         if not isinstance(expression, Call):
             return
         function, arguments = expression.function, expression.arguments
@@ -226,48 +220,10 @@ class Statements:
             if function in ("and", "or") and argument is not arguments[-1]:
                 sign = "~" if function == "or" else ""
                 inside = _both(inside, f"{sign}{self.value(argument)}")
-        if _has_range(expression):
+        if has_range(expression):
             name = _power_function(arguments[1]) if function == "**" else function
             values = ", ".join(self._real(argument) for argument in arguments)
             yield _both(inside, f"functions::outside_{name}({values})")
-
-
-@dataclass(frozen=True)
-class Linear:
-    """Whether expressions are linear in some names, with coefficients that are constant."""
-
-    definitions: Mapping[str, Expression]
-    is_constant: Callable[[Expression], bool]
-    has_name: Callable[[str], bool]
-    chooses: bool = False  # `where` between linear branches is linear, too
-
-    def holds(self, expression: Expression) -> bool:
-        """Whether an expression is; one that is constant is, too."""
-        match expression:
-            case _ if self.is_constant(expression):
-                return True
-            case Name(name) if name in self.definitions:
-                return self.holds(self.definitions[name])
-            case Name(name):
-                return self.has_name(name)
-            case Call("+" | "-" | "negative", arguments):
-                return all(map(self.holds, arguments))
-            case Call("*", (a, b)):
-                some_is_constant = self.is_constant(a) or self.is_constant(b)
-                return some_is_constant and self.holds(a) and self.holds(b)
-            case Call("/", (a, b)):
-                return self.is_constant(b) and self.holds(a)
-            case Call("where", (condition, a, b)) if self.chooses:
-                return self.is_constant(condition) and self.holds(a) and self.holds(b)
-            case _:
-                return False
-
-
-def is_ranged(expression: Expression, definitions: Mapping[str, Expression]) -> bool:
-    """Whether an argument in the expression may leave its function's range."""
-    calls = (part for part in walk(expression) if isinstance(part, Call))
-    used = (definitions[name] for name in names_in(expression) if name in definitions)
-    return any(map(_has_range, calls)) or any(is_ranged(each, definitions) for each in used)
 
 
 def _power_function(exponent: Expression) -> str:
@@ -276,13 +232,6 @@ def _power_function(exponent: Expression) -> str:
     if value is None or value.denominator != 1:
         return "pow"
     return "odd_pow" if value % 2 else "even_pow"
-
-
-def _has_range(call: Call) -> bool:
-    """Whether it is a function that has one, or a power that is no product."""
-    if call.function == "**":
-        return whole_power(call.arguments[1]) is None
-    return CALLS[call.function].is_ranged
 
 
 def _both(inside: str, mask: str) -> str:

@@ -1,49 +1,179 @@
-"""The entries of a model's file: parameters, states, definitions, modes and events."""
+"""The entries of a model's file: names, expressions, parameters, states, modes and events."""
 
 from __future__ import annotations
 
+import keyword
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import cast
 
 import numpy as np
 
-from sweep.equations.expressions import Expression
-from sweep.equations.names import name_fault
-from sweep.equations.system import PERIOD, Definition, Direction, Event, Mode, Signal, State
-from sweep.equations.tables import ModelTable
+from sweep.equations.expressions import Expression, Number
+from sweep.equations.functions import FUNCTIONS, Kind, literal
+from sweep.equations.parsing import parse
+from sweep.equations.schemes import CONTROLS
+from sweep.equations.system import DIRECTIONS, PERIOD, Definition, Event, Line, Scope, Signal, State
 from sweep.equations.tabulated import table_fault
-from sweep.reader import finite_numbers, near
+from sweep.errors import FaultError
+from sweep.reader import Faults, Table, TooManyFaultsError, finite, finite_numbers, near
 from sweep.request import Interpolation, TimeSeries
 from sweep.spec import Parameter
+from sweep.windows import IN_CYCLES, IN_TIME
 from sweep.wording import written
 
+MAX_CHARACTERS = 200_000  # of all expressions of a file
 MAX_MODES = 16
-INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic")
 MAX_OCCURRENCES = 2**31 - 1  # of an event, counted as int32
-DIRECTIONS: tuple[Direction, ...] = ("rising", "falling", "both")
+INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic")
+
+MODE = ("a mode", "write [modes.NAME] in place of [derivatives]")
+EVENT = ("an event", "write [[events]]")
+
+MAX_NAME_LENGTH = 64
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+RESERVED = {
+    **dict.fromkeys(FUNCTIONS, "a function"),
+    "t": "the time",
+    "pi": "a number",
+    "time": "the axis of traces",
+    "mode": "the mode in traces",
+    "event": "the events in traces",
+    "status": "the status of a point",
+    **dict.fromkeys((*IN_TIME.names, *IN_CYCLES.names), "a parameter of every model"),
+    **dict.fromkeys(chain.from_iterable(CONTROLS.values()), "a parameter of methods"),
+}
+# In sweep files and results: keys of tables that also have parameters, and dimensions.
+RESERVED_IN_SWEEPS = (
+    "format", "model", "method", "outputs", "dtype", "parameters", "axes", "sample", "refine",
+    "run", "derived", "reduce", "points", "seed", "file", "column", "columns", "scramblings",
+    "values", "linspace", "geomspace", "over", "point", "level", "quantile", "threshold",
+    "parameter", "points_by_status", "status_class",
+)  # fmt: skip
 
 
-def unit_of(table: ModelTable) -> str:
-    """The unit of an entry; by default none."""
-    return table.text("unit", default="1")
+def name_fault(name: str, in_sweeps: bool = False) -> FaultError | None:
+    """What is wrong with a name; None if nothing is.
+
+    `in_sweeps`: it is a parameter or an output, so that sweep files and results have it too.
+    """
+    if not NAME.fullmatch(name):
+        rule = "a letter of a to z or A to Z, then letters, digits and underscores"
+        return FaultError(f"{written(name)} is not a name", f"write {rule}")
+    if len(name) > MAX_NAME_LENGTH:
+        cure = f"at most {MAX_NAME_LENGTH} are allowed"
+        return FaultError(f"{written(name)} has {len(name):,} characters", cure)
+    what = RESERVED.get(name)
+    if keyword.iskeyword(name):
+        what = "a word of the language of expressions"
+    elif what is None and in_sweeps and name in RESERVED_IN_SWEEPS:
+        what = "a name with a meaning of its own in sweep files or results"
+    return FaultError(f"{name!r} is {what}", "choose another name") if what else None
 
 
-def meaning_of(table: ModelTable, name: str) -> str:
-    """What an entry means; by default, its name in words."""
-    return table.text("meaning", default=name.replace("_", " "))
+def name_fault_in_sweeps(name: str) -> FaultError | None:
+    """What is wrong with the name of a parameter or an output."""
+    return name_fault(name, in_sweeps=True)
+
+
+@dataclass
+class ModelFaults(Faults):
+    """What is found while a model's file is read: faults and expressions."""
+
+    lines: list[Line] = field(default_factory=list[Line])
+    characters: int = 0  # of all expressions
+    is_stored: bool = False  # the file is the text in a store, which may exceed limits of files
+
+
+class ModelTable(Table):
+    """A table of a model's file."""
+
+    @property
+    def reading(self) -> ModelFaults:
+        """What is found in the whole file."""
+        return cast("ModelFaults", self.faults)
+
+    def expression(
+        self,
+        key: str,
+        kind: Kind = "number",
+        scope: Scope = "motion",
+        default: str | None = None,
+        unit_of: str = "",
+        per_time: bool = False,
+    ) -> Expression:
+        """An expression, written as text or as a number; 0 if it is missing or wrong.
+
+        `kind`, `scope`, `unit_of` and `per_time` are those of its `Line`.
+        """
+        value = default if self.get(key) is None else self.get(key)
+        expression: Expression | None = None
+        if value is None:
+            self.missing(key, f'write {key} = "..."')
+        elif (number := finite(value)) is not None:
+            expression = literal(number)
+        elif not isinstance(value, str):
+            self.fault(key, f"{written(value)} is not an expression", "write it in quotes")
+        else:
+            expression = self.read(key, parse, value)
+            self.reading.characters += len(value) if expression else 0
+        if expression is None:
+            return Number(0.0)
+        line = Line(self.place_of(key), expression, kind, scope, unit_of, per_time)
+        self.reading.lines.append(line)
+        if self.reading.characters > MAX_CHARACTERS:
+            what = f"more than {MAX_CHARACTERS:,} characters of all expressions"
+            self.fault(key, what, "use fewer")
+            raise TooManyFaultsError
+        return expression
+
+    def name_of(self, example: str) -> str:
+        """The name that the table has as an entry."""
+        name = self.text("name", example=example)
+        if name and (error := name_fault(name)):
+            self.fault("name", error.what, error.cure)
+        return name
+
+    def reference(self, key: str, names: Sequence[str], role: str, cure: str) -> str | None:
+        """The name at a key, which has a role such as `a mode`; None if there is none."""
+        value = self.get(key)
+        if value is not None:
+            self.refer(key, value, names, role, cure)
+        return value if isinstance(value, str) else None
+
+    def refer(self, key: str, name: object, names: Sequence[str], role: str, cure: str) -> None:
+        """Add a fault if a name is none of those with a role; `cure` says what would give any."""
+        if not names:
+            self.fault(key, f"this model has no {role.split()[1]}s", cure)
+        elif name not in names:
+            self.fault(key, f"{written(name)} is not {role}", near(name, names))
+
+    def unit(self) -> str:
+        """The unit of an entry; by default none."""
+        return self.text("unit", default="1")
+
+    def meaning(self, name: str) -> str:
+        """What an entry means; by default, its name in words."""
+        return self.text("meaning", default=name.replace("_", " "))
 
 
 def parameter(name: str, table: ModelTable) -> Parameter:
     """A parameter in [parameters]."""
-    unit = unit_of(table)
-    least = _bound(table, "minimum", -math.inf, unit)
-    most = _bound(table, "maximum", math.inf, unit)
+    unit = table.unit()
+
+    def bound(key: str, unbounded: float) -> float:
+        value = None if table.get(key) == unbounded else table.number(key, unit=unit)
+        return unbounded if value is None else value
+
+    least, most = bound("minimum", -math.inf), bound("maximum", math.inf)
     parameter = Parameter(
         name=name,
         symbol=table.text("symbol", default=name),
         unit=unit,
-        meaning=meaning_of(table, name),
+        meaning=table.meaning(name),
         minimum=least,
         maximum=most,
         open_minimum=table.flag("open_minimum") and math.isfinite(least),
@@ -61,11 +191,6 @@ def parameter(name: str, table: ModelTable) -> Parameter:
     return parameter
 
 
-def _bound(table: ModelTable, key: str, unbounded: float, unit: str) -> float:
-    bound = None if table.get(key) == unbounded else table.number(key, unit=unit)
-    return unbounded if bound is None else bound
-
-
 def is_allowed(value: float, parameter: Parameter) -> bool:
     """Whether a value lies in the range of a parameter."""
     return parameter.first_outside(np.array([value])) is None
@@ -75,68 +200,55 @@ def state(name: str, table: ModelTable) -> State:
     """A state in [states]."""
     return State(
         name=name,
-        unit=unit_of(table),
+        unit=table.unit(),
         initial=table.expression("initial", scope="constant", unit_of=name),
         scale=table.expression("scale", scope="constant", default="1", unit_of=name),
-        meaning=meaning_of(table, name),
+        meaning=table.meaning(name),
     )
 
 
 def definition(name: str, table: ModelTable) -> Definition:
     """A definition in [definitions]."""
     value = table.expression("value", unit_of=name)
-    return Definition(name=name, value=value, unit=unit_of(table), meaning=meaning_of(table, name))
+    return Definition(name=name, value=value, unit=table.unit(), meaning=table.meaning(name))
 
 
 def signal(name: str, table: ModelTable) -> Signal:
     """A table over time in [signals], whose samples are in the model."""
-    times, values = _samples(table, "times"), _samples(table, "values")
-    signal = Signal(
-        name=name,
-        table=TimeSeries(times, values, table.choice("interpolation", INTERPOLATIONS, "linear")),
-        unit=unit_of(table),
-        meaning=meaning_of(table, name),
-    )
+
+    def samples(key: str) -> tuple[float, ...]:
+        numbers = finite_numbers(table.get(key))
+        if not table.has(key):
+            table.missing(key, f"write {key} = [...], or file, time and column")
+        elif not numbers:
+            table.fault(key, "not a list of finite numbers", f"write {key} = [0.0, 0.5]")
+        return numbers
+
+    times, values = samples("times"), samples("values")
+    series = TimeSeries(times, values, table.choice("interpolation", INTERPOLATIONS, "linear"))
     if times and values and (error := table_fault(times, values)):
         table.fault("times", error.what, error.cure)
-    return signal
+    return Signal(name=name, table=series, unit=table.unit(), meaning=table.meaning(name))
 
 
-def _samples(table: ModelTable, key: str) -> tuple[float, ...]:
-    value = table.get(key)
-    samples = finite_numbers(value)
-    if value is None:
-        table.missing(key, f"write {key} = [...], or file, time and column")
-    elif not samples:
-        table.fault(key, "not a list of finite numbers", f"write {key} = [0.0, 0.5]")
-    return samples
-
-
-def modes_in(top: ModelTable, states: Sequence[str]) -> tuple[Mode, ...]:
+def modes_in(top: ModelTable, states: Sequence[str]) -> dict[str, dict[str, Expression]]:
     """The modes in [modes], or the one of [derivatives], which has no name."""
     if top.has("modes") == top.has("derivatives"):
         cure = "write either [derivatives] or a table [modes.NAME] for each mode"
         top.fault("derivatives", "given twice" if top.has("modes") else "missing", cure)
-    if not (top.has("modes") or top.has("derivatives")):
-        return ()
 
-    def mode(name: str, table: ModelTable) -> Mode:
-        return Mode(name=name, derivatives=_derivatives(table, states))
+    def mode(name: str, table: ModelTable) -> tuple[str, dict[str, Expression]]:
+        derivatives = _by_state(table, states, per_time=True)
+        for state in states:
+            if not table.has(state):
+                table.missing(state, f'write {state} = "...", its derivative with respect to t')
+        table.close("{key} is not a state")
+        return name, derivatives
 
-    if not top.has("modes"):
-        return (mode("", top.table("derivatives")),)
-    cure = "write a table [modes.NAME] for each mode"
-    return top.named("modes", MAX_MODES, mode, name_fault, cure)
-
-
-def _derivatives(table: ModelTable, states: Sequence[str]) -> dict[str, Expression]:
-    """The derivative of each state, in the order of the states; each state needs one."""
-    derivatives = _by_state(table, states, per_time=True)
-    for name in states:
-        if not table.has(name):
-            table.missing(name, f'write {name} = "...", its derivative with respect to t')
-    table.close("{key} is not a state")
-    return derivatives
+    if top.has("modes"):
+        cure = "write a table [modes.NAME] for each mode"
+        return dict(top.named("modes", MAX_MODES, mode, name_fault, cure))
+    return dict([mode("", top.table("derivatives"))] if top.has("derivatives") else [])
 
 
 def _by_state(
@@ -150,24 +262,24 @@ def _by_state(
 
 def event(table: ModelTable, states: Sequence[str], modes: Sequence[str]) -> Event:
     """An event in [[events]]."""
-    name = table.text("name", example="impact")
+    name = table.name_of("impact")
     if name == PERIOD:
         what = "'period' stands for whole periods in outputs"
         table.fault("name", what, "choose another name")
-    elif name and (error := name_fault(name)):
-        table.fault("name", error.what, error.cure)
     sets = table.table("set")
     event = Event(
         name=name,
         modes=_modes_of_event(table, modes),
         when=table.expression("when"),
-        direction=table.choice("direction", DIRECTIONS, None),
-        then=mode_at(table, "then", modes),
+        direction=table.choice("direction", tuple(DIRECTIONS), None),
+        then=table.reference("then", modes, *MODE),
         condition=table.expression("if", "condition") if table.has("if") else None,
         sets=_by_state(sets, states),
-        stop_after=_stop(table),
+        stop_after=table.whole("stop_after", 1, MAX_OCCURRENCES) or int(table.flag("stop")) or None,
         at_entry=table.flag("at_entry"),
     )
+    if table.has("stop") and table.has("stop_after"):
+        table.fault("stop", "given with stop_after", "keep one of the two")
     sets.close("{key} is not a state")
     return event
 
@@ -180,31 +292,7 @@ def _modes_of_event(table: ModelTable, modes: Sequence[str]) -> tuple[str, ...]:
     if not names:
         table.fault("in", "empty", "remove it for all modes")
     for name in names:
-        _check_mode(table, "in", name, modes)
+        table.refer("in", name, modes, *MODE)
     if len({written(name) for name in names}) < len(names):
         table.fault("in", "a mode is listed twice", "list it once")
     return tuple(name for name in modes if name in names)
-
-
-def mode_at(table: ModelTable, key: str, modes: Sequence[str]) -> str | None:
-    """The mode that a key names; None if the key is missing."""
-    value = table.get(key)
-    if value is not None:
-        _check_mode(table, key, value, modes)
-    return value if isinstance(value, str) else None
-
-
-def _check_mode(table: ModelTable, key: str, name: object, modes: Sequence[str]) -> None:
-    if not modes:
-        cure = "write [modes.NAME] in place of [derivatives]"
-        table.fault(key, "this model has no modes", cure)
-    elif name not in modes:
-        table.fault(key, f"{written(name)} is not a mode", near(name, modes))
-
-
-def _stop(table: ModelTable) -> int | None:
-    """The occurrence of an event that ends the motion; None if none does."""
-    after = table.whole("stop_after", 1, MAX_OCCURRENCES)
-    if table.has("stop") and table.has("stop_after"):
-        table.fault("stop", "given with stop_after", "keep one of the two")
-    return 1 if table.flag("stop") else after

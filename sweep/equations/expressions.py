@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ class Number:
     """A literal: finite and not negative."""
 
     value: float
-    column: int = field(default=0, compare=False, repr=False)  # in its text, from 1
+    column: int = field(default=1, compare=False, repr=False)  # in its text, from 1
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Name:
     """A parameter, state, definition or mode, or `t` or `pi`."""
 
     name: str
-    column: int = field(default=0, compare=False, repr=False)
+    column: int = field(default=1, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,11 @@ class Call:
 
     function: str
     arguments: tuple[Expression, ...]
-    column: int = field(default=0, compare=False, repr=False)
+    column: int = field(default=1, compare=False, repr=False)
 
 
 Expression = Number | Name | Call
+ZERO, ONE = Number(0.0), Number(1.0)
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
@@ -55,6 +56,17 @@ def names_in(expression: Expression) -> dict[str, Name]:
     return names
 
 
+def inlined(expression: Expression, definitions: Mapping[str, Expression]) -> Expression:
+    """The expression with those of definitions in place of their names."""
+    match expression:
+        case Name(name) if name in definitions:
+            return inlined(definitions[name], definitions)
+        case Call(function, arguments):
+            return Call(function, tuple(inlined(each, definitions) for each in arguments))
+        case _:
+            return expression
+
+
 LARGEST = Fraction(sys.float_info.max)
 MAX_BITS = 2**12  # of the numerator and denominator of a power
 
@@ -65,26 +77,19 @@ def rational(expression: Expression) -> Fraction | None:
     None also for a division by zero, a value beyond the range of doubles, and a power that is not
     whole.
     """
-    value = _rational(expression)
-    return value if value is not None and abs(value) <= LARGEST else None
-
-
-def _rational(expression: Expression) -> Fraction | None:
     match expression:
         case Number(value):
             return Fraction(repr(value))
         case Call("negative", (argument,)):
             value = rational(argument)
             return None if value is None else -value
-        case Call("+" | "-" | "*" | "/" | "**" as operator, (left, right)):
+        case Call("+" | "-" | "*" | "/" | "**" as sign, (left, right)):
             a, b = rational(left), rational(right)
-            if a is None or b is None:
+            if a is None or b is None or (sign == "/" and b == 0):
                 return None
-            if operator == "**":
-                return _raised(a, b)
-            if operator == "/" and b == 0:
-                return None
-            return {"+": a + b, "-": a - b, "*": a * b, "/": a / (b or 1)}[operator]
+            results = {"+": a + b, "-": a - b, "*": a * b, "/": a / (b or 1)}
+            value = _raised(a, b) if sign == "**" else results[sign]
+            return value if value is not None and abs(value) <= LARGEST else None
         case _:
             return None
 
@@ -107,9 +112,9 @@ def whole_power(exponent: Expression) -> int | None:
     return int(value) if value is not None and is_whole else None
 
 
-ATOM, NEGATIVE = 9, 7
+ATOM, NEGATIVE, COMPARES = 9, 7, 4
 PRECEDENCE = {
-    "or": 1, "and": 2, "not": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4,
+    "or": 1, "and": 2, "not": 3, **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), COMPARES),
     "+": 5, "-": 5, "*": 6, "/": 6, "negative": NEGATIVE, "**": 8,
 }  # fmt: skip
 
@@ -119,29 +124,31 @@ def text_of(expression: Expression) -> str:
 
     Equal expressions have equal texts, and parsing the text gives the expression again.
     """
+
+    def operand(part: Expression, least: int) -> str:
+        """In parentheses if it binds less than `least`."""
+        binds = PRECEDENCE.get(part.function, ATOM) if isinstance(part, Call) else ATOM
+        return text_of(part) if binds >= least else f"({text_of(part)})"
+
     match expression:
         case Number(value):
             return str(int(value)) if value.is_integer() and value < 1e16 else repr(value)
         case Name(name):
             return name
-        case Call(function, arguments) if function not in PRECEDENCE:
-            return f"{function}({', '.join(map(text_of, arguments))})"
         case Call("negative", (argument,)):
-            return f"-{_operand(argument, NEGATIVE)}"
+            return f"-{operand(argument, NEGATIVE)}"
         case Call("not", (argument,)):
-            return f"not {_operand(argument, PRECEDENCE['not'])}"
+            return f"not {operand(argument, PRECEDENCE['not'])}"
         case Call("**", (base, exponent)):
-            return f"{_operand(base, ATOM)}**{_operand(exponent, NEGATIVE)}"
+            return f"{operand(base, ATOM)}**{operand(exponent, NEGATIVE)}"
         case Call("and" | "or" as function, arguments):
-            least = PRECEDENCE[function] + 1
-            return f" {function} ".join(_operand(argument, least) for argument in arguments)
-        case Call(function, (left, right)):
+            return f" {function} ".join(operand(a, PRECEDENCE[function] + 1) for a in arguments)
+        case Call(function, (left, right)) if function in PRECEDENCE:
             least = PRECEDENCE[function]
             sign = function if function in "*/" else f" {function} "
-            first = _operand(left, least + (least == PRECEDENCE["<"]))
-            return f"{first}{sign}{_operand(right, least + 1)}"
-        case _:
-            raise AssertionError(expression)
+            return f"{operand(left, least + (least == COMPARES))}{sign}{operand(right, least + 1)}"
+        case Call(function, arguments):
+            return f"{function}({', '.join(map(text_of, arguments))})"
 
 
 MAX_SHOWN = 60
@@ -151,11 +158,3 @@ def cut(expression: Expression) -> str:
     """The text of an expression as messages show it, without its end if it is long."""
     text = text_of(expression)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
-
-
-def _operand(expression: Expression, least: int) -> str:
-    """The text of an operand, in parentheses if it binds less than `least`."""
-    own = ATOM
-    if isinstance(expression, Call):
-        own = PRECEDENCE.get(expression.function, ATOM)
-    return text_of(expression) if own >= least else f"({text_of(expression)})"

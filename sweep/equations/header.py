@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
-from sweep.equations.members import PREFIX, TABLE, Writer, constants, flag, function
-from sweep.equations.motion_members import (
+from sweep.equations.code import Statements
+from sweep.equations.expressions import ONE, ZERO, Call, Expression, walk, whole_power
+from sweep.equations.functions import CALLS, derivative
+from sweep.equations.members import (
+    MOTION,
+    PREFIX,
+    TABLE,
+    Writer,
+    choice,
+    constants,
+    ends,
     event_members,
-    event_rule,
-    forget,
+    event_rules,
+    function,
     jacobian,
-    next_sample,
-    outside,
+    level_name,
     rates,
-    record,
+    sums_of,
 )
-from sweep.equations.output_members import (
-    integrals,
-    kink_rules,
-    kinks_of,
-    observables,
-    periods,
-    results,
-    sampled,
-    window,
-)
+from sweep.equations.output_kinds import KINDS
 from sweep.equations.schemes import SCHEMES
-from sweep.equations.system import PERIOD, System
+from sweep.equations.sides import Side
+from sweep.equations.system import PERIOD, Event, Rule, System
 from sweep.equations.tabulated import table_text
 
 
@@ -40,22 +41,21 @@ def header_of(
     scheme = SCHEMES[method]
     rules = [rule for rule in system.outputs if rule.name in outputs]
     writer = Writer(system, rules, traced=traced, turns=scheme.has_constant_steps)
-    outputs_member = results(writer)  # first: it fills the sums
+    outputs_member = _results(writer)  # first: it fills the sums
+    kinks = _kinks_of(writer)
     members = [
         writer.vector("initial", [state.initial for state in system.states]),
         writer.vector("scales", [state.scale for state in system.states]),
         *rates(writer),
         *(jacobian(writer) if scheme.jacobian else ()),
         *event_members(writer),
-        outside(writer),
-        next_sample(writer),
-        *integrals(writer),
-        record(writer),
-        forget(writer),
-        *periods(writer),
-        window(writer),
+        *ends(writer),
+        *_integrals(writer, kinks),
+        *_at_events(writer),
+        *_periods(writer),
+        _window(writer),
         outputs_member,
-        observables(writer),
+        _observables(writer),
     ]
     return "\n".join(
         [
@@ -66,10 +66,10 @@ def header_of(
             *(['#include "event_log.h"'] if traced else ()),
             "namespace equations {",
             "using systems::Vector;",
-            *_numbers(writer),
-            *(event_rule(writer, number) for number in range(len(writer.numbered_events))),
+            *_numbers(writer, kinks),
+            *event_rules(writer),
             "template <int k> struct KinkRule;",
-            *kink_rules(writer),
+            *(_kink_rule(writer, number, kink) for number, kink in enumerate(kinks)),
             "struct System {",
             "Parameters const& p;",
             "real mode = 0.0;",
@@ -87,16 +87,24 @@ def header_of(
             '#include "systems/motion.h"',
             '#include "method.h"',
             f"namespace {method} {{",
-            f"METHOD(systems::Motion<systems::{scheme.struct}>)",
+            f"METHOD(systems::Motion<systems::{method.capitalize()}>)",
             "}",
             "",
         ]
     )
 
 
-def _numbers(writer: Writer) -> Iterable[str]:
+@dataclass(frozen=True)
+class Kink:
+    """What changes its sign where an integrand has a kink or a jump."""
+
+    when: Expression
+    level: int = -1  # the number of the `floor` whose ends it is
+    own: int = 0  # of its lower end 1, of its upper -1
+
+
+def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
     """How many there are of everything, for the sizes of arrays."""
-    kinks = kinks_of(writer)
     counts = {
         "states": len(writer.states),
         "events": len(writer.events) if writer.system.acting else 0,
@@ -115,11 +123,10 @@ def _numbers(writer: Writer) -> Iterable[str]:
     yield from (f"constexpr int {name} = {count};" for name, count in counts.items())
     yield "struct Waves { Vector<waves> sine, cosine; };"
     yield "struct Moment { real t; Waves waves; };"
-    yield f"constexpr bool arithmetic = {flag(writer.arithmetic)};"
-    entry = any(event.at_entry for event in writer.system.events)
+    yield _flag("arithmetic", writer.arithmetic)
     kept = {rule.name: rule.keep or 1 for rule in writer.rules if rule.kind == "values"}
     yield f"constexpr int most_kept = {max(kept.values(), default=0)};"
-    yield f"constexpr bool periodic = {flag(bool(sampled(writer, PERIOD)))};"
+    yield _flag("periodic", bool(_sampled(writer, PERIOD)))
     yield "struct Samples {"
     yield from (f"    systems::Ring<{keep}> {PREFIX}{name};" for name, keep in kept.items())
     clears = [f"{PREFIX}{name}.clear();" for name in kept]
@@ -129,13 +136,17 @@ def _numbers(writer: Writer) -> Iterable[str]:
     yield function("void clear()", clears)
     yield "};"
     yield f"constexpr double start_mode = {writer.modes.index(writer.system.start_mode)}.0;"
-    yield f"constexpr bool hides_ranges = {flag(writer.sides.hide_ranges)};"
-    yield f"constexpr bool entry_events = {flag(entry)};"
+    yield _flag("hides_ranges", writer.sides.hide_ranges)
+    yield _flag("entry_events", any(event.at_entry for event in writer.system.events))
     yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
     for i, each in enumerate(writer.sums.of_events):
         if each.is_maximum:
-            yield constants("EventSum", i, {"bool maximum": "true"})
+            yield constants("EventSum", i, {"bool maximum": True})
     yield "template <int e> struct Rule;"
+
+
+def _flag(name: str, on: bool) -> str:
+    return f"constexpr bool {name} = {str(on).lower()};"
 
 
 def _constants(writer: Writer) -> Iterable[str]:
@@ -153,3 +164,155 @@ def _constants(writer: Writer) -> Iterable[str]:
     yield "HD explicit System(Parameters const& p) : p(p) {"
     yield from (f"    {line}" for line in assignments)
     yield "}"
+
+
+def _integrals(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
+    """What is integrated, whose extremes are sought, and where integrands have kinks."""
+    yield writer.numbered("integrand", writer.sums.integrands)
+    yield writer.numbered("extreme", writer.sums.extremes)
+    yield writer.numbered("extreme_rate", [writer.rate(e) for e in writer.sums.extremes], "f")
+    yield writer.numbered("kink", [kink.when for kink in kinks])
+    yield writer.numbered("kink_rate", [writer.rate(kink.when) for kink in kinks], "f")
+
+
+def _kink_rule(writer: Writer, number: int, kink: Kink) -> str:
+    """What is known about a kink when the kernel is compiled."""
+    straight = writer.sides.is_affine(kink.when)
+    fields: dict[str, str | int] = {
+        "bool straight": straight,
+        "bool ranged": not straight and writer.is_ranged(kink.when),
+        "int level": kink.level,
+        "int own": kink.own,
+    }
+    return constants("KinkRule", number, fields)
+
+
+def _kinks_of(writer: Writer) -> list[Kink]:
+    """All kinks of the model's integrands, but those of relations whose sides are held.
+
+    They are where something changes its sign, or passes a whole number.
+    """
+    sign_changes: dict[Expression, None] = {}
+    floors: dict[Expression, None] = {}
+    for part in (part for each in writer.integrands for part in walk(each)):
+        if not isinstance(part, Call):
+            continue
+        arguments, bends = part.arguments, CALLS[part.function].bends
+        if bends == "zero":
+            # Of atan2, a cut where y passes 0; of both, what happens where both pass it.
+            sign_changes.update(dict.fromkeys(arguments))
+        elif bends == "equal":
+            best, *others = arguments
+            for other in others:
+                sign_changes[Call("-", (best, other))] = None
+                best = Call(part.function, (best, other))
+        elif bends == "whole":
+            floors[arguments[0]] = None
+        elif bends == "end" or (part.function == "**" and whole_power(arguments[1]) is None):
+            # Of sqrt(x**2), where its argument touches the end of its range.
+            by_states = {name: writer.by_mode(name) for name in writer.states}
+            rate = derivative(arguments[0], {**by_states, **writer.by_time()})
+            sign_changes[rate] = None
+    kinks = [Kink(each) for each in sign_changes if writer.sides.moves(each)]
+    for number, each in enumerate(filter(writer.sides.moves, floors)):
+        held = level_name(number)
+        kinks.append(Kink(Call("-", (each, held)), number, 1))
+        kinks.append(Kink(Call("-", (each, Call("+", (held, ONE)))), number, -1))
+    return kinks
+
+
+def _at_events(writer: Writer) -> Iterable[str]:
+    """What is kept of each event from the state right before it, and what makes it NaN again.
+
+    The latter is for where it cannot be said whether the event happens.
+    """
+    kept: list[list[str]] = []
+    for event in writer.watched:
+        body = _recorded(writer, event)
+        if writer.traced and not isinstance(event, Side):  # its only lane has the event
+            number = writer.system.events.index(event)
+            body.append(f"log_event(sums.samples.logged, t, {number});")
+        kept.append(body)
+    yield choice(f"void record(Sums& sums, {MOTION}, mask here)", kept, "", "class Sums")
+    forgotten = [
+        [f"{name} = select(here, missing(), {name});" for name in sums_of(writer, event)]
+        for event in writer.watched
+    ]
+    yield choice("void forget(Sums& sums, mask here)", forgotten, "", "class Sums")
+
+
+def _recorded(writer: Writer, event: Event) -> list[str]:
+    code = writer.code()
+    sets: list[str] = []
+    for name, each in sums_of(writer, event).items():
+        value = "1.0" if each is None else code.value(each.expression)
+        new = f"{name} + {value}"
+        if each is not None and each.is_maximum:
+            new = f"functions::max({value}, {name})"
+        sets.append(f"{name} = select(here, {new}, {name});")
+    kept = _samples(writer, event.name, code)  # adds to the lines of `code`
+    return [*code.lines, *sets, *kept]
+
+
+def _periods(writer: Writer) -> Iterable[str]:
+    """The period, and the values taken at each."""
+    period = writer.once.value(writer.system.period or ONE)
+    yield function("real period() const", [f"return {period};"])
+    code = writer.code()
+    adds = _samples(writer, PERIOD, code)
+    head = f"void sample(Sums& sums, {MOTION}, mask here) const"
+    yield "template <class Sums>\n" + function(head, [*code.lines, *adds])
+
+
+def _window(writer: Writer) -> str:
+    """Start and end of the window, in the unit of time."""
+    lines = ["return {p.window_start, p.window_end};"]
+    if writer.system.period is not None:
+        period = writer.once.value(writer.system.period)
+        lines = [
+            "if constexpr (parameter_set == ParameterSet::by_cycles)",
+            f"    return {{p.start_cycle * {period}, p.end_cycle * {period}}};",
+            "else",
+            f"    {lines[0]}",
+        ]
+    return "struct Window { real start, end; };\n" + function("Window window() const", lines)
+
+
+def _results(writer: Writer) -> str:
+    """The outputs, from the sums and the last state."""
+    code = writer.code()
+    sets: list[str] = []
+    for rule in writer.rules:
+        if rule.kind == "values":
+            sets.append(f"sums.samples.{PREFIX}{rule.name}.write(out.{PREFIX}{rule.name});")
+        else:
+            result = KINDS[rule.kind].result(writer.sums, rule.expression, rule.event)
+            result = result or code.value(rule.expression or ZERO)
+            sets.append(f"out.{PREFIX}{rule.name} = {result};")
+    head = f"Outputs outputs(Sums const& sums, {MOTION}, real length) const"
+    body = ["Outputs out;", *code.lines, *sets, "return out;"]
+    return "template <class Sums>\n" + function(head, body)
+
+
+def _observables(writer: Writer) -> str:
+    """The states, the definitions and the mode, at one moment."""
+    code = writer.code()
+    values = {
+        **{name: f"y[{i}]" for i, name in enumerate(writer.states)},
+        **{each.name: code.value(each.value) for each in writer.system.definitions},
+        **({"mode": "mode"} if writer.system.mode_names else {}),
+    }
+    sets = [f"seen.{PREFIX}{name} = {value};" for name, value in values.items()]
+    head = f"Observables observables({MOTION}) const"
+    return function(head, ["Observables seen;", *code.lines, *sets, "return seen;"])
+
+
+def _sampled(writer: Writer, every: str) -> list[Rule]:
+    """The outputs that have a value at every such event or period."""
+    return [rule for rule in writer.rules if rule.kind == "values" and rule.every == every]
+
+
+def _samples(writer: Writer, every: str, code: Statements) -> list[str]:
+    """Statements that keep a value of each such output."""
+    values = {r.name: code.value(r.expression or ZERO) for r in _sampled(writer, every)}
+    return [f"sums.samples.{PREFIX}{name}.add({v}, here);" for name, v in values.items()]

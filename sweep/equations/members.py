@@ -1,17 +1,19 @@
-"""What members of `struct System` are written with: names in C++, sums over the window, shapes."""
+"""Members of `struct System` for the motion: rates and their derivatives, where they end, events.
+
+Events: when they happen, what they change and leave behind.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 
-from sweep.equations.algebra import ONE, ZERO
-from sweep.equations.code import SIGNAL, Statements, is_ranged
-from sweep.equations.derivatives import derivative, size_of
-from sweep.equations.expressions import Call, Expression, Name, names_in, walk
-from sweep.equations.output_kinds import KINDS, Sums
-from sweep.equations.sides import Sides, side_name
-from sweep.equations.system import Event, Rule, System
+from sweep.equations.code import SIGNAL, Statements
+from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, text_of, walk
+from sweep.equations.functions import derivative, is_ranged, size_of, where
+from sweep.equations.output_kinds import KINDS, EventSum, Sums
+from sweep.equations.sides import Side, Sides, side_name
+from sweep.equations.system import DIRECTIONS, Event, Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
@@ -43,21 +45,21 @@ class Writer:
         self.events = [e for e in system.events if system.acting or traced or e.name in named]
         self.definitions = {each.name: each.value for each in system.definitions}
         self.sides = Sides(system)
+        of_all_outputs = Sums(self.sides)  # so that nothing depends on which are computed
+        for rule in system.outputs:
+            KINDS[rule.kind].result(of_all_outputs, rule.expression, rule.event)
+        self.integrands = [self.sides.inlined(each) for each in of_all_outputs.integrands]
         self.sums = Sums(self.sides)
-        self.integrands = self._integrands_of_all_outputs()
         sides = self.sides.watched
-        self.numbered_events: list[Event] = (
+        self.watched: list[Event] = (
             [*self.events, *sides] if system.acting else [*sides, *self.events]
         )
         self.states = [state.name for state in system.states]
-        self.modes = [mode.name for mode in system.modes]
+        self.modes = list(system.modes)
         constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
         self.once = Statements({**constants, "pi": "pi"}, self.definitions, "c")
-        unvarying = {*constants, "pi"}
-        for name, value in self.definitions.items():  # each follows those that it uses
-            if names_in(value).keys() <= unvarying:
-                unvarying.add(name)
-        self._constants = frozenset(unvarying)
+        parts = [part for each in self.integrands for part in walk(each)]
+        floors = sum(isinstance(part, Call) and part.function == "floor" for part in parts)
         self._spelling = {
             **constants,
             "pi": "pi",
@@ -66,7 +68,7 @@ class Writer:
             **{RATE + name: f"f[{i}]" for i, name in enumerate(self.states)},
             **{SIZE + name: f"sizes[{i}]" for i, name in enumerate(self.states)},
             **{side_name(k).name: f"side[{k}]" for k in range(len(self.sides))},
-            **{level_name(k).name: f"level[{k}]" for k in range(self._floors())},
+            **{level_name(k).name: f"level[{k}]" for k in range(floors)},
             **{s.name: f"{SIGNAL}_at<{TABLE}{s.name}>(t)" for s in system.signals},
             **{RATE + s.name: f"{SIGNAL}_slope<{TABLE}{s.name}>(t)" for s in system.signals},
             **{name: f"(mode == {k}.0)" for k, name in enumerate(self.modes)},
@@ -74,7 +76,7 @@ class Writer:
 
     def code(self, phases: list[Expression] | None = None) -> Statements:
         """Statements inside a member of System; it adds the phases of waves that turn evenly."""
-        return Statements(self._spelling, self.definitions, "x", self.once, self._constants, phases)
+        return Statements(self._spelling, self.definitions, "x", self.once, phases)
 
     def vector(
         self,
@@ -108,20 +110,16 @@ class Writer:
 
     def is_ranged(self, *expressions: Expression) -> bool:
         """Whether an argument in them may leave its function's range."""
-        return any(is_ranged(each, self.definitions) for each in expressions)
+        return any(is_ranged(self.sides.inlined(each)) for each in expressions)
 
     def by_mode(self, state: str, *, held: bool = True) -> Expression:
         """The derivative of a state in whatever mode holds; with the sides that are `held`."""
-        derivatives = {mode.name: mode.derivatives for mode in self.system.modes}
-        if held:
-            derivatives = self.sides.derivatives
+        rates = self.sides.derivatives if held else self.system.modes
         *others, last = self.modes
-        expression = derivatives[last][state]
+        rate = rates[last][state]
         for mode in reversed(others):
-            here = derivatives[mode][state]
-            if here != expression:
-                expression = Call("where", (Name(mode), here, expression))
-        return expression
+            rate = where(Name(mode), rates[mode][state], rate)
+        return rate
 
     def rate(self, expression: Expression) -> Expression:
         """The rate of change along the motion."""
@@ -144,25 +142,6 @@ class Writer:
         size = size_of(self.sides.inlined(expression), {**sizes, **others, "t": ONE})
         return size if not self.sides.moves(size) else ONE
 
-    def _floors(self) -> int:
-        parts = chain.from_iterable(walk(self.sides.inlined(each)) for each in self.integrands)
-        return sum(isinstance(part, Call) and part.function == "floor" for part in parts)
-
-    def _integrands_of_all_outputs(self) -> list[Expression]:
-        """Those of any output of the model, so that nothing depends on which are computed."""
-        sums = Sums(self.sides)
-        for rule in self.system.outputs:
-            result_of(rule, sums)
-        return sums.integrands
-
-
-def result_of(rule: Rule, sums: Sums) -> str | None:
-    """The C++ of an output that follows from sums; None if it follows from states alone."""
-    kind, expression = KINDS[rule.kind], rule.expression or ZERO
-    if kind.at_event and rule.event:
-        return kind.at_event(sums, rule.event, expression)
-    return kind.in_window(sums, expression) if kind.in_window else None
-
 
 def choice(head: str, bodies: Iterable[Sequence[str]], otherwise: str, more: str = "") -> str:
     """A member template with one body for each number, where it is not empty."""
@@ -183,11 +162,155 @@ def function(head: str, lines: Iterable[str]) -> str:
 
 
 def constants(struct: str, number: int, fields: Mapping[str, str | int]) -> str:
-    """The specialization of a struct for a number, with constants."""
-    body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
+    """The specialization of a struct for a number, with constants; those of bool as in C++."""
+    texts = {name: str(value).lower() for name, value in fields.items()}
+    body = " ".join(f"static constexpr {name} = {text};" for name, text in texts.items())
     return f"template <> struct {struct}<{number}> {{ {body} }};"
 
 
-def flag(on: bool) -> str:
-    """The C++ of a bool."""
-    return str(on).lower()
+def rates(writer: Writer) -> Iterable[str]:
+    """The derivatives of the states in whatever mode holds, by time or by a moment's waves."""
+    rates = [writer.by_mode(name) for name in writer.states]
+    yield writer.vector("rates", rates, MOTION)
+    if writer.turns:
+        code = writer.code(writer.phases)
+        code.lines.append("real t = now.t;")
+        moment = "Moment const& now, Vector<states> const& y"
+        yield writer.vector("rates", rates, moment, code=code)
+        writer.arithmetic = not any("functions::" in line for line in code.lines)
+    slopes = [derivative(writer.sides.inlined(phase), {"t": ONE}) for phase in writer.phases]
+    turned = [Call("*", (slope, Name("t"))) for slope in slopes]
+    yield writer.vector("phases", writer.phases, "real t", size="waves")
+    yield writer.vector("turns_in", turned, "real t", size="waves")
+
+
+def jacobian(writer: Writer) -> Iterable[str]:
+    """The partial derivatives of the rates by the states, and by time."""
+    rates = [writer.sides.inlined(writer.by_mode(name)) for name in writer.states]
+    code = writer.code()
+    sets = [
+        f"rows[{i}][{j}] = {code.value(derivative(rate, {name: ONE}))};"
+        for i, rate in enumerate(rates)
+        for j, name in enumerate(writer.states)
+    ]
+    head = f"void jacobian({MOTION}, Vector<states>* rows) const"
+    yield function(head, [*code.lines, *sets])
+    by_time = [derivative(rate, writer.by_time()) for rate in rates]
+    yield writer.vector("rates_by_time", by_time, MOTION)
+
+
+def ends(writer: Writer) -> Iterable[str]:
+    """Where an argument has left its function's range, and when a signal has its next sample."""
+    code = writer.code()
+    for state in writer.system.states:
+        code.outside(writer.by_mode(state.name, held=False))
+        code.outside(state.scale)
+    for event in writer.system.events:
+        if event.acts:
+            code.outside(event.when)
+    tables = [f"{TABLE}{signal.name}" for signal in writer.system.signals]
+    gone = [f"outside = outside | functions::outside_signal<{each}>(t);" for each in tables]
+    lines = ["mask outside = false;", *gone, *code.lines, "return outside;"]
+    yield function(f"mask outside({MOTION}) const", lines)
+    nexts = [f"next = least(next, functions::sample_after<{each}>(t));" for each in tables]
+    lines = [f"real next = {sys.float_info.max!r};", *nexts, "return next;"]
+    yield function("real next_sample(real t) const", lines)
+
+
+def event_rules(writer: Writer) -> Iterable[str]:
+    """What is known about each event when the kernel is compiled."""
+    signless = [
+        None if isinstance(each, Side) else _without_sign(writer.sides.inlined(each.when))
+        for each in writer.watched
+    ]
+    for number, event in enumerate(writer.watched):
+        side = event if isinstance(event, Side) else None
+        later = range(number + 1, len(signless))
+        same = [] if side else [i for i in later if signless[i] == signless[number]]
+        fields: dict[str, str | int] = {
+            "int direction": DIRECTIONS[event.direction],
+            "int then": -1 if event.then is None else writer.modes.index(event.then),
+            "int stop_after": event.stop_after or 0,
+            "bool acts": event.acts,
+            "bool at_entry": event.at_entry,
+            "bool conditional": event.condition is not None,
+            "bool sets": bool(event.sets),
+            "bool straight": writer.sides.is_affine(event.when),
+            "bool smooth": writer.sides.is_smooth(event.when),
+            "bool ranged": writer.is_ranged(event.when),
+            "bool ranged_action": writer.is_ranged(*_action(event)),
+            "int next_same": same[0] if same else -1,
+            "int side": side.number if side else -1,
+            "int own": side.own if side else 0,
+        }
+        yield constants("Rule", number, fields)
+
+
+def _without_sign(expression: Expression) -> str:
+    """One text for an expression and its negative: -a and a, a - b, b - a and -(a - b)."""
+    match expression:
+        case Call("negative", (inner,)):
+            return _without_sign(inner)
+        case Call("-", (a, b)):
+            return min(text_of(expression), text_of(Call("-", (b, a))))
+        case _:
+            return text_of(expression)
+
+
+def event_members(writer: Writer) -> Iterable[str]:
+    """The expressions of what is watched, their rates, modes, conditions and `set`."""
+    whens = [each.when for each in writer.watched]
+    yield writer.numbered("when", whens)
+    rates = [writer.rate(each) for each in whens]
+    yield writer.numbered("when_rate", rates, "f")
+    yield writer.numbered("when_size", [writer.size(each) for each in whens])
+    scales = [writer.returned(writer.typical_size(each)) for each in whens]
+    yield choice("real when_scale()", scales, "return 1.0;")
+    yield writer.numbered("when_rate_size", [*map(writer.size, rates)], "f", "sizes")
+    sizes = [writer.size(writer.by_mode(name)) for name in writer.states]
+    yield writer.vector("rate_sizes", sizes, MOTION)
+    modes = [[f"(mode == {writer.modes.index(m)}.0)" for m in e.modes] for e in writer.watched]
+    active = [[f"return {' | '.join(each) or 'true'};"] for each in modes]
+    yield choice("mask active()", active, "return true;")
+    conditions = [writer.returned(event.condition) for event in writer.watched]
+    yield choice(f"mask condition({MOTION})", conditions, "return true;")
+    ranges = [_outside_action(writer, event) for event in writer.watched]
+    yield choice(f"mask outside_action({MOTION})", ranges, "return false;")
+    after = [_after(writer, event) for event in writer.watched]
+    yield choice(f"Vector<states> after({MOTION})", after, "return y;")
+
+
+def _action(event: Event) -> list[Expression]:
+    """What is computed where its expression crosses zero: the condition, and `set` if it holds."""
+    sets = list(event.sets.values())
+    if event.condition is None:
+        return sets
+    return [event.condition, *(Call("where", (event.condition, each, ZERO)) for each in sets)]
+
+
+def _outside_action(writer: Writer, event: Event) -> list[str]:
+    """Where an argument of its action leaves its range."""
+    code, action = writer.code(), _action(event)
+    if not writer.is_ranged(*action):
+        return []
+    for each in action:
+        code.outside(each)
+    return ["mask outside = false;", *code.lines, "return outside;"]
+
+
+def _after(writer: Writer, event: Event) -> list[str]:
+    """The states right after the event, all from those right before."""
+    code = writer.code()
+    values = {name: code.value(value) for name, value in event.sets.items()}
+    sets = [f"next[{writer.states.index(name)}] = {value};" for name, value in values.items()]
+    return [*code.lines, "auto next = y;", *sets, "return next;"] if sets else []
+
+
+def sums_of(writer: Writer, event: Event) -> dict[str, EventSum | None]:
+    """What is summed of the event; None: how often it happens."""
+    counts = enumerate(writer.sums.counts)
+    sums = enumerate(writer.sums.of_events)
+    return {
+        **{f"sums.count[{i}]": None for i, name in counts if name == event.name},
+        **{f"sums.of_events[{i}]": each for i, each in sums if each.event == event.name},
+    }

@@ -1,26 +1,23 @@
-"""A model from a file as a table, like those of the shipped models."""
+"""A model from a file as a table, like those of the shipped models, and when its motion ends."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from sweep.equations.code import REVISION
+from sweep.equations.derived import inputs, value_of
+from sweep.equations.expressions import text_of
 from sweep.equations.members import PREFIX
 from sweep.equations.schemes import SCHEMES, Scheme
 from sweep.equations.sides import Sides
-from sweep.equations.system import Rule, System
+from sweep.equations.system import PERIOD, System
 from sweep.equations.system_file import system_of_text
-from sweep.spec import (
-    Method,
-    Model,
-    Observable,
-    Output,
-    Parameter,
-    sentences,
-)
-from sweep.windows import IN_CYCLES, IN_TIME, RELATIONS
+from sweep.errors import FaultError
+from sweep.spec import Method, Model, Observable, Output, Parameter, sentences
+from sweep.windows import IN_CYCLES, IN_TIME, RELATIONS, end_in_time
 
 WINDOW = IN_TIME.parameter_set(
     "by_time",
@@ -41,6 +38,7 @@ CYCLES = IN_CYCLES.parameter_set(
     default_start=0.0,
 )
 
+LEAST_CHUNK = 48  # whole packs of 2 and of 3 vectors, of up to 8 points each
 PACKED_STATES = 4  # at most: with more, several vectors of points do not fit the registers
 PACKED_VALUES = 1024  # kept at most: with more, they would not fit a thread's stack
 
@@ -67,6 +65,7 @@ def model_of(system: System) -> Model:
     """The table of a model from a file."""
     unit = system.time_unit
     sets = (WINDOW, CYCLES) if system.period is not None else (WINDOW,)
+    modes = Observable(name="mode", unit="1", long_name="mode", flags=system.mode_names)
     return Model(
         name=system.name,
         title=system.title,
@@ -75,7 +74,17 @@ def model_of(system: System) -> Model:
         parameter_sets=tuple(
             replace(each, parameters=_in_unit(each.parameters, unit)) for each in sets
         ),
-        outputs=tuple(map(_output, system.outputs)),
+        outputs=tuple(
+            Output(
+                name=rule.name,
+                unit=rule.unit,
+                long_name=rule.meaning,
+                kind="count" if rule.kind == "count" else "real",
+                optional=True,  # a quotient may be 0/0, an event may not happen
+                values=rule.keep or 0,
+            )
+            for rule in system.outputs
+        ),
         methods=tuple(
             _method(scheme, system)
             for scheme in SCHEMES.values()
@@ -83,7 +92,13 @@ def model_of(system: System) -> Model:
         ),
         relations=RELATIONS,
         sentences=SENTENCES,
-        observables=_observables(system),
+        observables=(
+            *(
+                Observable(name=each.name, unit=each.unit, long_name=each.meaning)
+                for each in (*system.states, *system.definitions)
+            ),
+            *((modes,) if system.mode_names else ()),
+        ),
         clock=Observable(name="time", unit=unit, long_name="time"),
         prefix=PREFIX,
         text=system.text,
@@ -95,17 +110,6 @@ def _in_unit(parameters: tuple[Parameter, ...], unit: str) -> tuple[Parameter, .
     return tuple(replace(each, unit=unit) if each.unit == "s" else each for each in parameters)
 
 
-def _output(rule: Rule) -> Output:
-    return Output(
-        name=rule.name,
-        unit=rule.unit,
-        long_name=rule.meaning,
-        kind="count" if rule.kind == "count" else "real",
-        optional=True,  # a quotient may be 0/0, an event may not happen
-        values=rule.keep or 0,
-    )
-
-
 def _method(scheme: Scheme, system: System) -> Method:
     return Method(
         name=scheme.name,
@@ -113,7 +117,7 @@ def _method(scheme: Scheme, system: System) -> Method:
         summary=scheme.summary,
         parameters=_in_unit(scheme.controls, system.time_unit),
         registers=scheme.registers[len(Sides(system)) > 0] if scheme.registers else None,
-        least_chunk=scheme.least_chunk,
+        least_chunk=LEAST_CHUNK,
         traced=True,
     )
 
@@ -126,11 +130,37 @@ def pack_of(method: str, system: System, outputs: Collection[str]) -> int:
     return SCHEMES[method].packs[system.acting or named or len(Sides(system)) > 0]
 
 
-def _observables(system: System) -> tuple[Observable, ...]:
-    """States and definitions, then the mode."""
-    named = (*system.states, *system.definitions)
-    modes = Observable(name="mode", unit="1", long_name="mode", flags=system.mode_names)
-    return (
-        *(Observable(name=o.name, unit=o.unit, long_name=o.meaning) for o in named),
-        *((modes,) if system.mode_names else ()),
-    )
+# When the motion ends, as far as its parameters tell before it is computed. Values are numbers, or
+# arrays of one value for each point.
+
+
+def causes_in_window(system: System, values: Mapping[str, Any]) -> dict[str, Any]:
+    """By sentence, where the period or the end of a signal takes a point outside validity."""
+    causes: dict[str, Any] = {}
+    period = _period(system, values)
+    counts = IN_CYCLES.end in values or any(rule.every == PERIOD for rule in system.outputs)
+    if period is not None and counts:
+        causes["the period has to be above 0"] = ~(period > 0)
+    for name, last, end in signal_ends(system, values):
+        causes[f"{name} ends at {last!r} {system.time_unit}, before the motion"] = end > last
+    return causes
+
+
+def signal_ends(system: System, values: Mapping[str, Any]) -> Iterator[tuple[str, float, Any]]:
+    """Each signal, its last sample and the end of the motion, if no event may end that before."""
+    end = end_in_time(values, _period(system, values))
+    if end is None or any(event.stop_after for event in system.events):
+        return
+    for signal in system.signals:
+        yield signal.name, signal.table.times[-1], end
+
+
+def _period(system: System, values: Mapping[str, Any]) -> Any:
+    """The period; None without one, or if it has an input or a function whose value is unknown."""
+    if system.period is None:
+        return None
+    text = text_of(system.period)
+    try:
+        return value_of(text, values) if values.keys() >= {*inputs(text)} else None
+    except FaultError:
+        return None

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from sweep.equations.algebra import ONE, ZERO, negative
-from sweep.equations.expressions import Call, Expression
-from sweep.equations.functions import Kind
+from sweep.equations.expressions import ONE, ZERO, Call, Expression
+from sweep.equations.functions import Kind, negative
 from sweep.equations.sides import Sides
 
 Item = TypeVar("Item")
@@ -67,18 +66,16 @@ class OutputKind:
     in_window: Callable[[Sums, Expression], str] | None = None  # the C++
     at_event: Callable[[Sums, str, Expression], str] | None = None  # the C++
 
-
-def _rms(sums: Sums, expression: Expression) -> str:
-    return f"sqrt({sums.integral(Call('*', (expression, expression)))} / length)"
+    def result(self, sums: Sums, expression: Expression | None, event: str | None) -> str | None:
+        """The C++ of an output that follows from sums; None if it follows from states alone."""
+        if self.at_event and event:
+            return self.at_event(sums, event, expression or ZERO)
+        return self.in_window(sums, expression or ZERO) if self.in_window else None
 
 
 def _share(sums: Sums, condition: Expression) -> str:
     part = sums.integral(Call("where", (condition, ONE, ZERO)))
     return f"functions::min({part} / length, 1.0)"  # lengths of steps are rounded
-
-
-def _mean_at(sums: Sums, event: str, expression: Expression) -> str:
-    return f"{sums.at_events(event, expression)} / {sums.count(event)}"
 
 
 def _maximum_at(sums: Sums, event: str, expression: Expression) -> str:
@@ -88,12 +85,15 @@ def _maximum_at(sums: Sums, event: str, expression: Expression) -> str:
 
 KINDS: Mapping[str, OutputKind] = {
     "mean": OutputKind(
-        in_window=lambda sums, each: f"{sums.integral(each)} / length", at_event=_mean_at
+        in_window=lambda sums, each: f"{sums.integral(each)} / length",
+        at_event=lambda sums, event, each: f"{sums.at_events(event, each)} / {sums.count(event)}",
     ),
     "integral": OutputKind(in_window=Sums.integral, per_time=True),
     "minimum": OutputKind(in_window=lambda sums, each: f"-{sums.maximum(negative(each))}"),
     "maximum": OutputKind(in_window=Sums.maximum, at_event=_maximum_at),
-    "rms": OutputKind(in_window=_rms),
+    "rms": OutputKind(
+        in_window=lambda sums, each: f"sqrt({sums.integral(Call('*', (each, each)))} / length)"
+    ),
     "final": OutputKind(),  # the last value
     "share": OutputKind(of="condition", has_unit=False, in_window=_share),
     "count": OutputKind(of=None, has_unit=False, at_event=lambda sums, event, _: sums.count(event)),

@@ -11,7 +11,7 @@ from sweep.equations.expressions import Call, Expression, Name, Number
 from sweep.equations.functions import FUNCTIONS, Function
 from sweep.errors import FaultError
 from sweep.reader import finite
-from sweep.wording import nearest, written
+from sweep.wording import SYNONYMS, nearest, written
 
 MAX_LENGTH = 2000  # characters of an expression
 MAX_PARENTHESES = 50  # nested
@@ -199,8 +199,7 @@ def _check_call(
     name: str, count: int, functions: Mapping[str, Function], text: str, column: int
 ) -> None:
     if name not in functions:
-        elsewhere = {other: own for own, row in functions.items() for other in row.elsewhere}
-        known = elsewhere.get(name, name.lower())
+        known = SYNONYMS.get(name, name.lower())
         cure = f"to multiply, write {name[:20]}*(...); {nearest(name[:64], functions)}"
         cure = f"write {known}(...)" if known in functions else cure
         raise _error(text, column, f"{written(name)} is not a function", cure)

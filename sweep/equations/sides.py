@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sweep.equations.algebra import ONE, ZERO, negative, times
-from sweep.equations.code import Linear, is_ranged
 from sweep.equations.expressions import (
+    ONE,
+    ZERO,
     Call,
     Expression,
     Name,
+    inlined,
     names_in,
     rational,
     walk,
 )
-from sweep.equations.functions import CALLS, COMPARISONS
+from sweep.equations.functions import CALLS, COMPARISONS, is_linear, is_ranged, negative, times
 from sweep.equations.system import Event, System
 
 SIDE = "side "  # of the names of held numbers, in expressions
@@ -44,18 +45,21 @@ class Sides:
 
     def __init__(self, system: System) -> None:
         self._definitions = {each.name: each.value for each in system.definitions}
-        self._moving = moving_names(system)
+        # The names whose values change between events, and whether they are time or a state. States
+        # whose derivative is 0 in every mode are not among them.
+        self._moving = {"t": True, **{signal.name: False for signal in system.signals}}
+        for state in system.states:
+            if any(rational(m.get(state.name, ONE)) != 0 for m in system.modes.values()):
+                self._moving[state.name] = True
         # What is held, in the order of its numbers: "sign" or "floor" of an expression, and the
         # modes in whose derivatives it is.
         self._held_in: dict[tuple[str, Expression], dict[str, None]] = {}
-        self._all_modes = [mode.name for mode in system.modes]
+        self._all_modes = list(system.modes)
         self._mode: str | None = None  # whose derivatives are read; None: nothing is added
         self.derivatives: dict[str, Mapping[str, Expression]] = {}
-        for mode in system.modes:
-            self._mode = mode.name
-            self.derivatives[mode.name] = {
-                state: self._with_sides(value) for state, value in mode.derivatives.items()
-            }
+        for self._mode, rates in system.modes.items():
+            held = {state: self._with_sides(rate) for state, rate in rates.items()}
+            self.derivatives[self._mode] = held
         self._mode = None
 
     @property
@@ -63,7 +67,7 @@ class Sides:
         """Whether an argument may leave its function's range without making a derivative NaN."""
         rates = [rate for mode in self.derivatives.values() for rate in mode.values()]
         held = [*filter(_has_side, rates), *(expression for _, expression in self._held_in)]
-        return any(is_ranged(each, self._definitions) for each in held)
+        return any(is_ranged(self.inlined(each)) for each in held)
 
     def __len__(self) -> int:
         return len(self._held_in)
@@ -96,23 +100,16 @@ class Sides:
 
     def inlined(self, expression: Expression) -> Expression:
         """The expression without definitions."""
-        match expression:
-            case Name(name) if name in self._definitions:
-                return self.inlined(self._definitions[name])
-            case Call(function, arguments):
-                return Call(function, tuple(self.inlined(each) for each in arguments))
-            case _:
-                return expression
+        return inlined(expression, self._definitions)
 
     def is_affine(self, expression: Expression) -> bool:
         """Whether it is affine in states and time while modes and sides stay."""
-        rule = Linear(
-            self._definitions,
-            lambda each: not self.moves(each),
+        return is_linear(
+            self.inlined(expression),
+            lambda part: not self.moves(part),
             lambda name: self._moving[name],
             chooses=True,
         )
-        return rule.holds(expression)
 
     def is_smooth(self, expression: Expression) -> bool:
         """Whether it is a smooth function of the states alone, whose errors step control bounds."""
@@ -124,11 +121,7 @@ class Sides:
 
     def moves(self, expression: Expression) -> bool:
         """Whether it changes between events."""
-        return any(
-            name in self._moving
-            or (name in self._definitions and self.moves(self._definitions[name]))
-            for name in names_in(expression)
-        )
+        return not self._moving.keys().isdisjoint(names_in(self.inlined(expression)))
 
     def _with_sides(self, expression: Expression) -> Expression:
         held = self._held(self.inlined(expression), guarded=False)
@@ -145,32 +138,28 @@ class Sides:
             a, b = (self._held(each, guarded=within) for each in part.arguments[1:])
             return Call("where", (condition, a, b))
         arguments = tuple(self._held(each, guarded=guarded) for each in part.arguments)
-        whole = Call(function, arguments)
+        side: Expression | None = None
         if function in COMPARISONS:
-            side = self._side_of(_difference(*arguments))
-            return whole if side is None else Call(function, (side, ZERO))
-        if function in ("abs", "sign"):
-            side = self._side_of(arguments[0])
-            if side is None:
-                return whole
-            return side if function == "sign" else Call("*", (side, arguments[0]))
-        if function in ("min", "max"):
-            return self._extreme(function, arguments)
-        if function == "floor":
-            number = self._number("floor", arguments[0])
-            return whole if number is None else side_name(number)
-        return self._clipped(whole, guarded=guarded)
-
-    def _extreme(self, function: str, arguments: tuple[Expression, ...]) -> Expression:
-        best, *others = arguments
-        for other in others:
-            side = self._side_of(_difference(best, other))
-            if side is None:
-                best = Call(function, (best, other))
-            else:
-                first = Call("<=" if function == "min" else ">=", (side, ZERO))
-                best = Call("where", (first, best, other))
-        return best
+            if side := self._side_of(_difference(*arguments)):
+                return Call(function, (side, ZERO))
+        elif function in ("abs", "sign"):
+            if side := self._side_of(arguments[0]):
+                return side if function == "sign" else Call("*", (side, arguments[0]))
+        elif function in ("min", "max"):
+            best, *others = arguments
+            for other in others:
+                if side := self._side_of(_difference(best, other)):
+                    first = Call("<=" if function == "min" else ">=", (side, ZERO))
+                    best = Call("where", (first, best, other))
+                else:
+                    best = Call(function, (best, other))
+            return best
+        elif function == "floor":
+            if side := self._number("floor", arguments[0]):
+                return side
+        else:
+            return self._clipped(function, arguments, guarded=guarded)
+        return Call(function, arguments)
 
     def _side_of(self, expression: Expression) -> Expression | None:
         """The held sign of an expression; None if it is not held."""
@@ -193,44 +182,34 @@ class Sides:
                 side = self._side_of(Call("-", (b, a)))
                 return None if side is None else negative(side)
             case _:
-                number = self._number("sign", expression)
-                return None if number is None else side_name(number)
+                return self._number("sign", expression)
 
-    def _number(self, kind: str, expression: Expression) -> int | None:
-        """The number that is held for an expression; None if none is."""
+    def _number(self, kind: str, expression: Expression) -> Name | None:
+        """The name of the number that is held for an expression; None if none is."""
         if not self.moves(expression):
             return None
         key = (kind, expression)
-        if self._mode is None and is_ranged(expression, self._definitions):
+        if self._mode is None and is_ranged(expression):
             return None  # what is missing there, a held side would hide
         if self._mode is not None:
             self._held_in.setdefault(key, {})[self._mode] = None
-        return list(self._held_in).index(key) if key in self._held_in else None
+        return side_name(list(self._held_in).index(key)) if key in self._held_in else None
 
-    def _clipped(self, call: Call, *, guarded: bool) -> Expression:
+    def _clipped(
+        self, function: str, arguments: tuple[Expression, ...], *, guarded: bool
+    ) -> Expression:
         """A call whose argument stays in its function's range where a trial passes its guard."""
-        function, (first, *others) = call.function, call.arguments
+        first, *others = arguments
         limits = CALLS[function].limits
-        if function == "**" and not _is_whole(others[0]):
-            limits = (ZERO, None)
-        if limits == (None, None) or not (guarded or _has_side(first)):
-            return call
-        for extreme, limit in zip(("max", "min"), limits, strict=True):
-            if limit is not None:
-                first = Call(extreme, (first, limit))
+        if function == "**":
+            exponent = rational(others[0])
+            is_whole = exponent is not None and exponent.denominator == 1
+            limits = (None, None) if is_whole else (ZERO, None)
+        if guarded or _has_side(first):
+            for extreme, limit in zip(("max", "min"), limits, strict=True):
+                if limit is not None:
+                    first = Call(extreme, (first, limit))
         return Call(function, (first, *others))
-
-
-def moving_names(system: System) -> dict[str, bool]:
-    """The names whose values change between events, and whether they are time or a state.
-
-    States whose derivative is 0 in every mode are not among them.
-    """
-    names = {"t": True, **{signal.name: False for signal in system.signals}}
-    for state in system.states:
-        if any(rational(m.derivatives.get(state.name, ONE)) != 0 for m in system.modes):
-            names[state.name] = True
-    return names
 
 
 def side_name(number: int) -> Name:
@@ -245,9 +224,4 @@ def _has_side(expression: Expression) -> bool:
 def _difference(a: Expression, b: Expression) -> Expression:
     if rational(b) == 0:
         return a
-    return negative(a=b) if rational(a) == 0 else Call("-", (a, b))
-
-
-def _is_whole(exponent: Expression) -> bool:
-    value = rational(exponent)
-    return value is not None and value.denominator == 1
+    return negative(b) if rational(a) == 0 else Call("-", (a, b))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import Literal, cast
 
-from sweep.equations.expressions import Expression
+from sweep.equations.expressions import Call, Expression, Name, Number, text_of
 from sweep.equations.functions import Kind
 from sweep.request import TimeSeries
 from sweep.spec import Parameter
+from sweep.toml_text import assignments
 
 FORMAT = 1  # of the files that this version reads
 PERIOD = "period"  # what `every` says for values at whole periods
 
 Scope = Literal["constant", "motion"]  # of parameters and pi alone, or of all names
 Direction = Literal["rising", "falling", "both"]
+DIRECTIONS: Mapping[Direction, int] = {"rising": 1, "falling": -1, "both": 0}  # of the change
 
 
 @dataclass(frozen=True)
@@ -59,14 +63,6 @@ class Signal:
     table: TimeSeries
     unit: str
     meaning: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mode:
-    """The derivative of every state with respect to time, in the order of the states."""
-
-    name: str  # "" in a model without modes, which has one
-    derivatives: Mapping[str, Expression]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +121,7 @@ class Test:
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """A model from a file, checked. Equal systems have equal texts."""
+    """A model from a file, checked; `text` is its identity."""
 
     name: str
     title: str
@@ -135,19 +131,28 @@ class System:
     parameters: tuple[Parameter, ...]
     states: tuple[State, ...]
     definitions: tuple[Definition, ...]  # each after those that it uses
-    modes: tuple[Mode, ...]
+    modes: Mapping[str, Mapping[str, Expression]]  # rates of all states; if there is one mode: ""
     start_mode: str
     events: tuple[Event, ...]
     outputs: tuple[Rule, ...]
     signals: tuple[Signal, ...] = ()
     tests: tuple[Test, ...] = field(default=(), compare=False)  # no part of the model's identity
     lines: tuple[Line, ...] = field(default=(), compare=False, repr=False)  # all its expressions
-    text: str = field(default="", compare=False)  # canonical: all that a result depends on
+
+    @cached_property
+    def text(self) -> str:
+        """The canonical text: TOML, one line for each entry, which `system_of_text` reads.
+
+        Files that differ in comments, white space, default values written or left out, parentheses
+        or the order of keys within an entry have the same text. It holds all that a bit of a result
+        or an attribute in a store depends on; tests are not part of it.
+        """
+        return "".join(f"{line}\n" for line in _lines(self))
 
     @property
     def mode_names(self) -> tuple[str, ...]:
         """The names that are conditions in expressions; none in a model without modes."""
-        return tuple(mode.name for mode in self.modes if mode.name)
+        return tuple(filter(None, self.modes))
 
     @property
     def acting(self) -> bool:
@@ -178,3 +183,70 @@ class System:
             yield output.name, "an output", f"outputs.{output.name}", output.unit
             if output.keep is not None:
                 yield f"{output.name}_index", "an output", f"outputs.{output.name}", None
+
+
+KEYS = {"modes": "in", "condition": "if", "sets": "set"}  # of events, where files name them so
+OMITTED: tuple[object, ...] = (None, (), {}, math.inf, -math.inf)
+PARAMETER_KEYS = (
+    *("unit", "minimum", "maximum", "open_minimum", "open_maximum", "whole"),
+    *("default", "symbol", "meaning"),
+)
+
+
+def _lines(system: System) -> Iterator[str]:
+    top = {key: getattr(system, key) for key in ("name", "title", "source", "period", "time_unit")}
+    start_mode = system.start_mode or None
+    yield from _assignments({"format": FORMAT, **top, "start_mode": start_mode})
+    for key in ("parameters", "states", "definitions", "signals"):
+        if entries := {each.name: _entry(each) for each in getattr(system, key)}:
+            yield f"[{key}]"
+            yield from _assignments(entries)
+    for mode, rates in system.modes.items():
+        yield f"[modes.{mode}]" if mode else "[derivatives]"
+        yield from _assignments(rates)
+    for event in system.events:
+        yield "[[events]]"
+        yield from _assignments({"name": event.name, **_entry(event)})
+    yield "[outputs]"
+    yield from _assignments({rule.name: _rule(rule) for rule in system.outputs})
+
+
+def _assignments(table: Mapping[str, object]) -> Iterator[str]:
+    return assignments({key: _value(value) for key, value in table.items()})
+
+
+def _value(value: object) -> object:
+    """The value with expressions as texts."""
+    match value:
+        case Number() | Name() | Call():
+            return text_of(value)
+        case Mapping():
+            entries = cast("Mapping[str, object]", value)
+            return {key: _value(entry) for key, entry in entries.items()}
+        case _:
+            return value
+
+
+def _entry(entry: Parameter | State | Definition | Signal | Event) -> Mapping[str, object]:
+    """What an entry has but its name: no flags that are off, and no bounds that are infinite."""
+    values = vars(entry)
+    if isinstance(entry, Parameter):
+        values = {key: values[key] for key in PARAMETER_KEYS}
+    elif isinstance(entry, Signal):
+        values = vars(entry.table) | values
+    return {
+        KEYS.get(key, key): value
+        for key, value in values.items()
+        if key not in ("name", "table") and value is not False and value not in OMITTED
+    }
+
+
+def _rule(rule: Rule) -> Mapping[str, object]:
+    return {
+        "at": None if rule.kind in ("count", "values") else rule.event,
+        rule.kind: rule.expression or rule.event,
+        "every": rule.every,
+        "keep": rule.keep,
+        "unit": rule.unit,
+        "meaning": rule.meaning,
+    }

@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import cast
 
-from sweep.equations.canonical import canonical_text
-from sweep.equations.checks import faults_across, in_order
+from sweep.equations.checks import MAX_KEPT, faults_across, in_order, unit_faults
 from sweep.equations.entries import (
+    EVENT,
+    MODE,
+    ModelFaults,
+    ModelTable,
     definition,
     event,
-    mode_at,
+    is_allowed,
     modes_in,
+    name_fault,
+    name_fault_in_sweeps,
     parameter,
     signal,
     state,
 )
-from sweep.equations.line_units import unit_faults
-from sweep.equations.names import name_fault, name_fault_in_sweeps
-from sweep.equations.rules import rule, test
-from sweep.equations.system import FORMAT, System
-from sweep.equations.tables import MAX_FAULTS, Lines, ModelTable
+from sweep.equations.output_kinds import AT_EVENTS, KINDS
+from sweep.equations.schemes import CONTROLS
+from sweep.equations.system import FORMAT, PERIOD, Rule, System, Test
 from sweep.errors import ConfigError, Fault
-from sweep.reader import Faults, TooManyFaultsError
-from sweep.wording import written
+from sweep.reader import TooManyFaultsError, finite_numbers
+from sweep.spec import Parameter, Status
+from sweep.windows import IN_CYCLES, IN_TIME
+from sweep.wording import listed, written
 
 TIME_UNITS = ("s", "1")
+MAX_FAULTS = 100  # after which reading ends
 MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 32, 128, 16
 MAX_EVENTS, MAX_OUTPUTS, MAX_TESTS = 64, 64, 1000
+MAX_KEPT_IN_STORES = 65_536  # of an output; stores of earlier versions are still read
 
 
 @lru_cache(maxsize=4)  # of texts that may have many samples
@@ -49,9 +57,9 @@ def examine(
     `mapping` is what tomllib makes of a file, or of a text in a store, whose units have been
     checked before.
     """
-    faults = Faults(MAX_FAULTS)
+    faults = ModelFaults(MAX_FAULTS, is_stored=is_stored)
     try:
-        top = ModelTable(mapping, "", faults, Lines(is_stored=is_stored))
+        top = ModelTable(mapping, "", faults)
         system = _system(top)
         top.close()
         if system.states:
@@ -62,15 +70,17 @@ def examine(
         return None, faults.in_order()
     if faults.found:
         return None, faults.in_order()
-    system = replace(system, definitions=in_order(system.definitions))
-    return replace(system, text=canonical_text(system)), ()
+    return replace(system, definitions=in_order(system.definitions)), ()
 
 
 def _system(top: ModelTable) -> System:
-    _check_format(top)
-    name = top.text("name", example="belt")
-    if name and (error := name_fault(name)):
-        top.fault("name", error.what, error.cure)
+    version = top.get("format")
+    if version is None:
+        top.missing("format", f"write format = {FORMAT}")
+    elif type(version) is not int or version != FORMAT:
+        what = f"{written(version)} is unknown: this version reads {FORMAT}"
+        top.fault("format", what, f"write format = {FORMAT}")
+    name = top.name_of("belt")
     period = None
     if top.has("period"):
         period = top.expression("period", scope="constant", unit_of="t")
@@ -79,13 +89,13 @@ def _system(top: ModelTable) -> System:
     states = top.named("states", MAX_STATES, state, name_fault, cure)
     state_names = [each.name for each in states]
     modes = modes_in(top, state_names)
-    mode_names = [mode.name for mode in modes if mode.name]
+    mode_names = list(filter(None, modes))
     events = top.tables("events", MAX_EVENTS, lambda table: event(table, state_names, mode_names))
     event_names = [each.name for each in events]
     outputs = top.named(
         "outputs",
         MAX_OUTPUTS,
-        lambda name, table: rule(name, table, event_names, period is not None),
+        lambda name, table: _rule(name, table, event_names, period is not None),
         name_fault_in_sweeps,
         "a model has at least one output",
     )
@@ -100,20 +110,136 @@ def _system(top: ModelTable) -> System:
         definitions=top.named("definitions", MAX_DEFINITIONS, definition, name_fault),
         signals=top.named("signals", MAX_SIGNALS, signal, name_fault),
         modes=modes,
-        start_mode=mode_at(top, "start_mode", mode_names) or next(iter(mode_names), ""),
+        start_mode=top.reference("start_mode", mode_names, *MODE) or next(iter(mode_names), ""),
         events=events,
         outputs=outputs,
         tests=top.tables(
-            "tests", MAX_TESTS, lambda table: test(table, parameters, outputs, period is not None)
+            "tests", MAX_TESTS, lambda table: _test(table, parameters, outputs, period is not None)
         ),
-        lines=tuple(top.lines.found),  # last: all have been read
+        lines=tuple(top.reading.lines),  # last: all have been read
     )
 
 
-def _check_format(top: ModelTable) -> None:
-    version = top.get("format")
-    if version is None:
-        top.missing("format", f"write format = {FORMAT}")
-    elif not isinstance(version, int) or isinstance(version, bool) or version != FORMAT:
-        what = f"{written(version)} is unknown: this version reads {FORMAT}"
-        top.fault("format", what, f"write format = {FORMAT}")
+def _rule(name: str, table: ModelTable, events: Sequence[str], has_period: bool) -> Rule:
+    """The rule of an output in [outputs]."""
+    keys = [key for key in KINDS if table.has(key)]
+    unit, meaning = table.unit(), table.meaning(name)
+    if len(keys) != 1:
+        what = f"{listed(keys)} exclude each other" if keys else "nothing is computed"
+        table.fault("", what, f"write one of {listed(KINDS)}")
+        return Rule(name=name, kind="mean", unit=unit, meaning=meaning)
+    (key,) = keys
+    kind = KINDS[key]
+    expression = event = every = keep = None
+    if key == "values":
+        every, event, keep = _samples(table, events, has_period)
+    elif kind.of is None:
+        event = table.reference(key, events, *EVENT)
+    elif table.has("at"):
+        event = table.reference("at", events, *EVENT)
+        if kind.at_event is None:
+            table.fault(key, "not known at events", f"write one of {listed(AT_EVENTS)}")
+    elif kind.at_event and not kind.in_window:
+        table.fault(key, f"a {key} is taken at events", 'write at = "..." beside it')
+    if kind.of is not None:
+        unit_from = name if kind.has_unit else ""
+        expression = table.expression(key, kind.of, unit_of=unit_from, per_time=kind.per_time)
+    return Rule(
+        name=name,
+        kind=key,
+        expression=expression,
+        event=event,
+        unit=unit,
+        meaning=meaning,
+        every=every,
+        keep=keep,
+    )
+
+
+def _samples(
+    table: ModelTable, events: Sequence[str], has_period: bool
+) -> tuple[str | None, str | None, int | None]:
+    """When values are taken, the event that says so if one does, and how many are kept."""
+    keep = table.whole("keep", 1, MAX_KEPT_IN_STORES if table.reading.is_stored else MAX_KEPT)
+    if not table.has("keep"):
+        table.missing("keep", "write keep = 64 for the last 64 values")
+    every = table.get("every")
+    if every is None:
+        table.missing("every", f'write every = "{PERIOD}" or the name of an event')
+    elif every == PERIOD and not has_period:
+        cure = 'write period = "..." at the top of the file'
+        table.fault("every", "the model has no period", cure)
+    elif every != PERIOD:
+        return cast("str | None", every), table.reference("every", events, *EVENT), keep
+    return PERIOD, None, keep
+
+
+def _test(
+    table: ModelTable, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
+) -> Test:
+    """A test in [[tests]]."""
+    methods = tuple(CONTROLS)
+    method = table.choice("method", methods, methods[0]) if table.has("method") else None
+    statuses = tuple(s.name for s in Status if s < Status.failed)
+    status = table.choice("status", statuses, "ok")
+    expect = _expected(table.table("expect"), outputs)
+    if status == "ok" and not table.has("expect"):
+        table.missing("expect", "write expect = { NAME = ... } with the values of outputs")
+    elif status != "ok" and table.has("expect"):
+        table.fault("expect", f"outputs of a point that is {status} are missing", "remove it")
+    tolerances = {key: table.number(key, 0.0) or 0.0 for key in ("relative", "absolute")}
+    for key, value in tolerances.items():
+        if value < 0:
+            table.fault(key, f"{value!r} is negative", "give a tolerance of at least 0")
+    if expect and not (table.has("relative") or table.has("absolute")):
+        table.missing("relative", "write relative = 1e-9 or absolute = ..., in SI units")
+    at = table.table("at")
+    values = dict(_values(at, parameters, method, has_period))
+    for each in parameters:
+        if each.default is None and each.name not in at.faults.meant and not at.has(each.name):
+            at.missing(each.name, "the parameter has no default")
+    if method and "step" in CONTROLS[method] and not at.has("step"):
+        at.missing("step", f"write the length of the steps of {method}")
+    if not (at.has(IN_TIME.end) or at.has(IN_CYCLES.end)):
+        at.missing(IN_TIME.end, "write how long the motion lasts")
+    at.close("{key} is not a parameter")
+    return Test(at=values, method=method, status=status, expect=expect, **tolerances)
+
+
+def _values(
+    at: ModelTable, parameters: Sequence[Parameter], method: str | None, has_period: bool
+) -> Iterator[tuple[str, float]]:
+    """The values of parameters and controls at which the model is tested."""
+    own = {parameter.name: parameter for parameter in parameters}
+    controls = CONTROLS[method] if method else [c for each in CONTROLS.values() for c in each]
+    known = (*own, *IN_TIME.names, *(IN_CYCLES.names if has_period else ()), *controls)
+    at.known.update(dict.fromkeys(known))
+    for name in at.mapping:
+        if name in IN_CYCLES.names and not has_period:
+            at.known[name] = None
+            at.fault(name, "the model has no period", "write window_start and window_end")
+        elif name not in known:
+            continue  # `close` tells
+        elif (value := at.number(name, unit=own[name].unit if name in own else "1")) is not None:
+            if name in own and not is_allowed(value, own[name]):
+                at.fault(name, f"{value!r} is outside the parameter's range")
+            yield name, value
+
+
+def _expected(
+    table: ModelTable, outputs: Sequence[Rule]
+) -> Mapping[str, float | tuple[float, ...]]:
+    expect: dict[str, float | tuple[float, ...]] = {}
+    kept = {output.name: output.keep for output in outputs}
+    table.known.update(dict.fromkeys(kept))
+    table.close("{key} is not an output")
+    for name, value in table.mapping.items():
+        if name not in kept:
+            continue
+        if kept[name] is None:
+            expect[name] = table.number(name) or 0.0
+        else:
+            expect[name] = numbers = finite_numbers(value)
+            if len(numbers) != kept[name]:
+                table.fault(name, f"{written(value)} is not a list of {kept[name]} numbers")
+    return expect

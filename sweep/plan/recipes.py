@@ -13,6 +13,7 @@ from typing import Any, SupportsFloat, TypeVar, cast
 
 import numpy as np
 
+from sweep.equations.model import model_of_text
 from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
@@ -108,8 +109,6 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
 def model_of(recipe: Mapping[str, Any]) -> Model:
     """The model of a recipe: shipped, installed, or of its equations. SweepError if unknown."""
     if text := recipe.get("equations"):
-        from sweep.equations.model import model_of_text
-
         return model_of_text(text)
     name = recipe["model"]
     if name not in models() and (model := installed_model(name)):

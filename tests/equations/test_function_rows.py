@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sweep.equations.algebra import literal
-from sweep.equations.derivatives import derivative, size_of
 from sweep.equations.expressions import Expression
-from sweep.equations.functions import FUNCTIONS
+from sweep.equations.functions import FUNCTIONS, derivative, literal, size_of
 from sweep.equations.parsing import parse
 from sweep.shipped import kernels_folder
 from tests.equations.test_expressions import tree_of

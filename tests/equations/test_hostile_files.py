@@ -92,6 +92,20 @@ def test_the_text_of_all_expressions_is_bounded() -> None:
     assert any("of all expressions" in str(fault) for fault in examine(tables)[1])
 
 
+def test_definitions_that_double_each_other_are_refused_in_time() -> None:
+    """With definitions in place of their names, the last of d2 = d1*d1, ... has 2**64 parts."""
+    tables = tomllib.loads(GOOD)
+    doubled = {f"d{i + 1}": {"value": f"d{i}*d{i}"} for i in range(1, 64)}
+    tables["definitions"] |= {"d1": {"value": "sin(omega*t)"}} | doubled
+    tables["modes"]["free"]["v"] = "where(d64 > 0, 1, 2)*total/mass"
+    start = time.perf_counter()
+    system, faults = examine(tables)
+    assert system is None
+    assert all("parts with the definitions that it uses" in fault.what for fault in faults)
+    assert faults[0].where == "definitions.d11.value"  # 4 parts, 9, 19, ..., 5,119
+    assert time.perf_counter() - start < 5
+
+
 def fuzz(count: int, seed: int) -> None:
     rng, slowest = random.Random(seed), 0.0
     lines = [line for line in GOOD.splitlines() if line]

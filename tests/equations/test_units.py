@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.equations.line_units import dimensions_of
+from sweep.equations.checks import dimensions_of
 from sweep.equations.system_file import examine
 from sweep.errors import FaultError
 from sweep.shipped import configs_folder

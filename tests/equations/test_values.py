@@ -18,9 +18,9 @@ from sweep import api, source
 from sweep.analysis import plots
 from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.config import load
-from sweep.equations import checks, rules
+from sweep.equations import checks, system_file
+from sweep.equations.checks import MAX_KEPT
 from sweep.equations.model import PACKED_VALUES, model_of_text
-from sweep.equations.rules import MAX_KEPT
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
 from sweep.source import kernel_of
@@ -129,7 +129,7 @@ def test_a_store_of_an_earlier_version_with_more_values_is_read(
 ) -> None:
     path, text = tmp_path / "a.zarr", keeping(5000)
     with monkeypatch.context() as earlier:
-        for module in (rules, checks):
+        for module in (checks, system_file):
             earlier.setattr(module, "MAX_KEPT", 65_536)
         Store.create(path, load(request(model=model(text))).sweep, provenance={})
     model_of_text.cache_clear()
