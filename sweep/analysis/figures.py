@@ -1,27 +1,27 @@
-"""What pictures have in common: figures, legends, shaded intervals, dots, numbers; their files."""
+"""What pictures have in common: their style, headings, legends, numbers and files."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
-import numpy as np
 from cycler import cycler
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import LogFormatterSciNotation
-from numpy.typing import NDArray
 
+from sweep.analysis.panels import Note
 from sweep.errors import SweepError
 from sweep.store.faults import making
-from sweep.work import Values
 
 # Width and height in inches of a single panel over two columns of a page, or in one of them. In
 # this size it is printed.
@@ -65,21 +65,9 @@ def styled(draw: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     return in_style
 
 
-def colour_of(number: int) -> str:
-    """The colour of a line of this number; after the last, the first again."""
-    return COLOURS[number % len(COLOURS)]
-
-
 def new_figure(width: float = WIDTH, height: float = HEIGHT, dpi: float = 200) -> Figure:
     """An empty figure of this size in inches."""
     return Figure(figsize=(width, height), dpi=dpi, layout="constrained")
-
-
-def single_panel(title: str = "", fixed: str = "") -> tuple[Figure, Axes]:
-    """A figure with this heading, and the only axes in it."""
-    figure = new_figure()
-    draw_heading(figure, title, fixed)
-    return figure, figure.add_subplot()
 
 
 def draw_heading(figure: Figure, title: str, fixed: str = "") -> None:
@@ -109,33 +97,28 @@ def _break_lines(text: Text, figure: Figure) -> None:
         text.set_text("\n".join(broken))
 
 
-def draw_legend(figure: Figure, handles: Sequence[Artist]) -> None:
-    """Draw a legend below the picture, in three columns or as many as fit."""
+def draw_legend(figure: Figure, places: Iterable[Axes], notes: Iterable[Note] = ()) -> None:
+    """Draw one legend below the picture, in three columns or as many as fit.
+
+    It has each label of the axes once, then the notes.
+    """
+    handles = [each for axes in places for each in axes.get_legend_handles_labels()[0]]
+    for text, style in notes:
+        mark = Line2D([], [], label=text, **style) if "marker" in style else None
+        handles.append(mark or Patch(label=text, **style))
+    handles = list({str(handle.get_label()): handle for handle in handles}.values())
     for n_columns in (3, 2, 1) if handles else ():
         legend = figure.legend(
-            handles=list(handles), loc="outside lower center", ncols=n_columns, fontsize="small",
+            handles=handles, loc="outside lower center", ncols=n_columns, fontsize="small",
         )  # fmt: skip
         if n_columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()
 
 
-def once(handles: Iterable[Artist]) -> list[Artist]:
-    """The last handle of each label."""
-    return list({str(handle.get_label()): handle for handle in handles}.values())
-
-
-def shade(axes: Axes, borders: Values, inside: NDArray[np.bool_], **style: Any) -> None:
-    """Fill the full height of some cells between `borders`, of shape (n_cells + 1,)."""
-    axes.fill_between(
-        np.repeat(borders, 2)[1:-1], 0, 1, where=np.repeat(inside, 2).tolist(),
-        transform=axes.get_xaxis_transform(), **style,
-    )  # fmt: skip
-
-
-def dot_size(number: int, covered: float = 2e4, most: float = 30.0) -> float:
-    """The size of one of a number of dots, in points²; all dots cover this much."""
-    return float(np.clip(covered / max(number, 1), 1.0, most))
+def outline(width: float) -> dict[str, Any]:
+    """An outline around lines or letters, which makes them legible on any background."""
+    return {"path_effects": [withStroke(linewidth=width, foreground="black")]}
 
 
 def plain_ticks(axis: Axis) -> None:

@@ -187,6 +187,11 @@ def in_words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def hyphenated(name: str) -> str:
+    """The name of a class as it is written on a picture."""
+    return name.replace("_", "-")
+
+
 def labels_of(dataset: xr.Dataset, output: str) -> tuple[str, ...]:
     """The labelled dimensions of an output, such as `quantile`: points or cells lack them."""
     if "status" not in dataset:
