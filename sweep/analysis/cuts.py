@@ -127,7 +127,7 @@ def _cut(
         kept, over = [over[0]], ()
     numbered = frozenset(map(str, dataset[name].dims)) - {*map(str, dataset.coords), inner}
     others = [str(axis) for axis in dataset[name].dims if axis not in (*kept, inner)]
-    dataset, cuts = cut_at(dataset, others, at)
+    dataset, cuts = cut_at(dataset, others, at, view.unit)
     dataset = dataset.assign_coords({axis: dataset[axis] for axis in numbered if axis in kept})
     most = MAX_DRAWN_VALUES[len(kept)]
     steps = {axis: slice(None, None, -(-dataset.sizes[axis] // most)) for axis in kept}
@@ -308,17 +308,21 @@ def by_number(dataset: xr.Dataset, at: Mapping[str, float | str]) -> dict[str, f
 
 
 def cut_at(
-    dataset: xr.Dataset, axes: Iterable[str], at: Mapping[str, float | str]
+    dataset: xr.Dataset,
+    axes: Iterable[str],
+    at: Mapping[str, float | str],
+    units: Mapping[str, str] | None = None,
 ) -> tuple[xr.Dataset, dict[str, str]]:
     """The Dataset with these axes cut at the values nearest to `at`, and where that is, as text.
 
-    An axis without values is cut at a number; the text has its parameters there, too.
+    `units` are those chosen, by axis. An axis without values is cut at a number; the text has its
+    parameters there, too.
     """
     texts: dict[str, str] = {}
     for axis in axes:
         parameters, values = parameters_along(dataset, axis), dataset[axis]
         dataset = dataset.assign_coords({axis: values}).isel({axis: nearest(values, at)})
-        cut_text = quantity(dataset[axis])
+        cut_text = quantity(dataset[axis], (units or {}).get(axis))
         texts[axis] = f"{cut_text} ({values_of(dataset, parameters)})" if parameters else cut_text
     return dataset, texts
 

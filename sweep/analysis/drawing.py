@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from matplotlib import colormaps, rcParams
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from sweep.analysis.figures import (
     COLOURS,
@@ -34,10 +34,12 @@ from sweep.work import Values
 TITLE_LETTERS = 13  # of a panel's title, in an inch
 PANEL_ASPECT = 0.55  # height over width of one of several panels, on its own
 LETTER_WIDTH, LETTER_HEIGHT = 0.72, 1.3  # of bold letters, over the size of the font
-SAMPLES = 120  # along each side of the picture, at which a region is looked up
-SPARE = 3.0, 2.0, 1.5, 1.2  # how many times the size of a name may be free; the most is taken
-
-Region = NDArray[np.bool_]  # at the middles of SAMPLES x SAMPLES squares of the picture
+MOST_ROOM = 1.5  # from the middle of a name to a border, over its size, that is enough
+SAMPLES = 120  # squares along each side of a panel, in which classes are looked up
+_distance = cast(
+    "Callable[..., Values]",
+    ndimage.distance_transform_edt,  # pyright: ignore[reportUnknownMemberType]
+)
 
 
 @styled
@@ -164,77 +166,46 @@ def _draw_colour_bar(
 def _name_classes(axes: Axes, regions: Regions) -> None:
     """Write the name of each class of a flag where that class has the most room.
 
-    A name that fits only upright is upright; one that does not fit is a number, which the legend
-    explains. Limits and scales must be set.
+    A name that fits only upright is upright, and theory is crossed only if there is no other place.
+    A name that does not fit is a number, which the legend explains. Limits and scales must be set.
     """
     shares = axes.transData + axes.transAxes.inverted()
-    across = np.column_stack([regions.x, np.full(regions.x.size, regions.y[0])])
-    up = np.column_stack([np.full(regions.y.size, regions.x[0]), regions.y])
-    columns, rows = shares.transform(across)[:, 0], shares.transform(up)[:, 1]
-    crossed = _crossed(axes, regions.crossed_by)
+    middles = np.repeat((np.arange(SAMPLES) + 0.5) / SAMPLES, 2).reshape(SAMPLES, 2)
+    places: Values = shares.inverted().transform(middles)
+    cells = (np.searchsorted(regions.x, places[:, 0]), np.searchsorted(regions.y, places[:, 1]))
+    codes = np.pad(regions.codes, 1, constant_values=np.nan)[np.ix_(*cells)]
+    is_free = np.ones(codes.shape, dtype=bool)
+    for line in regions.crossed_by:
+        columns, rows = np.floor(shares.transform(line) * SAMPLES).clip(-1, SAMPLES).astype(int).T
+        is_shown = (np.minimum(columns, rows) >= 0) & (np.maximum(columns, rows) < SAMPLES)
+        is_free[columns[is_shown], rows[is_shown]] = False
     for number, (code, class_name) in enumerate(regions.names.items(), start=1):
-        region, name = region_in(regions.codes == code, columns, rows), hyphenated(class_name)
-        free = region & ~crossed
-        if not region.any() or any(_write(axes, each, name, (0, 90)) for each in (free, region)):
+        name, region = hyphenated(class_name), codes == code
+        ways = [(region & is_free, name, 0), (region & is_free, name, 90)]
+        ways += [(region, name, 0), (region, name, 90)]
+        if not region.any() or any(_write(axes, *way) for way in ways):
             continue
-        _write(axes, region, str(number), (0,))
+        _write(axes, region, str(number), 0)
         axes.plot([], [], " ", label=f"{number}: {name}")
 
 
-def _crossed(axes: Axes, lines: Sequence[Values]) -> Region:
-    """Where the picture shows one of these lines."""
-    crossed = np.zeros((SAMPLES, SAMPLES), dtype=bool)
-    shares = axes.transData + axes.transAxes.inverted()
-    for line in lines:
-        squares: Values = shares.transform(line) * SAMPLES
-        across, up, vertices = squares[:, 0], squares[:, 1], np.arange(len(squares))
-        dense = np.linspace(0, len(squares) - 1, 8 * SAMPLES)  # one or more in each square crossed
-        places = np.stack([np.interp(dense, vertices, each) for each in (across, up)]).astype(int)
-        columns, rows = places[:, np.all((places >= 0) & (places < SAMPLES), axis=0)]
-        crossed[columns, rows] = True
-    return crossed
+def _write(axes: Axes, region: NDArray[np.bool_], text: str, rotation: int) -> bool:
+    """Write a text in the middle of a region, if it fits there; whether it does.
 
-
-def _write(axes: Axes, region: Region, text: str, rotations: tuple[int, ...]) -> bool:
-    """Write a text within a region, turned in the first way that fits; whether one does."""
+    The region is that of the squares into which the panel is divided.
+    """
     figure: Any = axes.figure  # a part of a figure has dpi, too, which its type does not say
     letter = float(rcParams["font.size"]) * figure.dpi / 72
-    size = LETTER_WIDTH * letter * len(text), LETTER_HEIGHT * letter
-    for rotation in rotations:
-        width, height = size[::-1] if rotation else size
-        place = place_for(region, width / axes.bbox.width, height / axes.bbox.height)
-        if place is not None:
-            axes.text(
-                *place, text, transform=axes.transAxes, color="white", weight="bold",
-                ha="center", va="center", rotation=rotation, **outline(2.5),
-            )  # fmt: skip
-            return True
-    return False
-
-
-def region_in(inside: Region, sides: Values, heights: Values) -> Region:
-    """Where the picture shows cells of a region.
-
-    `inside` has shape (n_x, n_y); the borders between the cells, (n_x + 1,) and (n_y + 1,), are
-    ascending shares of the width and the height of the picture, and may lie outside it.
-    """
-    middles = (np.arange(SAMPLES) + 0.5) / SAMPLES
-    columns, rows = (np.searchsorted(each, middles) for each in (sides, heights))
-    return np.pad(inside, 1)[np.ix_(columns, rows)]
-
-
-def place_for(region: Region, width: float, height: float) -> tuple[float, float] | None:
-    """The middle of a box of this size, in shares of the picture, where the region has most room.
-
-    None if the box fits nowhere.
-    """
-    for spare in SPARE:
-        box = [int(np.ceil(spare * size * SAMPLES)) for size in (width, height)]
-        if max(box) > SAMPLES:
-            continue
-        fits = np.argwhere(sliding_window_view(region, box).all(axis=(2, 3)))
-        if fits.size:
-            best = fits[np.argmin(np.sum((fits - fits.mean(axis=0)) ** 2, axis=1))]
-            x, y = (best + np.array(box) / 2) / SAMPLES
-            return float(x), float(y)
-    return None
+    size = np.array([LETTER_WIDTH * len(text), LETTER_HEIGHT][:: -1 if rotation else 1]) * letter
+    boxes = SAMPLES * size / (axes.bbox.width, axes.bbox.height)  # squares that the text takes
+    room = _distance(np.pad(region, 1), sampling=(1 / boxes).tolist())[1:-1, 1:-1]
+    if room.max() < np.sqrt(0.5):  # from the middle of a text to its corner, in its sizes
+        return False
+    fits = np.argwhere(room >= 0.99 * min(room.max(), MOST_ROOM))
+    middle = fits[np.argmin(np.sum((fits - fits.mean(axis=0)) ** 2, axis=1))]
+    x, y = ((middle + 0.5) / SAMPLES).tolist()
+    axes.text(
+        x, y, text, transform=axes.transAxes, color="white", weight="bold",
+        ha="center", va="center", rotation=rotation, **outline(2.5),
+    )  # fmt: skip
+    return True

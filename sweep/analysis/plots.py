@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, Unpack, cast
 
-import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
 from sweep import wording
 from sweep.analysis.cuts import check_names, cut, parameters_along
 from sweep.analysis.figures import refuse_end, save
-from sweep.analysis.labels import in_words, named, quantities, values_of, with_codes, with_symbols
+from sweep.analysis.labels import in_words, named
 from sweep.analysis.scales import evenly
 from sweep.analysis.slice_figures import MAX_PANELS, draw_slices
 from sweep.analysis.slices import Slice
-from sweep.analysis.view import View, ViewKeywords, factor, view_of
+from sweep.analysis.view import View, ViewKeywords, view_of
 from sweep.errors import SweepError
 from sweep.keywords import spelled_out
 from sweep.request import POINT
 from sweep.store import open_results
 from sweep.store.derived_stores import wear_of
 from sweep.summary import coded
-from sweep.units import printed
 
 if TYPE_CHECKING:
     from sweep.engine.loop import Report
@@ -116,8 +115,15 @@ def slices_of(
         raise SweepError("parameters are those of the method to compare with: name it (against)")
     slices: dict[str, Slice] = {}
     for label, dataset in labelled(source).items():
-        panels, note = panels_of(dataset, at, view)
-        for place, where in panels.items():
+        drawn = {axis: _values_along(dataset, axis, at, view) for axis in view.panel_axes}
+        counts = {axis: (len(values), dataset.sizes[axis]) for axis, values in drawn.items()}
+        notes = [
+            f"{some} of {every:,} values of {in_words(axis)} drawn"
+            for axis, (some, every) in counts.items()
+            if some < every
+        ]
+        for values in product(*drawn.values()):
+            where = {**at, **dict(zip(drawn, values, strict=True))}
             if wear_of(dataset) is not None and not (over or against):
                 from sweep.analysis.wear_pictures import wear_slice  # which most do without
 
@@ -128,8 +134,9 @@ def slices_of(
                 from sweep.analysis.comparison import compare_slice  # brings the engine
 
                 part = compare_slice(part, against, parameters, report)
-            notes = "; ".join(filter(None, (part.note, note)))
-            slices[", ".join(filter(None, (label, place)))] = replace(part, note=notes)
+            texts = [f"{named(part.dataset[axis])} = {part.cuts[axis]}" for axis in drawn]
+            note = "; ".join(filter(None, (part.note, *notes)))
+            slices[", ".join(filter(None, (label, *texts)))] = replace(part, note=note)
     return slices
 
 
@@ -164,33 +171,13 @@ def _stem(source: Source, number: int) -> str:
     return str(source).rstrip("/").rpartition("/")[2].removesuffix(".zarr")
 
 
-def panels_of(
-    dataset: xr.Dataset, at: Mapping[str, float | str], view: View
-) -> tuple[dict[str, Mapping[str, float | str]], str]:
-    """The cuts of each panel by its label, row by row, and how many values have none.
-
-    There is a panel for each value of `row` and `col`, or for some, evenly spread. SweepError if
-    the Dataset has no such axis, or cuts it.
-    """
-    panels: dict[str, Mapping[str, float | str]] = {"": at}
-    notes: list[str] = []
-    most = MAX_PANELS if len(view.panel_axes) == 1 else MAX_PANELS_ALONG
-    for axis in view.panel_axes:
-        values = _values_along(dataset, axis, at, view, most)
-        panels = {
-            ", ".join(filter(None, (label, text))): {**where, axis: value}
-            for label, where in panels.items()
-            for text, value in values.items()
-        }
-        if len(values) < (n_values := dataset.sizes[axis]):
-            notes.append(f"{len(values)} of {n_values:,} values of {in_words(axis)} drawn")
-    return panels, "; ".join(notes)
-
-
 def _values_along(
-    dataset: xr.Dataset, axis: str, at: Mapping[str, float | str], view: View, most: int
-) -> dict[str, float]:
-    """At most so many values of an axis of panels, evenly spread, by the label of their panel."""
+    dataset: xr.Dataset, axis: str, at: Mapping[str, float | str], view: View
+) -> list[float | str]:
+    """The values of an axis that have a panel: all, or as many as fit, evenly spread.
+
+    SweepError if the Dataset has no such axis, or cuts it.
+    """
     along = {
         name: parameters_along(dataset, name) or ([name] if name in dataset.coords else [])
         for name in map(str, dataset.dims)
@@ -200,17 +187,5 @@ def _values_along(
     if not free:
         raise SweepError(f"panels take an axis of a grid, and these results have none: {axis}")
     check_names("uncut axis", [axis], free)
-    dataset = with_symbols(with_codes(dataset))
-    some = dataset[axis].load()[evenly(dataset.sizes[axis], most)]
-    numbers: list[float] = some.values.astype(np.float64).tolist()
-    if along[axis] != [axis]:  # its values are places
-        points = {place: dataset.isel({axis: int(place)}) for place in numbers}
-        return {
-            f"{in_words(axis)} {place:g}: {values_of(point, along[axis])}": place
-            for place, point in points.items()
-        }
-    values = quantities(some)
-    if unit := view.unit.get(axis):
-        share = factor(str(some.attrs.get("units", "1")), unit, axis)
-        values = [f"{share * value:.6g} {printed(unit)}" for value in numbers]
-    return {f"{named(some)} = {text}": value for text, value in zip(values, numbers, strict=True)}
+    most = MAX_PANELS if len(view.panel_axes) == 1 else MAX_PANELS_ALONG
+    return dataset[axis].values[evenly(dataset.sizes[axis], most)].tolist()

@@ -20,12 +20,12 @@ from sweep.analysis.labels import (
     hyphenated,
     in_words,
     named,
-    unit,
+    unit_of,
     with_symbols,
     with_unit,
 )
 from sweep.analysis.panels import MISSING_DOTS, Mark, Panel, Side, dot_size
-from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spans_decades
+from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spaced, spans_decades
 from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
 from sweep.request import POINT
@@ -77,7 +77,7 @@ def draw_as(
     is_finite = np.isfinite(shown.values)
     if is_finite.any() and not shown.names:
         mean = float(np.average(shown.values[is_finite], weights=weights[is_finite]))
-        text = f"mean {mean:.4g} {unit(shown.output)}".rstrip()
+        text = f"mean {mean:.4g} {unit_of(shown.output)}".rstrip()
         line = Mark("axvline", (mean,), {"color": "0.2", "linestyle": "--", "label": text})
         panel = replace(panel, marks=[*panel.marks, line])
     share = Side(SHARES[weighting(dataset)[0]])
@@ -206,16 +206,10 @@ def bins(values: Values) -> Values:
     """
     if not values.size:
         return np.array([0.0, 1.0])
-    count = min(max(int(2 * values.size ** (1 / 3)), 5), MAX_BINS)
     least, greatest = float(values.min()), float(values.max())
-    if _scale(values) == "log":
-        ends = np.geomspace(least, greatest, count + 1)
-    elif least == greatest:
-        width = abs(least) * 1e-3 or 1.0
-        ends = np.array([least - width, greatest + width])
-    else:
-        ends = np.linspace(least, greatest, count + 1)
-    return np.unique(ends)
+    margin = (abs(least) * 1e-3 or 1.0) if least == greatest else 0.0
+    count = min(max(int(2 * values.size ** (1 / 3)), 5), MAX_BINS)
+    return np.unique(spaced(least - margin, greatest + margin, count + 1, _scale(values)))
 
 
 def _scale(values: Values) -> str:

@@ -26,7 +26,7 @@ from sweep.analysis.labels import (
     point_text,
     readable,
     title_of,
-    unit,
+    unit_of,
     with_symbols,
     with_unit,
 )
@@ -40,8 +40,6 @@ from sweep.work import Values
 
 MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel
 LABEL_WIDTH = 20  # characters that fit along the shortest panel
-NOTE_WIDTH = 52  # characters that fit along the loop
-NOTE_PLACE = -0.25  # below the loop, in its heights
 LOOP_TICKS = 5  # at most, below the loop: their numbers may be long
 MAP_HEIGHT = 2.0  # of a map of items, in panels
 MAP_COLOURS = ("#9ec1dd", "#c4503b", "#e0b04a", "#6b8f5e")  # of classes after the first
@@ -145,7 +143,7 @@ def _groups(dataset: xr.Dataset) -> list[list[str]]:
 def _alike(first: xr.DataArray, other: xr.DataArray) -> bool:
     """Whether two observables have the same unit and similar sizes."""
     small, large = sorted(np.nanmax(np.abs([0.0, *v.values.ravel()])) for v in (first, other))
-    same = bool(unit(first)) and unit(first) == unit(other)
+    same = bool(unit_of(first)) and unit_of(first) == unit_of(other)
     return same and bool(large <= MAX_SIZE_RATIO * small)
 
 
@@ -260,16 +258,11 @@ def _loop_of(dataset: xr.Dataset) -> tuple[str, str] | None:
 
 
 def _draw_loop(axes: Axes, dataset: xr.Dataset, loop: tuple[str, str]) -> None:
-    """Draw one observable over another in a square, with the note of the trace below."""
+    """Draw one observable over another in a square."""
     units = [_readable(dataset, [name]) for name in loop]
     sides = [_side(dataset, [name], unit) for name, (unit, _) in zip(loop, units, strict=True)]
     values = [share * dataset[name].values for name, (_, share) in zip(loop, units, strict=True)]
     draw(axes, Panel(sides[0], sides[1], [Mark("plot", values, {"linewidth": 1.1})]))
-    if note := dataset.attrs.get("note"):
-        axes.text(
-            *(0.0, NOTE_PLACE), textwrap.fill(str(note), NOTE_WIDTH), transform=axes.transAxes,
-            va="top", fontsize="small",
-        )  # fmt: skip
     axes.set_anchor("N")
     axes.set_box_aspect(1.0)
     axes.grid(color="0.9")
@@ -283,7 +276,7 @@ def _heading(dataset: xr.Dataset) -> tuple[str, str]:
     head = f"{title_of(dataset, 'motion')}, method {dataset.attrs.get('method')}"
     if "shown" in dataset.attrs:
         head += f": {dataset.attrs['shown']}"
-    fixed = point_text(dataset)
+    fixed = "\n".join(filter(None, (point_text(dataset), dataset.attrs.get("note"))))
     status = _status(dataset)
     if status is not Status.ok:
         sentence = model.sentences[status] if model else "not computed"

@@ -78,7 +78,7 @@ def _over_years(dataset: xr.Dataset, name: str, at: Mapping[str, float | str], v
     along = view.hue or max(
         free, key=lambda each: (is_sampled and each == POINT, dataset.sizes[each]), default=None
     )
-    part, cuts = cut_at(dataset, [each for each in cells if each != along], at)
+    part, cuts = cut_at(dataset, [each for each in cells if each != along], at, view.unit)
     part = part[[name, state, "status"]].swap_dims(time="years").drop_vars("time").load()
     counts = status_counts(part["status"].values)
     n_ok, note = counts.get(Status.ok, 0), ""

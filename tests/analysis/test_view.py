@@ -8,8 +8,9 @@ import xarray as xr
 
 import sweep
 from sweep.analysis import map_panels, plots
-from sweep.analysis.drawing import SAMPLES, place_for, region_in
+from sweep.analysis.drawing import figure_of
 from sweep.analysis.labels import quantities, quantity, readable, symbol_text
+from sweep.analysis.panels import Panel, Regions, Side
 from sweep.analysis.scales import without_rounding
 from sweep.analysis.slices import MAX_LINES
 from sweep.analysis.view import View
@@ -175,25 +176,39 @@ def test_an_error_may_be_against_a_method_whose_controls_the_store_lacks(run: Ru
     assert (status, "friction = 10 is outside the axis" in err) == (2, True)
 
 
+def named(codes, names, limits=((0, 1), (0, 1)), crossed_by=()):
+    """The place, in shares of the panel, and the rotation of each text on a map of classes."""
+    x, y = (np.linspace(0, 1, size + 1) for size in codes.shape)
+    regions = Regions(x, y, codes, dict(enumerate(names)), crossed_by)
+    panel = Panel(*(Side(limits=ends) for ends in limits), [], regions=regions)
+    figure = figure_of([panel], ("", ""))
+    texts = {text.get_text(): text for text in figure.axes[0].texts}
+    places = {name: (*text.get_position(), text.get_rotation()) for name, text in texts.items()}
+    return places, legend_of(figure)
+
+
 def test_a_name_is_written_where_its_region_has_most_room():
-    region = np.zeros((SAMPLES, SAMPLES), bool)
-    region[10:50, 20:30] = True  # a wide band, and a narrow one beside it
-    region[100:103, :] = True
-    x, y = place_for(region, 0.2, 0.05)
-    assert (x * SAMPLES, y * SAMPLES) == pytest.approx((30, 25), abs=1.5)
-    assert place_for(region, 0.4, 0.05) is None
-    x, y = place_for(region, 0.02, 0.5)
-    assert (x * SAMPLES, y * SAMPLES) == pytest.approx((101.5, 60), abs=1.5)
+    codes = np.full((120, 120), np.nan)
+    codes[10:70, 20:40] = 0  # a wide band, beside a high one
+    codes[80:90, :] = 1
+    places, _ = named(codes, ["wide", "high_band"])
+    assert places["wide"] == pytest.approx((40 / 120, 30 / 120, 0), abs=0.02)
+    assert places["high-band"] == pytest.approx((85 / 120, 0.5, 90), abs=0.02)
 
 
-def test_regions_of_cells_beyond_the_picture_have_no_room():
-    sides, heights = np.array([-1.0, 0.25, 0.5, 2.0]), np.array([0.0, 0.5, 1.0])
-    region = region_in(np.array([[False, False], [True, False], [False, True]]), sides, heights)
-    expected = np.zeros((SAMPLES, SAMPLES), bool)
-    expected[SAMPLES // 4 : SAMPLES // 2, : SAMPLES // 2] = True
-    expected[SAMPLES // 2 :, SAMPLES // 2 :] = True
-    np.testing.assert_array_equal(region, expected)
-    assert not region_in(np.ones((1, 1), bool), np.array([1.5, 2.0]), np.array([0.0, 1.0])).any()
+def test_a_name_keeps_clear_of_lines():
+    line = np.column_stack([np.linspace(0, 1, 400), np.full(400, 0.5)])
+    places, _ = named(np.zeros((120, 120)), ["all"], crossed_by=[line])
+    assert abs(places["all"][1] - 0.5) > 0.04
+
+
+def test_regions_beyond_the_limits_have_no_room():
+    codes = np.zeros((4, 4))
+    codes[2:] = 1
+    places, legend = named(codes, ["left", "right"], limits=((0, 0.4), (0, 2)))
+    assert list(places) == ["left"]
+    assert places["left"][1] == pytest.approx(0.25, abs=0.02)  # of the map, whose end is at 0.5
+    assert not legend
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_it_is_drawn_as_panels(results: xr.Dataset) -> None:
     titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_visible()]
     pairs = ((1, 0.3), (2, 0.2), (3, 0.1))
     assert titles == [
-        f"case {i}: friction μ = {mu}, mass m = {mass} kg" for i, (mass, mu) in enumerate(pairs)
+        f"case = {i} (friction μ = {mu}, mass m = {mass} kg)" for i, (mass, mu) in enumerate(pairs)
     ]
     for i, axes in enumerate(figure.axes[:3]):
         np.testing.assert_array_equal(axes.lines[0].get_ydata(), results["wear_power"][:, i])

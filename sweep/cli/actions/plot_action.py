@@ -56,9 +56,9 @@ def draw_results(
         )
     has_progress = against is not None and not as_json
     with interruptible(), in_threads():
+        dataset = open_results(stores[0])
         refuse_end(path)
         if shape is not None:
-            dataset = open_results(stores[0])
             name = output_name(dataset, output)
             written = save(draw_as(shape, dataset, name, cuts, over), path)
             if as_json:
