@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from sweep import wording
 from sweep.analysis.cuts import cut
-from sweep.analysis.drawing import figure_of
-from sweep.analysis.figures import save
+from sweep.analysis.figures import figure_of, save
 from sweep.analysis.line_panels import lines_of
 from sweep.analysis.panels import Mark, Panel
-from sweep.analysis.slice_figures import notes_of, panel_of
+from sweep.analysis.plots import notes_of, panel_of
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View
 from sweep.errors import SweepError

@@ -45,7 +45,7 @@ def cut(
 ) -> Slice:
     """The slice that shows `output`, by default the first real one.
 
-    `at` and `over` are as in `plots.draw`. The axes that `view` chooses are kept, and if these are
+    `at` and `over` are as in `plots.plot`. The axes that `view` chooses are kept, and if these are
     fewer than two the longest others that `at` does not name. Long axes are thinned evenly
     (MAX_DRAWN_VALUES). A sample over one parameter has that as an axis. Refined points over several
     axes become a grid (`on_grid`), except with `over` or if only `computed` points are to be shown:

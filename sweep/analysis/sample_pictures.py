@@ -13,8 +13,16 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sweep.analysis.cuts import by_number, check_names, cut_at, output_name, parameters_along
-from sweep.analysis.drawing import draw, figure_of
-from sweep.analysis.figures import COLOURS, WIDTH, draw_heading, draw_legend, new_figure, styled
+from sweep.analysis.figures import (
+    COLOURS,
+    WIDTH,
+    draw,
+    draw_heading,
+    draw_legend,
+    figure_of,
+    new_figure,
+    styled,
+)
 from sweep.analysis.labels import (
     axis_label,
     hyphenated,

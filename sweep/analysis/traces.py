@@ -19,8 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from sweep.analysis.drawing import draw
-from sweep.analysis.figures import WIDTH, draw_heading, new_figure, save, styled
+from sweep.analysis.figures import WIDTH, draw, draw_heading, new_figure, save, styled
 from sweep.analysis.labels import (
     in_words,
     point_text,

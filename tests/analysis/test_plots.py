@@ -17,8 +17,8 @@ import sweep
 from sweep.analysis import cuts, plots
 from sweep.analysis.comparison import compare_slice
 from sweep.analysis.figures import COLOURS, WIDTH
+from sweep.analysis.plots import draw_slices
 from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spans_decades
-from sweep.analysis.slice_figures import draw_slices
 from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.models import models
@@ -312,9 +312,9 @@ def test_classes_are_named_inside_their_regions(surface):
 def test_names_of_classes_stay_within_the_map(surface, mirrored):
     """In a strip so narrow that only a number fits, which the legend explains."""
     classes = np.ones((60, 80))
-    classes[:3] = 0
+    classes[:2] = 0
     turned = classes[::-1] if mirrored else classes
-    figure = plots.plot(surface.assign(regime=surface["regime"].copy(data=turned)), size="column")
+    figure = plots.plot(surface.assign(regime=surface["regime"].copy(data=turned)))
     figure.draw_without_rendering()
     axes = figure.axes[0]
     assert {text.get_text() for text in axes.texts} == {"1", "stick-slip"}

@@ -8,7 +8,7 @@ import xarray as xr
 
 import sweep
 from sweep.analysis import map_panels, plots
-from sweep.analysis.drawing import figure_of
+from sweep.analysis.figures import figure_of
 from sweep.analysis.labels import quantities, quantity, readable, symbol_text
 from sweep.analysis.panels import Panel, Regions, Side
 from sweep.analysis.scales import without_rounding

@@ -10,10 +10,9 @@ from typing import Any, Literal
 from sweep.analysis.cuts import output_name
 from sweep.analysis.figures import refuse_end, save
 from sweep.analysis.labels import quantity
-from sweep.analysis.plots import slices_of
+from sweep.analysis.plots import draw_slices, slices_of
 from sweep.analysis.relative_errors import spread
 from sweep.analysis.sample_pictures import draw_as
-from sweep.analysis.slice_figures import draw_slices
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View
 from sweep.cli.printing import counted, print_json, print_warning
