@@ -47,8 +47,8 @@ def wear_slice(
 
     Volume or depth is shown over the years, with a line for each value of `hue` of the view, by
     default of the longest axis that `at` does not cut; other axes are cut. For a sample, its
-    quantiles are shown. The time to a limit is shown in years. With `x` or `y`, and of other
-    outputs, the slice is that of any results. SweepError if there is nothing to draw.
+    quantiles are shown. The time to a limit is shown in years. With another `x`, with `y`, and of
+    other outputs, the slice is that of any results. SweepError if there is nothing to draw.
     """
     names = [name for name in DRAWN if name in dataset]
     if output is None and not names:
@@ -60,7 +60,7 @@ def wear_slice(
     if name.startswith("time_to_limit"):
         return _in_years(dataset, name, at, view)
     is_over_time = "time" in dataset[name].dims and dataset[name].dtype.kind == "f"
-    if is_over_time and view.x is None and view.y is None:
+    if is_over_time and view.x in (None, "time", "years") and view.y is None:
         return _over_years(with_symbols(dataset), name, at, view)
     return cut(dataset, name, at, view=view)
 
@@ -100,7 +100,8 @@ def _over_years(dataset: xr.Dataset, name: str, at: Mapping[str, float | str], v
         middle = _middle(part["quantile"].values)
         part = part.isel(quantile=middle, drop=True).assign(bands=part[name])
     part = part.transpose("years", *([along] if along else []), ...)
-    return Slice(
+    part["years"].attrs["units"] = "1"
+    shown = Slice(
         part,
         name,
         cuts,
@@ -109,6 +110,8 @@ def _over_years(dataset: xr.Dataset, name: str, at: Mapping[str, float | str], v
         view=replace(view, x="years", hue=along, unit={name: unit, **view.unit}),
         note=note,
     )
+    view.check(shown.drawn)
+    return shown
 
 
 def wear_panel(shown: Slice) -> Panel:
@@ -140,7 +143,10 @@ def wear_panel(shown: Slice) -> Panel:
         style = {"color": "0.3", "linestyle": "--", "linewidth": 1.0}
         marks.append(Mark("axhline", (limit,), {**style, "label": f"limit {limit:g} {unit}"}))
     x, y = (side(shown, each, "linear") for each in (along, shown.output))
-    x, y = (replace(each, limits=(0.0, None)) if each.limits == FREE else each for each in (x, y))
+    x, y = (
+        replace(each, limits=(0.0, None)) if (each.limits, each.scale) == (FREE, "linear") else each
+        for each in (x, y)
+    )
     return Panel(replace(x, label="time in service [years]"), y, marks, notes=notes)
 
 

@@ -185,3 +185,21 @@ def test_points_of_a_sample_without_a_value_are_counted() -> None:
     powers["status"][:7] = 2
     names = legend_of(sweep.plot(sweep.wear(powers, **SCAR, coefficient=1e-14)))
     assert f"no value: 7 {Status(2).name.replace('_', ' ')}" in names
+
+
+def test_wear_over_years_is_drawn_as_chosen() -> None:
+    """With axes of lines and panels, units, limits and scales, like other pictures."""
+    worn = sweep.wear(results((3, 20), ("friction", "speed")), **SCAR, coefficient=1e-15)
+    lines = sweep.plot(worn, hue="friction", unit={"wear_depth": "mm"}, title="Worn")
+    (axes,) = lines.axes
+    assert legend_of(lines)[:3] == ["friction = 0", "friction = 0.1", "friction = 0.2"]
+    assert (axes.get_ylabel(), heading_of(lines)) == ("depth of the scar [mm]", ("Worn", ""))
+    panels = sweep.plot(worn, col="friction", limits={"wear_depth": (0, "1 mm")})
+    titles = [axes.get_title(loc="left") for axes in panels.axes if axes.get_visible()]
+    assert titles == ["friction = 0", "friction = 0.1", "friction = 0.2"]
+    depths = worn.wear_depth.isel(friction=1, speed=0).values * 1e6
+    np.testing.assert_allclose(panels.axes[1].lines[1].get_ydata(), depths)
+    assert panels.axes[0].get_ylim() == pytest.approx((0, 1000))
+    assert sweep.plot(worn, log=["wear_depth"]).axes[0].get_yscale() == "log"
+    with pytest.raises(SweepError, match="`limits` names time, which is not drawn"):
+        sweep.plot(worn, limits={"time": (0, 1)})
