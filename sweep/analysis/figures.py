@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from sweep.analysis.labels import hyphenated
-from sweep.analysis.panels import FREE, Note, Panel, Regions, Side
+from sweep.analysis.panels import FREE, Note, Panel, PanelAxis, Regions
 from sweep.errors import SweepError
 from sweep.store.faults import making
 from sweep.work import Values
@@ -106,7 +106,7 @@ def figure_of(
     coloured = [(mesh, panel) for mesh, panel in zip(meshes, panels, strict=True) if mesh]
     if coloured:
         mesh, panel = coloured[-1]
-        _draw_colour_bar(figure, places[: len(panels)], mesh, panel.colours or Side())
+        _draw_colour_bar(figure, places[: len(panels)], mesh, panel.colours or PanelAxis())
     if engine := figure.get_layout_engine():
         engine.execute(figure)  # from here on axes have nearly their final sizes
     for axes, panel in zip(places, panels, strict=False):
@@ -126,11 +126,11 @@ def figure_of(
 def draw(axes: Axes, panel: Panel, hues: Mapping[str, Any] | None = None) -> ScalarMappable | None:
     """Draw a panel in the colours of these hues; return what its colours need a bar for, if any."""
     axes.patch.set(**panel.background)
-    for name, side in (("x", panel.x), ("y", panel.y)):
-        axes.set(**{f"{name}scale": side.scale, f"{name}label": side.label})
-        if side.ticks is not None:
-            labels = list(side.ticks.values())
-            axes.set(**{f"{name}ticks": list(side.ticks), f"{name}ticklabels": labels})
+    for name, axis in (("x", panel.x), ("y", panel.y)):
+        axes.set(**{f"{name}scale": axis.scale, f"{name}label": axis.label})
+        if axis.ticks is not None:
+            labels = list(axis.ticks.values())
+            axes.set(**{f"{name}ticks": list(axis.ticks), f"{name}ticklabels": labels})
     transforms = {"height": axes.get_xaxis_transform(), "panel": axes.transAxes}
     mesh = None
     for mark in panel.marks:
@@ -143,9 +143,9 @@ def draw(axes: Axes, panel: Panel, hues: Mapping[str, Any] | None = None) -> Sca
         if mark.method == "contour":
             axes.clabel(drawn, fmt="%g", fontsize="small")
         mesh = drawn if "norm" in style and panel.colours is not None else mesh
-    for name, side in (("x", panel.x), ("y", panel.y)):
-        if side.limits != FREE:
-            axes.set(**{f"{name}lim": side.limits})
+    for name, axis in (("x", panel.x), ("y", panel.y)):
+        if axis.limits != FREE:
+            axes.set(**{f"{name}lim": axis.limits})
     plain_ticks(axes.xaxis)
     plain_ticks(axes.yaxis)
     return mesh
@@ -191,15 +191,15 @@ def _label_outer_axes(figure: Figure, places: Sequence[Axes], n_panels: int, col
 
 
 def _draw_colour_bar(
-    figure: Figure, axes: Sequence[Axes], mesh: ScalarMappable, side: Side
+    figure: Figure, axes: Sequence[Axes], mesh: ScalarMappable, axis: PanelAxis
 ) -> None:
     """Draw the bar that says which value a colour stands for, beside one or several panels."""
-    extend: Any = side.extend
-    bar = figure.colorbar(mesh, ax=list(axes), label=side.label, extend=extend)
-    if side.ticks is None:
+    extend: Any = axis.extend
+    bar = figure.colorbar(mesh, ax=list(axes), label=axis.label, extend=extend)
+    if axis.ticks is None:
         plain_ticks(bar.ax.yaxis)
     else:
-        bar.set_ticks(list(side.ticks), labels=list(side.ticks.values()))
+        bar.set_ticks(list(axis.ticks), labels=list(axis.ticks.values()))
         bar.ax.tick_params(length=0)
 
 

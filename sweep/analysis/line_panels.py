@@ -29,11 +29,11 @@ from sweep.analysis.panels import (
     Mark,
     Note,
     Panel,
-    Side,
+    PanelAxis,
+    axis_of,
     class_ticks,
     dot_size,
     shade,
-    side,
     theory_marks,
 )
 from sweep.analysis.refined import refined_axes
@@ -52,7 +52,7 @@ def line_panel(slices: Mapping[str, Slice]) -> Panel:
     """One line over the longest axis, or one for each slice or each value of a short axis."""
     shown = next(iter(slices.values()))
     x = _abscissa(shown, shown.along)
-    y = side(shown, shown.output, _line_scale(shown), class_ticks(shown))
+    y = axis_of(shown, shown.output, _line_scale(shown), class_ticks(shown))
     if y.scale == "linear" and not shown.names and y.limits == FREE:
         y = replace(y, limits=_constant(shown.scaled))
     marks: list[Mark] = []
@@ -158,20 +158,20 @@ def values_panel(shown: Slice) -> Panel:
         missing = shown.dataset["status"].values != Status.ok
         if missing.any():
             marks.append(shade(edges(x, across.scale), missing, **NO_VALUE, zorder=1))
-    return Panel(across, side(shown, shown.output, "linear"), marks)
+    return Panel(across, axis_of(shown, shown.output, "linear"), marks)
 
 
 def bar_panel(shown: Slice) -> Panel:
     """A bar for each label or bin of a statistic of a single cell."""
     (along,), output = shown.axes, shown.output
-    y = side(shown, output, "linear")
+    y = axis_of(shown, output, "linear")
     if y.scale == "log" and y.limits == FREE:  # beginning at the lowest bar would hide it
         positive = output.values[output.values > 0]
         y = replace(y, limits=(positive.min() / 2, None))
     if f"{shown.name}_width" in shown.dataset:
         width = float(shown.dataset[f"{shown.name}_width"]) * shown.scales(str(along.name))[1]
         bars = Mark("bar", (along.values, output.values, width), {"align": "edge"})
-        return Panel(side(shown, along, "linear"), y, [bars])
+        return Panel(axis_of(shown, along, "linear"), y, [bars])
     label = str(along.name)
     for option in ("log", "limits"):
         if label in getattr(shown.view, option):
@@ -180,7 +180,7 @@ def bar_panel(shown: Slice) -> Panel:
             )
     texts = label_names(along) or [f"{value:g}" for value in along.values]
     ticks = {float(place): hyphenated(text) for place, text in enumerate(texts)}
-    return Panel(Side(axis_label(along), ticks=ticks), y, _bars_of_labels(shown, along))
+    return Panel(PanelAxis(axis_label(along), ticks=ticks), y, _bars_of_labels(shown, along))
 
 
 def _bars_of_labels(shown: Slice, along: xr.DataArray) -> list[Mark]:
@@ -200,10 +200,10 @@ def _bars_of_labels(shown: Slice, along: xr.DataArray) -> list[Mark]:
     return marks
 
 
-def _abscissa(shown: Slice, along: xr.DataArray) -> Side:
+def _abscissa(shown: Slice, along: xr.DataArray) -> PanelAxis:
     """The axis to the right of lines."""
     is_geometric = refined_axes(shown.dataset).get(str(along.name), False)
-    return side(shown, along, "log" if is_geometric else scale(along.values.astype(np.float64)))
+    return axis_of(shown, along, "log" if is_geometric else scale(along.values.astype(np.float64)))
 
 
 def _line_scale(shown: Slice) -> str:

@@ -24,11 +24,11 @@ from sweep.analysis.panels import (
     Mark,
     Note,
     Panel,
+    PanelAxis,
     Regions,
-    Side,
+    axis_of,
     class_ticks,
     dot_size,
-    side,
     theory_marks,
 )
 from sweep.analysis.refined import axis_recipes
@@ -54,7 +54,7 @@ def map_panel(shown: Slice) -> Panel:
     """The output in colour, over the first axis to the right and the second upwards."""
     x, y = (axis.values.astype(np.float64) for axis in shown.axes)
     across, up = (
-        side(shown, axis, scale(values)) for axis, values in zip(shown.axes, (x, y), strict=True)
+        axis_of(shown, axis, scale(values)) for axis, values in zip(shown.axes, (x, y), strict=True)
     )
     x, y = edges(x, across.scale), edges(y, up.scale)
     marks = [Mark("pcolormesh", (x, y, _visible(shown).T), {"rasterized": True, **_colours(shown)})]
@@ -77,7 +77,7 @@ def map_panel(shown: Slice) -> Panel:
         replace(across, limits=across.limits if across.limits != FREE else (x[0], x[-1])),
         replace(up, limits=up.limits if up.limits != FREE else (y[0], y[-1])),
         marks,
-        _colour_side(shown, marks[0]),
+        _colour_axis(shown, marks[0]),
         Regions(x, y, shown.classes, names, crossing),
         background=NO_VALUE,
     )
@@ -139,8 +139,8 @@ def dot_panel(shown: Slice) -> Panel:
     if missing.size:
         some = missing[evenly(missing.size, MAX_DOTS)]
         marks.append(Mark("plot", (x.values[some], y.values[some]), MISSING_DOTS))
-    across, up = (side(shown, each, _sample_scale(shown, each)) for each in (x, y))
-    return Panel(across, up, marks, _colour_side(shown, marks[0]), notes=notes)
+    across, up = (axis_of(shown, each, _sample_scale(shown, each)) for each in (x, y))
+    return Panel(across, up, marks, _colour_axis(shown, marks[0]), notes=notes)
 
 
 def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:
@@ -184,11 +184,11 @@ def _visible(shown: Slice) -> Values:
     return np.where(shown.values == 0, 0.1 * low, np.maximum(shown.values, low))
 
 
-def _colour_side(shown: Slice, mesh: Mark) -> Side:
+def _colour_axis(shown: Slice, mesh: Mark) -> PanelAxis:
     """What the colours stand for, and at which ends of the scale values lie beyond it."""
     values, norm = shown.scaled[np.isfinite(shown.scaled)], mesh.style["norm"]
     beyond = bool(np.any(values < norm.vmin)), bool(np.any(values > norm.vmax))
     is_cut = not (shown.names or shown.has_zeros_apart)
     ends = {(True, False): "min", (False, True): "max", (True, True): "both"}
     extend = ends.get(beyond, "neither") if is_cut else "neither"
-    return Side(axis_label(shown.output), ticks=class_ticks(shown), extend=extend)
+    return PanelAxis(axis_label(shown.output), ticks=class_ticks(shown), extend=extend)

@@ -31,7 +31,7 @@ FREE: Limits = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class PanelAxis:
     """An axis of a panel, or what its colours stand for."""
 
     label: str = ""
@@ -71,26 +71,26 @@ class Regions:
 class Panel:
     """What a panel shows; colours are those of its mark that has a colour map."""
 
-    x: Side
-    y: Side
+    x: PanelAxis
+    y: PanelAxis
     marks: Sequence[Mark]
-    colours: Side | None = None
+    colours: PanelAxis | None = None
     regions: Regions | None = None
     notes: Sequence[Note] = ()
     background: Mapping[str, Any] = field(default_factory=dict[str, Any])
     title: str = ""
 
 
-def side(
+def axis_of(
     shown: Slice, variable: xr.DataArray, scale: str, ticks: Mapping[float, str] | None = None
-) -> Side:
+) -> PanelAxis:
     """The axis of a variable of a slice, with the scale and the limits that its view chooses."""
     name = str(variable.name)
     if name in shown.view.log:
         if not np.any(variable.values > 0) or np.any(variable.values < 0):
             raise SweepError(f"`log` names {name}, which is not positive: leave it out")
         scale = "log"
-    return Side(axis_label(variable), scale, shown.limits(name, scale) or FREE, ticks)
+    return PanelAxis(axis_label(variable), scale, shown.limits(name, scale) or FREE, ticks)
 
 
 def shade(borders: Values, inside: NDArray[np.bool_], **style: Any) -> Mark:

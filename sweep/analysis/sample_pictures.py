@@ -32,7 +32,7 @@ from sweep.analysis.labels import (
     with_symbols,
     with_unit,
 )
-from sweep.analysis.panels import MISSING_DOTS, Mark, Panel, Side, dot_size
+from sweep.analysis.panels import MISSING_DOTS, Mark, Panel, PanelAxis, dot_size
 from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spaced, spans_decades
 from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
@@ -88,7 +88,7 @@ def draw_as(
         text = f"mean {mean:.4g} {unit_of(shown.output)}".rstrip()
         line = Mark("axvline", (mean,), {"color": "0.2", "linestyle": "--", "label": text})
         panel = replace(panel, marks=[*panel.marks, line])
-    share = Side(SHARES[weighting(dataset)[0]])
+    share = PanelAxis(SHARES[weighting(dataset)[0]])
     return figure_of([replace(panel, y=share)], _heading(shown))
 
 
@@ -183,7 +183,7 @@ def _dots(x: Values, y: Values, finite: NDArray[np.bool_], *, has_crosses: bool)
     marks = [Mark("scatter", (x[finite], y[finite]), style)]
     if has_crosses and not finite.all():
         marks.append(Mark("plot", (x[~finite], y[~finite]), MISSING_DOTS))
-    across, up = (Side(scale=_scale(values[np.isfinite(values)])) for values in (x, y))
+    across, up = (PanelAxis(scale=_scale(values[np.isfinite(values)])) for values in (x, y))
     return Panel(across, up, marks)
 
 
@@ -202,9 +202,9 @@ def histogram(
         shares = [float(weights[finite == code].sum()) for code in names]
         ticks = {float(code): hyphenated(name) for code, name in names.items()}
         bars = Mark("bar", (list(names), shares), {"width": 0.8, "color": colour})
-        return Panel(Side(label, ticks=ticks), Side(), [bars])
+        return Panel(PanelAxis(label, ticks=ticks), PanelAxis(), [bars])
     style = {"bins": bins(finite).tolist(), "weights": weights, "color": colour}
-    return Panel(Side(label, _scale(finite)), Side(), [Mark("hist", (finite,), style)])
+    return Panel(PanelAxis(label, _scale(finite)), PanelAxis(), [Mark("hist", (finite,), style)])
 
 
 def bins(values: Values) -> Values:

@@ -29,7 +29,7 @@ from sweep.analysis.labels import (
     with_symbols,
     with_unit,
 )
-from sweep.analysis.panels import FREE, Mark, Note, Panel, Side, shade
+from sweep.analysis.panels import FREE, Mark, Note, Panel, PanelAxis, shade
 from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
@@ -155,14 +155,14 @@ def _observables(dataset: xr.Dataset, names: list[str], behind: Sequence[Mark]) 
         Mark("plot", (time, share * dataset[name].values), {"linewidth": 1.1, "label": label})
         for name, label in zip(names, labels, strict=True)
     ]
-    return Panel(_time(dataset), _side(dataset, names, shown), [*marks, *behind])
+    return Panel(_time(dataset), _axis(dataset, names, shown), [*marks, *behind])
 
 
-def _time(dataset: xr.Dataset) -> Side:
+def _time(dataset: xr.Dataset) -> PanelAxis:
     """The time axis, over the whole trace, also where observables end before."""
     time = dataset["time"]
     limits = (float(time[0]), float(time[-1])) if time.size > 1 else FREE
-    return Side(with_unit(time.attrs["long_name"], time), limits=limits)
+    return PanelAxis(with_unit(time.attrs["long_name"], time), limits=limits)
 
 
 def _events(dataset: xr.Dataset) -> list[Mark]:
@@ -201,7 +201,7 @@ def _item_map(dataset: xr.Dataset, name: str) -> Panel:
         for meaning, colour in zip(meanings.values(), colours, strict=True)
     ]
     limits = _changing_range(places, flag.values)
-    return Panel(_time(dataset), Side(label, limits=limits), [mesh], notes=notes)
+    return Panel(_time(dataset), PanelAxis(label, limits=limits), [mesh], notes=notes)
 
 
 def _changing_range(places: Values, flags: NDArray[np.uint8]) -> tuple[float, float]:
@@ -220,7 +220,7 @@ def _readable(dataset: xr.Dataset, names: list[str]) -> tuple[str, float]:
     return readable(largest, str(dataset[names[0]].attrs.get("units", "1")))
 
 
-def _side(dataset: xr.Dataset, names: list[str], shown: str) -> Side:
+def _axis(dataset: xr.Dataset, names: list[str], shown: str) -> PanelAxis:
     """An axis named after a single observable, or the last word that several have in common.
 
     Without values, numbers on it would be meaningless.
@@ -231,7 +231,7 @@ def _side(dataset: xr.Dataset, names: list[str], shown: str) -> Side:
         words = last.pop() if len(last) == 1 else ""
     text = with_unit(words, dataset[names[0]].assign_attrs(units=shown))
     has_values = any(bool(np.isfinite(dataset[name].values).any()) for name in names)
-    return Side(textwrap.fill(text, LABEL_WIDTH), ticks=None if has_values else {})
+    return PanelAxis(textwrap.fill(text, LABEL_WIDTH), ticks=None if has_values else {})
 
 
 def _shades(dataset: xr.Dataset, flags: Sequence[str]) -> list[Mark]:
@@ -259,13 +259,13 @@ def _loop_of(dataset: xr.Dataset) -> tuple[str, str] | None:
 def _draw_loop(axes: Axes, dataset: xr.Dataset, loop: tuple[str, str]) -> None:
     """Draw one observable over another in a square."""
     units = [_readable(dataset, [name]) for name in loop]
-    sides = [_side(dataset, [name], unit) for name, (unit, _) in zip(loop, units, strict=True)]
+    loop_axes = [_axis(dataset, [name], unit) for name, (unit, _) in zip(loop, units, strict=True)]
     values = [share * dataset[name].values for name, (_, share) in zip(loop, units, strict=True)]
-    draw(axes, Panel(sides[0], sides[1], [Mark("plot", values, {"linewidth": 1.1})]))
+    draw(axes, Panel(loop_axes[0], loop_axes[1], [Mark("plot", values, {"linewidth": 1.1})]))
     axes.set_anchor("N")
     axes.set_box_aspect(1.0)
     axes.grid(color="0.9")
-    if sides[0].ticks is None:
+    if loop_axes[0].ticks is None:
         axes.locator_params(axis="x", nbins=LOOP_TICKS)
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 from sweep.analysis.cuts import check_names, cut, cut_at
 from sweep.analysis.labels import in_words, with_symbols
 from sweep.analysis.line_panels import lines_of
-from sweep.analysis.panels import FREE, Mark, Note, Panel, side
+from sweep.analysis.panels import FREE, Mark, Note, Panel, axis_of
 from sweep.analysis.refined import holds_refined_points
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import MAX_LINES, Slice
@@ -142,7 +142,7 @@ def wear_panel(shown: Slice) -> Panel:
         limit = wear["limit"] * share
         style = {"color": "0.3", "linestyle": "--", "linewidth": 1.0}
         marks.append(Mark("axhline", (limit,), {**style, "label": f"limit {limit:g} {unit}"}))
-    x, y = (side(shown, each, "linear") for each in (along, shown.output))
+    x, y = (axis_of(shown, each, "linear") for each in (along, shown.output))
     x, y = (
         replace(each, limits=(0.0, None)) if (each.limits, each.scale) == (FREE, "linear") else each
         for each in (x, y)

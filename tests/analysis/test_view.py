@@ -10,7 +10,7 @@ import sweep
 from sweep.analysis import map_panels, plots
 from sweep.analysis.figures import figure_of
 from sweep.analysis.labels import quantities, quantity, readable, symbol_text
-from sweep.analysis.panels import Panel, Regions, Side
+from sweep.analysis.panels import Panel, PanelAxis, Regions
 from sweep.analysis.scales import without_rounding
 from sweep.analysis.slices import MAX_LINES
 from sweep.analysis.view import View
@@ -180,7 +180,7 @@ def named(codes, names, limits=((0, 1), (0, 1)), crossed_by=()):
     """The place, in shares of the panel, and the rotation of each text on a map of classes."""
     x, y = (np.linspace(0, 1, size + 1) for size in codes.shape)
     regions = Regions(x, y, codes, dict(enumerate(names)), crossed_by)
-    panel = Panel(*(Side(limits=ends) for ends in limits), [], regions=regions)
+    panel = Panel(*(PanelAxis(limits=ends) for ends in limits), [], regions=regions)
     figure = figure_of([panel], ("", ""))
     texts = {text.get_text(): text for text in figure.axes[0].texts}
     places = {name: (*text.get_position(), text.get_rotation()) for name, text in texts.items()}

@@ -58,10 +58,9 @@ def draw_results(
         dataset = open_results(stores[0])
         refuse_end(path)
         if shape is not None:
-            name = output_name(dataset, output)
-            written = save(draw_as(shape, dataset, name, cuts, over), path)
+            written = save(draw_as(shape, dataset, output, cuts, over), path)
             if as_json:
-                print_json({"output": name, "file": str(written)})
+                print_json({"output": output_name(dataset, output), "file": str(written)})
             else:
                 print(written)
             return
