@@ -163,7 +163,8 @@ def save(dataset: xr.Dataset, path: str | Path, cycles: float | None = SHOWN_CYC
     if path.suffix.lower() in PICTURES:
         from sweep.analysis.traces import plot_trace
 
-        return plot_trace(dataset, path, cycles)
+        plot_trace(dataset, path, cycles)
+        return path
     return export_as(TRACE_FORMATS, dataset, path)
 
 

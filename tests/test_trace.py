@@ -19,11 +19,10 @@ import psutil
 import pytest
 import xarray as xr
 from gmpy2 import mpfr
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import sweep
-from sweep.analysis.traces import draw_trace
+from sweep.analysis.traces import plot_trace
 from sweep.backends.cache import cache_folder
 from sweep.backends.tracer import Tracer
 from sweep.config import load
@@ -433,14 +432,15 @@ def test_files_are_replaced_and_folders_are_not(tmp_path: Path, everything: xr.D
 
 
 def test_a_picture_shows_every_observable_and_the_loop(everything: xr.Dataset) -> None:
-    figure = draw_trace(everything)
+    figure = plot_trace(everything)
     *panels, loop = figure.axes
-    drawn = {line.get_label(): line.get_ydata() for axes in panels for line in axes.lines}
-    assert set(drawn) == {
-        "displacement", "velocity", "base velocity", "friction force", "normal force", "wear rate",
-    }  # fmt: skip
-    for name, values in drawn.items():
-        np.testing.assert_array_equal(values, everything[str(name).replace(" ", "_")])
+    names = (
+        *("displacement", "velocity", "base_velocity", "friction_force", "normal_force"),
+        "wear_rate",
+    )
+    drawn = [line.get_ydata() for axes in panels for line in axes.lines]
+    for values, name in zip(drawn, names, strict=True):
+        np.testing.assert_array_equal(values, everything[name])
     assert [axes.get_ylabel() for axes in panels] == [
         "displacement [m]", "velocity [m/s]", "force [N]", "wear rate [W]",
     ]  # fmt: skip
@@ -464,7 +464,7 @@ def test_small_lengths_are_drawn_in_a_readable_unit() -> None:
         },
     }  # fmt: skip
     dataset = sweep.trace(contact)
-    figure = draw_trace(dataset)
+    figure = plot_trace(dataset)
     drawn = {axes.get_ylabel().replace("\n", " "): axes for axes in figure.axes}
     (line,) = drawn["tangential displacement [µm]"].lines
     np.testing.assert_allclose(line.get_ydata(), 1e6 * dataset["tangential_displacement"])
@@ -477,28 +477,27 @@ def test_small_lengths_are_drawn_in_a_readable_unit() -> None:
 
 
 def test_a_part_of_a_trace_is_drawn_and_other_things_are_refused(everything: xr.Dataset) -> None:
-    (axes,) = draw_trace(everything[["velocity", "status"]]).axes
+    (axes,) = plot_trace(everything[["velocity", "status"]]).axes
     assert axes.get_ylabel() == "velocity [m/s]"
     nothing: Any = "trace.nc"
     for wrong in (everything.isel(time=0), everything.drop_vars("status"), nothing):
         with pytest.raises(SweepError, match="this is not a trace"):
-            draw_trace(wrong)
+            plot_trace(wrong)
 
 
 def test_what_is_shaded_is_where_the_mass_is_stuck(everything: xr.Dataset) -> None:
-    (shade,) = draw_trace(everything).axes[0].collections
+    (shade,) = plot_trace(everything).axes[0].collections
     t, stuck = everything["time"].values, everything["stuck"].values == 1
     areas = shade.get_paths()
     covered = np.array(
         [any(a.vertices[:, 0].min() <= x <= a.vertices[:, 0].max() for a in areas) for x in t]
     )
     np.testing.assert_array_equal(covered, stuck)
-    (none,) = draw_trace(traced(point("slip-slip"), samples=50)).axes[0].collections
-    assert none.get_paths() == []
+    assert not plot_trace(traced(point("slip-slip"), samples=50)).axes[0].collections
 
 
 def test_parameters_at_their_neutral_value_are_not_in_the_title() -> None:
-    _, fixed = heading_of(draw_trace(traced(point("slip-slip"), samples=50)))
+    _, fixed = heading_of(plot_trace(traced(point("slip-slip"), samples=50)))
     assert "m = 1 kg" in fixed
     assert "k = " not in fixed
 
@@ -515,7 +514,7 @@ def test_a_picture_of_a_point_that_is_not_ok_says_why(method: str, status: Statu
     trace = sweep.trace({**source, "parameters": parameters}, start=4.5, end=6.0, samples=40)
     assert Status(int(trace["status"])) is status
     assert np.isfinite(trace["velocity"]).any() == (status is Status.not_converged)
-    figure = draw_trace(trace)
+    figure = plot_trace(trace)
     _, reason = heading_of(figure)
     assert f"{status.name.replace('_', ' ')}: {MODEL.sentences[status]}" in reason
     for axes in figure.axes[:-1]:
@@ -532,14 +531,14 @@ def test_a_picture_shows_the_last_cycles(everything: xr.Dataset) -> None:
     """Eight periods of 1 s from 4 to 12 s."""
     trace = traced(point("stick-slip"), samples=801)
     assert trace.attrs["cycle"] == pytest.approx(1.0, rel=1e-15)
-    figure = draw_trace(trace, 3)
+    figure = plot_trace(trace, cycles=3)
     (line, *_) = figure.axes[0].get_lines()
     assert line.get_xdata()[[0, -1]] == pytest.approx([9.0, 12.0], abs=1e-9)
     assert figure.get_suptitle().splitlines()[0].endswith("exact: last 3 of 8 cycles")
-    whole = draw_trace(trace)
+    whole = plot_trace(trace)
     assert whole.axes[0].get_lines()[0].get_xdata()[0] == 4.0
     assert "cycles" not in whole.get_suptitle().splitlines()[0]
-    assert "cycles" not in draw_trace(trace, 20).get_suptitle().splitlines()[0]
+    assert "cycles" not in plot_trace(trace, cycles=20).get_suptitle().splitlines()[0]
 
 
 @pytest.mark.broad
@@ -567,7 +566,7 @@ def test_the_command_draws_few_of_many_cycles(
 ) -> None:
     drawn: list[float | None] = []
     monkeypatch.setattr(
-        "sweep.analysis.traces.draw_trace", lambda _, cycles: drawn.append(cycles) or Figure()
+        "sweep.analysis.traces.plot_trace", lambda _, __, cycles: drawn.append(cycles)
     )
     trace = traced(point("stick-slip"), samples=20)
     save(trace, tmp_path / "a.png")
@@ -578,7 +577,7 @@ def test_the_command_draws_few_of_many_cycles(
 def test_numbers_below_the_loop_stand_apart() -> None:
     whole = load("den_hartog").sweep  # traced with all outputs, as other points here: one kernel
     at = {**whole.constants, "friction": 0.2, "angular_frequency": 40.0}
-    figure = draw_trace(traced(at, start=0.0, end=1.0))
+    figure = plot_trace(traced(at, start=0.0, end=1.0))
     figure.draw_without_rendering()
     loop = figure.axes[-1]
     boxes = [label.get_window_extent() for label in loop.get_xticklabels() if label.get_text()]

@@ -11,7 +11,7 @@ import xarray as xr
 
 import sweep
 from sweep.analysis.comparison import reference_sweep
-from sweep.analysis.kept_axes import nearest
+from sweep.analysis.cuts import nearest
 from sweep.analysis.labels import with_codes
 from sweep.analysis.master_curve import ContactEnergies
 from sweep.cli.parameters import named

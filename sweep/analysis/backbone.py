@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sweep import wording
 from sweep.analysis.cuts import cut
-from sweep.analysis.figures import save, single_panel, styled
-from sweep.analysis.labels import axis_label, named, quantities, with_unit
-from sweep.analysis.scales import evenly, scale
+from sweep.analysis.figures import figure_of, save
+from sweep.analysis.line_panels import lines_of
+from sweep.analysis.panels import Mark, Panel
+from sweep.analysis.plots import notes_of, panel_of
+from sweep.analysis.slices import Slice
+from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.store import open_results
@@ -25,7 +28,6 @@ from sweep.summary import flag_names, refuse_no_results
 from sweep.work import Values
 
 ENERGY, FREQUENCY = "energy", "frequency"
-MAX_CURVES = 8
 
 
 def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
@@ -50,80 +52,53 @@ def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
 
 def plot_backbone(
     dataset: xr.Dataset | str | Path,
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     per: str | None = None,
     at: Mapping[str, float | str] | None = None,
-) -> Path:
-    """Save the picture of `draw_backbone` (.png, .pdf, .svg ...) and return the file's path.
+) -> Figure:
+    """Draw the backbones as a matplotlib Figure; with `path` (.png, .pdf, .svg ...), also save it.
 
-    `dataset` may also be the path of a store.
-    SweepError as for `draw_backbone`, and if the file cannot be written.
+    `dataset` may also be the path of a store. There is one curve for each value of the axis `per`,
+    by default the longest other axis that `at` does not cut; of many values, some are drawn, evenly
+    spread. Other axes are cut at the value nearest to that in `at`, or at their middle. If the
+    sweep has the output `stable`, unstable motions are dotted. SweepError without an axis of at
+    least two energies, for unknown axes, and if the file cannot be written.
     """
     results = open_results(dataset) if isinstance(dataset, str | Path) else dataset
-    return save(draw_backbone(results, per=per, at=at), path)
-
-
-@styled
-def draw_backbone(
-    dataset: xr.Dataset, *, per: str | None = None, at: Mapping[str, float | str] | None = None
-) -> Figure:
-    """Draw the backbones as a matplotlib Figure, with one curve for each value of the axis `per`.
-
-    By default, `per` is the longest other axis that `at` does not cut. At most MAX_CURVES values,
-    evenly spread, are drawn. Other axes are cut at the value nearest to that in `at`, or at their
-    middle. If the sweep has the output `stable`, unstable motions are dotted. SweepError without an
-    axis of at least two energies, and for unknown axes.
-    """
-    _check(dataset)
-    others = [str(name) for name in dataset[FREQUENCY].dims if name != ENERGY]
-    if per is not None and per not in others:
-        raise SweepError(
-            f"this sweep has no axis {per!r} besides energy: choose one of {wording.listed(others)}"
-        )
-    at = at or {}
-    if at.keys() & {ENERGY, per}:
-        raise SweepError(
-            "at= cannot cut energy, which is the abscissa, nor `per`, which has a curve per value: "
-            "leave them out of at="
-        )
-    free = [name for name in others if name not in at]
-    per = per or max(free, key=lambda name: dataset.sizes[name], default=None)
-    middles = {name: float(dataset[name][dataset.sizes[name] // 2]) for name in others}
-    cuts = {name: value for name, value in {**middles, **at}.items() if name != per}
-    shown = cut(dataset, FREQUENCY, cuts)
-    figure, axes = single_panel(*shown.heading("backbone"))
-    along, frequencies = shown.variable(ENERGY), shown.output.copy(data=shown.values)
-    unstable = frequencies.copy(data=_unstable(shown.dataset))
-    axes.set(xscale=scale(along.values), xlabel=axis_label(along))
-    axes.set_ylabel(with_unit(FREQUENCY, frequencies))
-    if per is None or per not in frequencies.dims:
-        _draw_curve(axes, along.values, frequencies.values, unstable.values)
-        return figure
-    some = evenly(frequencies.sizes[per], MAX_CURVES)
-    label = named(shown.dataset[per])
-    for i, text in zip(some.tolist(), quantities(shown.dataset[per][some]), strict=True):
-        curve, dotted = (each.isel({per: i}).values for each in (frequencies, unstable))
-        _draw_curve(axes, along.values, curve, dotted, label=f"{label} = {text}")
-    axes.legend()
+    _check(results)
+    free = [str(each) for each in results[FREQUENCY].dims if each not in {ENERGY, *(at or {})}]
+    per = per or max(free, key=lambda name: results.sizes[name], default=None)
+    shown = cut(results, FREQUENCY, at or {}, view=View(x=ENERGY, hue=per))
+    panel = panel_of({"": shown})
+    if "stable" in shown.dataset:
+        panel = replace(panel, marks=[*_dotted_where_unstable(panel, shown)])
+    figure = figure_of([panel], shown.heading("backbone"), notes_of([shown]))
+    if path is not None:
+        save(figure, path)
     return figure
 
 
-def _draw_curve(
-    axes: Axes, energies: Values, values: Values, unstable: NDArray[np.bool_], **label: Any
-) -> None:
-    line = axes.plot(energies, np.where(unstable, np.nan, values), linewidth=1.3, **label)[0]
-    if unstable.any():  # dotted up to the neighbours, as a single point would not be visible
-        beside = np.pad(unstable, 1)
-        dotted = np.where(unstable | beside[:-2] | beside[2:], values, np.nan)
-        axes.plot(energies, dotted, linestyle=":", linewidth=1.3, color=line.get_color())
+def _dotted_where_unstable(panel: Panel, shown: Slice) -> Iterator[Mark]:
+    """The marks, with the unstable parts of lines dotted up to their neighbours.
 
-
-def _unstable(curves: xr.Dataset) -> NDArray[np.bool_]:
-    if "stable" not in curves:
-        return np.zeros(curves[FREQUENCY].shape, dtype=bool)
-    codes = {name: code for code, name in flag_names(curves["stable"]).items()}
-    return curves["stable"].values == codes["unstable"]
+    By itself, a single point would not be visible.
+    """
+    (unstable,) = (code for code, name in flag_names(shown.dataset["stable"]).items()
+                   if name == "unstable")  # fmt: skip
+    _, stabilities, _ = lines_of(replace(shown, name="stable"))
+    lines = iter(stabilities)
+    for mark in panel.marks:
+        if mark.hue is None:
+            yield mark
+            continue
+        (x, line), is_unstable = mark.data, next(lines) == unstable
+        beside = np.pad(is_unstable, 1)
+        is_dotted = is_unstable | beside[:-2] | beside[2:]
+        yield replace(mark, data=(x, np.where(is_unstable, np.nan, line)))
+        if is_unstable.any():
+            style = {"linestyle": ":"}
+            yield Mark("plot", (x, np.where(is_dotted, line, np.nan)), style, hue=mark.hue)
 
 
 def _crossing(curves: Values, energies: Values, level: float) -> Values:

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from sweep.analysis.scales import spans_decades
+from sweep.analysis.view import factor
 from sweep.plan.recipes import model_in
 from sweep.spec import every_parameter
 from sweep.units import printed, superscripts, with_prefix
@@ -133,30 +134,34 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = (), always: Iterabl
     return ", ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)
 
 
-def unit(variable: xr.DataArray) -> str:
+def unit_of(variable: xr.DataArray) -> str:
     """The unit as printed, "" if dimensionless: "m/s^2" becomes "m/s²"."""
     return printed(str(variable.attrs.get("units", "1")))
 
 
 def with_unit(text: str, variable: xr.DataArray) -> str:
     """A label with the variable's unit: "mass [kg]"."""
-    printed_unit = unit(variable)
+    printed_unit = unit_of(variable)
     return f"{text} [{printed_unit}]".lstrip() if printed_unit else text
 
 
-def quantity(variable: xr.DataArray) -> str:
-    """A single value in a readable unit, or its name."""
-    (text,) = quantities(variable)
+def quantity(variable: xr.DataArray, unit: str | None = None) -> str:
+    """A single value in this unit, by default a readable one, or its name."""
+    (text,) = quantities(variable, unit)
     return text
 
 
-def quantities(variable: xr.DataArray) -> list[str]:
-    """Values of one axis in a readable unit that all share, or their names."""
+def quantities(variable: xr.DataArray, unit: str | None = None) -> list[str]:
+    """Values of one axis in a unit that all share, by default a readable one, or their names."""
     values = variable.values.ravel()
     if names := label_names(variable):
         return [names[int(value)] for value in values]
-    shown, factor = readable(values.astype(np.float64), str(variable.attrs.get("units", "1")))
-    return [f"{float(value) * factor:.6g} {printed(shown)}".rstrip() for value in values]
+    own = str(variable.attrs.get("units", "1"))
+    if unit is None:
+        unit, share = readable(values.astype(np.float64), own)
+    else:
+        share = factor(own, unit, str(variable.name))
+    return [f"{float(value) * share:.6g} {printed(unit)}".rstrip() for value in values]
 
 
 def values_of(dataset: xr.Dataset, names: Iterable[str]) -> str:
@@ -185,6 +190,11 @@ def title_of(dataset: xr.Dataset, output: str) -> str:
 def in_words(name: str) -> str:
     """A name with spaces in place of underscores."""
     return name.replace("_", " ")
+
+
+def hyphenated(name: str) -> str:
+    """The name of a class as it is written on a picture."""
+    return name.replace("_", "-")
 
 
 def labels_of(dataset: xr.Dataset, output: str) -> tuple[str, ...]:

@@ -4,72 +4,48 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from math import ceil, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, Unpack, cast
 
 import numpy as np
 import xarray as xr
-from matplotlib import colormaps
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sweep import wording
-from sweep.analysis.colours import draw_colour_bar, notes_of
-from sweep.analysis.cuts import cut
-from sweep.analysis.figures import (
-    SIZES,
-    colour_of,
-    draw_heading,
-    draw_legend,
-    new_figure,
-    once,
-    refuse_end,
-    save,
-    styled,
-)
-from sweep.analysis.kept_axes import check_names, parameters_along
-from sweep.analysis.labels import (
-    in_words,
-    named,
-    point_text,
-    quantities,
-    readable,
-    values_of,
-    with_codes,
-    with_symbols,
-)
-from sweep.analysis.panel_figures import draw_slice, in_one_panel
-from sweep.analysis.panels import (
-    draw_panel,
-    is_single_line,
-    line_labels,
-    missing_mark,
-    name_regions,
-)
+from sweep.analysis.cuts import check_names, cut, parameters_along
+from sweep.analysis.figures import figure_of, refuse_end, save
+from sweep.analysis.labels import in_words, named, point_text, quantity, readable
+from sweep.analysis.line_panels import bar_panel, line_panel, values_panel
+from sweep.analysis.map_panels import dot_panel, map_panel
+from sweep.analysis.panels import MISSING_DOTS, NO_VALUE, TEXT_ALONE, ZERO, Mark, Note, Panel
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
-from sweep.analysis.view import View, ViewKeywords, factor, view_of
+from sweep.analysis.view import View, ViewKeywords, view_of
 from sweep.errors import SweepError
 from sweep.keywords import spelled_out
 from sweep.request import POINT
+from sweep.spec import Status
 from sweep.store import open_results
 from sweep.store.derived_stores import wear_of
 from sweep.summary import coded
-from sweep.units import printed
 
 if TYPE_CHECKING:
     from sweep.engine.loop import Report
 
 Source = xr.Dataset | str | Path
 
-MAX_PANELS, MAX_PANELS_ALONG = 9, 3
-MAX_LINES = 10  # of stores in one panel; more would share colours
-TITLE_LETTERS = 13  # of a panel's title, in an inch
-PANEL_ASPECT = 0.55  # height over width of one of several panels, on its own
+MAX_PANELS_ALONG = 3  # each of two axes of panels
+MAX_PANELS = 9
+MAX_STORES = 10  # whose lines share a panel; more would share colours
 LABEL_WIDTH = 52  # letters of a panel's title
+PANELS: Mapping[str, Callable[[Slice], Panel]] = {
+    "values": values_panel, "bars": bar_panel, "dots": dot_panel, "map": map_panel,
+}  # fmt: skip
 
 
 @spelled_out(ViewKeywords)
@@ -87,74 +63,51 @@ def plot(
     """Draw one output as a matplotlib Figure; with `path` (.png, .pdf, .svg ...), also save it.
 
     `source` is a Dataset, the path of a store, or a list of these, which are drawn together.
-    Missing folders are created; an existing file is replaced. With `against`, the error against
-    that method is drawn, run with `parameters` as in `sweep.compare`. Wear is drawn over the years,
-    and the time to a limit in years. These keywords choose how the picture looks; names are those
-    of axes or of the output:
-
-    x, y: the axes drawn to the right and, on a map, upwards
-    hue: the axis with a line for each of its values (at most 8)
-    col, row: the axes with a panel for each value, side by side and below each other (at most 9)
-    log: names that are drawn on a logarithmic scale
-    limits: (lower, upper) by name, in the unit that is shown, or texts with a unit
-    unit: the unit by name, such as "mm"
-    size: "page", as wide as two columns, or "column"
-    title: the title
-
-    Otherwise as `draw`; SweepError as for `draw`, and if the file cannot be written.
-    """
-    if too_many:
-        text = wording.shown(cast(object, too_many[0]))
-        raise SweepError(f"{text} is a third argument: name it, as in path={text}")
-    if path is not None:
-        refuse_end(Path(path))
-    view_keywords = {name: value for name, value in view.items() if value is not None}
-    chosen = view_of(cast(ViewKeywords, view_keywords))
-    datasets = labelled(source)
-    first: Any = next(iter(datasets.values()))
-    drawn_plainly = over or against or len(datasets) > 1 or chosen != View()
-    if not drawn_plainly and isinstance(first, xr.Dataset) and wear_of(first) is not None:
-        from sweep.analysis.wear_pictures import draw_wear  # which most pictures do without
-
-        figure = draw_wear(first, output, at)
-    else:
-        figure = draw_panels(
-            slices_of(
-                source, output, at or {}, over, chosen, against=against, parameters=parameters
-            )
-        )
-    if path is not None:
-        save(figure, path)
-    return figure
-
-
-def draw(
-    dataset: xr.Dataset,
-    output: str | None = None,
-    *,
-    at: Mapping[str, float | str] | None = None,
-    over: Sequence[str] = (),
-    view: View | None = None,
-) -> Figure:
-    """Draw one output of a sweep as a matplotlib Figure.
-
     `output` is any variable of the Dataset, by default the first real one; of the status the names
     are drawn. The two longest axes are drawn, on a logarithmic scale if their values are far more
     evenly spaced there. Other axes are cut at the value nearest to that in `at`, or at their
     middle, and the title says where. Borders between the classes of a flag are drawn and the
     classes named; the flag may be the output or another variable. Borders known from theory are
     dashed. Points without a value are hatched; points at infinity on an axis are left out; the
-    legend counts both. A sample is drawn as dots over the two parameters in `over`, by default the
-    first two; over a single parameter, it is drawn as an axis. All values of an output with
-    several at each point are drawn as dots over one axis (a bifurcation map). A mean over one axis
-    has the band between its lowest and highest quantile; a statistic with several values, such as
-    quantiles, is drawn as lines over one axis, at one of them (in `at`) over two, and as bars for
-    a single cell. Refined points are drawn as a grid (`analysis.refined.on_grid`), with their cells
-    outlined. Units have prefixes that make them easy to read. `view` chooses axes, scales, limits,
-    units, panels and the title. SweepError for a Dataset that is not that of a sweep, for unknown
-    names, and if there is nothing to draw.
+    legend counts both. Errors, and other outputs whose positive values span decades, are drawn on a
+    logarithmic scale: where they are 0, a map is pale and lines are interrupted.
+
+    A sample is drawn as dots over the two parameters in `over`, by default the first two; over a
+    single parameter, it is drawn as an axis. All values of an output with several at each point are
+    drawn as dots over one axis (a bifurcation map). A mean over one axis has the band between its
+    lowest and highest quantile; a statistic with several values, such as quantiles, is drawn as
+    lines over one axis, at one of them (in `at`) over two, and as bars for a single cell. Refined
+    points are drawn as a grid (`analysis.refined.on_grid`), with their cells outlined. Wear is
+    drawn over the years, and the time to a limit in years. With `against`, the error against that
+    method is drawn, run with `parameters` as in `sweep.compare`.
+
+    These keywords choose how the picture looks; names are those of axes or of the output:
+
+    x, y: the axes drawn to the right and, on a map, upwards
+    hue: the axis with a line for each of its values (at most 8)
+    col, row: the axes with a panel for each value, side by side and below each other (at most 9)
+    log: names that are drawn on a logarithmic scale
+    limits: (lower, upper) by name, in the unit that is shown, or texts with a unit
+    unit: the unit by name, such as "mm"; by default one in which the numbers are easy to read
+    size: "page", as wide as two columns, or "column"
+    title: the title
+
+    With `path`, missing folders are created, and an existing file is replaced. SweepError for a
+    Dataset that is not that of a sweep, for unknown names, if there is nothing to draw, and if the
+    file cannot be written.
     """
-    return draw_panels(slices_of(dataset, output, at or {}, over, view or View()))
+    if too_many:
+        text = wording.shown(cast(object, too_many[0]))
+        raise SweepError(f"{text} is a third argument: name it, as in path={text}")
+    if path is not None:
+        refuse_end(Path(path))
+    chosen = view_of(cast(ViewKeywords, {key: v for key, v in view.items() if v is not None}))
+    figure = draw_slices(
+        slices_of(source, output, at or {}, over, chosen, against=against, parameters=parameters)
+    )
+    if path is not None:
+        save(figure, path)
+    return figure
 
 
 def slices_of(
@@ -176,14 +129,28 @@ def slices_of(
         raise SweepError("parameters are those of the method to compare with: name it (against)")
     slices: dict[str, Slice] = {}
     for label, dataset in labelled(source).items():
-        panels, note = panels_of(dataset, at, view)
-        for place, where in panels.items():
-            part = cut(dataset, output, where, over, computed=against is not None, view=view)
+        drawn = {axis: _values_along(dataset, axis, at, view) for axis in view.panel_axes}
+        counts = {axis: (len(values), dataset.sizes[axis]) for axis, values in drawn.items()}
+        notes = [
+            f"{some} of {every:,} values of {in_words(axis)} drawn"
+            for axis, (some, every) in counts.items()
+            if some < every
+        ]
+        for values in product(*drawn.values()):
+            where = {**at, **dict(zip(drawn, values, strict=True))} if drawn else at
+            if wear_of(dataset) is not None and not (over or against):
+                from sweep.analysis.wear_pictures import wear_slice  # which most do without
+
+                part = wear_slice(dataset, output, where, view)
+            else:
+                part = cut(dataset, output, where, over, computed=against is not None, view=view)
             if against is not None:
                 from sweep.analysis.comparison import compare_slice  # brings the engine
 
                 part = compare_slice(part, against, parameters, report)
-            slices[", ".join(filter(None, (label, place)))] = replace(part, note=note)
+            texts = [f"{named(part.dataset[axis])} = {part.cuts[axis]}" for axis in drawn]
+            note = "; ".join(filter(None, (part.note, *notes)))
+            slices[", ".join(filter(None, (label, *texts)))] = replace(part, note=note)
     return slices
 
 
@@ -197,7 +164,10 @@ def labelled(source: Source | Sequence[Source]) -> dict[str, xr.Dataset]:
     datasets: list[Any] = [
         open_results(each) if isinstance(each, str | Path) else each for each in sources
     ]
-    datasets = [coded(each) if isinstance(each, xr.Dataset) else each for each in datasets]
+    for each in datasets:
+        if not isinstance(each, xr.Dataset):
+            raise SweepError(f"expected the xarray.Dataset of a sweep, not {type(each).__name__}")
+    datasets = [coded(each) for each in datasets]
     if len(datasets) == 1:
         return {"": datasets[0]}
     candidates = [
@@ -215,33 +185,13 @@ def _stem(source: Source, number: int) -> str:
     return str(source).rstrip("/").rpartition("/")[2].removesuffix(".zarr")
 
 
-def panels_of(
-    dataset: xr.Dataset, at: Mapping[str, float | str], view: View
-) -> tuple[dict[str, Mapping[str, float | str]], str]:
-    """The cuts of each panel by its label, row by row, and how many values have none.
-
-    There is a panel for each value of `row` and `col`, or for some, evenly spread. SweepError if
-    the Dataset has no such axis, or cuts it.
-    """
-    panels: dict[str, Mapping[str, float | str]] = {"": at}
-    notes: list[str] = []
-    most = MAX_PANELS if len(view.panel_axes) == 1 else MAX_PANELS_ALONG
-    for axis in view.panel_axes:
-        values = _values_along(dataset, axis, at, view, most)
-        panels = {
-            ", ".join(filter(None, (label, text))): {**where, axis: value}
-            for label, where in panels.items()
-            for text, value in values.items()
-        }
-        if len(values) < (n_values := dataset.sizes[axis]):
-            notes.append(f"{len(values)} of {n_values:,} values of {in_words(axis)} drawn")
-    return panels, "; ".join(notes)
-
-
 def _values_along(
-    dataset: xr.Dataset, axis: str, at: Mapping[str, float | str], view: View, most: int
-) -> dict[str, float]:
-    """At most so many values of an axis of panels, evenly spread, by the label of their panel."""
+    dataset: xr.Dataset, axis: str, at: Mapping[str, float | str], view: View
+) -> list[float | str]:
+    """The values of an axis that have a panel: all, or as many as fit, evenly spread.
+
+    SweepError if the Dataset has no such axis, or cuts it.
+    """
     along = {
         name: parameters_along(dataset, name) or ([name] if name in dataset.coords else [])
         for name in map(str, dataset.dims)
@@ -251,91 +201,100 @@ def _values_along(
     if not free:
         raise SweepError(f"panels take an axis of a grid, and these results have none: {axis}")
     check_names("uncut axis", [axis], free)
-    dataset = with_symbols(with_codes(dataset))
-    some = dataset[axis].load()[evenly(dataset.sizes[axis], most)]
-    numbers: list[float] = some.values.astype(np.float64).tolist()
-    if along[axis] != [axis]:  # its values are places
-        points = {place: dataset.isel({axis: int(place)}) for place in numbers}
-        return {
-            f"{in_words(axis)} {place:g}: {values_of(point, along[axis])}": place
-            for place, point in points.items()
-        }
-    values = quantities(some)
-    if unit := view.unit.get(axis):
-        share = factor(str(some.attrs.get("units", "1")), unit, axis)
-        values = [f"{share * value:.6g} {printed(unit)}" for value in numbers]
-    return {f"{named(some)} = {text}": value for text, value in zip(values, numbers, strict=True)}
+    most = MAX_PANELS if len(view.panel_axes) == 1 else MAX_PANELS_ALONG
+    return dataset[axis].values[evenly(dataset.sizes[axis], most)].tolist()
 
 
-@styled
-def draw_panels(slices: Mapping[str, Slice]) -> Figure:
+def draw_slices(slices: Mapping[str, Slice]) -> Figure:
     """Draw one slice, or several of one output with common scales in one picture.
 
-    Single lines share a panel; other slices are side by side. SweepError if they show different
-    outputs, or have different axes.
+    Single lines share a panel; other slices are side by side. SweepError for a single point, and if
+    the slices show different outputs or have different axes.
     """
-    if len(slices) == 1:
-        (only,) = slices.values()
-        return draw_slice(only)
-    _refuse_different(slices)
-    slices = _alike(slices)
     first = next(iter(slices.values()))
-    is_line = all(is_single_line(each) for each in slices.values()) and not first.view.panel_axes
-    is_line = is_line and len(slices) <= MAX_LINES
-    named_by_panels = _along_panel_axes(first)
-    different = _different(slices) - named_by_panels
-    slices = {_with_values(label, each, different): each for label, each in slices.items()}
-    figure = in_one_panel(slices) if is_line else _side_by_side(slices)
-    draw_heading(figure, *first.heading(without=different | named_by_panels))
-    return figure
+    omitted: set[str] = set()
+    if len(slices) > 1:
+        _refuse_different(slices)
+        slices = _alike(slices)
+        named_by_panels = _along_panel_axes(first)
+        different = _different(slices) - named_by_panels
+        omitted = different | named_by_panels
+        slices = {_with_values(label, each, different): each for label, each in slices.items()}
+    are_lines = all(each.kind == "line" for each in slices.values()) and not first.view.panel_axes
+    if len(slices) == 1 or (are_lines and len(slices) <= MAX_STORES):
+        panels, columns = [panel_of(slices)], 1
+    else:
+        panels = [panel_of({"": each}, title) for title, each in slices.items()]
+        columns = min(3, ceil(sqrt(len(slices))))
+        if first.view.row:
+            columns = len({each.cuts.get(str(first.view.col)) for each in slices.values()})
+    heading, notes = first.heading(without=omitted), notes_of(list(slices.values()))
+    return figure_of(panels, heading, notes, columns=columns, size=first.view.size)
 
 
-def _side_by_side(slices: Mapping[str, Slice]) -> Figure:
+def panel_of(slices: Mapping[str, Slice], title: str = "") -> Panel:
+    """The panel of a slice, or of several single lines by label.
+
+    A single line with a label is drawn without borders and classes, as one of several. SweepError
+    for a single point.
+    """
     shown = next(iter(slices.values()))
-    columns = min(3, ceil(sqrt(len(slices))))
-    if shown.view.row:
-        columns = len({each.cuts.get(str(shown.view.col)) for each in slices.values()})
-    rows = ceil(len(slices) / columns)
-    width, _ = SIZES[shown.view.size]
-    letters = int(TITLE_LETTERS * width / columns)
-    figure = new_figure(width, rows * PANEL_ASPECT * width / columns**0.6 + 1.0)
-    grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-    places: list[Axes] = list(grid.flat)
-    handles: list[Any] = []
-    limits: list[tuple[float, float, float, float]] = []
-    mesh = None
-    labels = list(dict.fromkeys(each for part in slices.values() for each in line_labels(part)))
-    many = colormaps["turbo"].resampled(
-        len(labels) + 1
-    )  # if there are more than the ten of the cycle
-    colours = {each: many(i) if len(labels) > 10 else colour_of(i) for i, each in enumerate(labels)}
-    for axes, (label, each) in zip(places, slices.items(), strict=False):
-        if own := [colours[text] for text in line_labels(each)]:
-            axes.set_prop_cycle(color=own)
-        mesh = draw_panel(axes, each) or mesh
-        limits.append((*axes.get_xlim(), *axes.get_ylim()))
-        axes.set_title(textwrap.fill(label, letters), loc="left", fontsize="small")
-    if mesh is not None:  # each map has set the common limits to its own
-        least, greatest = np.min(limits, axis=0), np.max(limits, axis=0)
-        places[0].set(xlim=(least[0], greatest[1]), ylim=(least[2], greatest[3]))
-    for axes, each in zip(places, slices.values(), strict=False):
-        name_regions(axes, each)
-        handles += axes.get_legend_handles_labels()[0]
-    for axes in places[len(slices) :]:
-        axes.set_visible(False)
-    for i, axes in enumerate(places[: len(slices)]):
-        has_below = i + columns < len(slices)
-        axes.tick_params(which="both", labelbottom=not has_below, labelleft=i % columns == 0)
-        if has_below:
-            axes.set_xlabel("")
-    figure.supylabel(places[0].get_ylabel(), fontsize="medium")
-    for axes in places:
-        axes.set_ylabel("")
-    if mesh is not None:
-        draw_colour_bar(figure, places[: len(slices)], mesh, shown)
-    notes = notes_of(slices.values(), missing_mark(shown))
-    draw_legend(figure, once([*handles, *notes]))
-    return figure
+    if not shown.axes:
+        value = f", {shown.name} = {quantity(shown.output)}" if shown.output.size == 1 else ""
+        raise SweepError(
+            f"nothing to draw: there is a single point{value}; give a store with an axis"
+        )
+    if shown.kind == "years":
+        from sweep.analysis.wear_pictures import wear_panel  # which most do without
+
+        panel = wear_panel(shown)
+    else:
+        panel = PANELS[shown.kind](shown) if shown.kind in PANELS else line_panel(slices)
+    marks = list(panel.marks)
+    if all(np.isnan(each.values).all() for each in slices.values()):
+        box = {"facecolor": "white", "edgecolor": "none"}
+        style = {"ha": "center", "va": "center", "bbox": box}
+        marks.append(Mark("text", (0.5, 0.5, "no values"), style, within="panel"))
+    y, colours = panel.y, panel.colours
+    if np.isnan(shown.scaled).all():  # in no panel: there is no scale
+        y, colours = (replace(y, ticks={}) if colours is None else y), None
+    return replace(panel, y=y, colours=colours, marks=marks, title=title)
+
+
+def notes_of(slices: Collection[Slice]) -> list[Note]:
+    """What the legend says of points without a value, zeros, and points that are not drawn."""
+    notes: list[Note] = []
+    first = next(iter(slices))
+    zeros = sum(int(np.count_nonzero(each.values == 0)) for each in slices)
+    size = sum(each.output.size for each in slices)
+    missing, infinite = Counter[Status](), Counter[str]()
+    for each in slices:
+        missing.update(each.missing)
+        infinite.update(each.infinite)
+    n_infinite = sum(each.n_infinite for each in slices)
+    of_drawn = f" of {size:,} points drawn" if first.thinned else " points"
+    if first.has_zeros_apart and zeros:
+        words = "error 0" if first.is_error else f"{in_words(first.name)} = 0"
+        notes.append((f"{words}: {zeros:,}{of_drawn}", ZERO))
+    if missing:
+        counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in missing.items())
+        share_text = "" if first.counts is not None else of_drawn.removeprefix(" points")
+        style = MISSING_DOTS if first.kind == "dots" else TEXT_ALONE
+        is_one = first.kind == "values" or (first.kind == "line" and len(slices) == 1)
+        if first.kind == "map" or (is_one and not first.numbered):
+            style = NO_VALUE
+        notes.append((f"no value: {counts}{share_text}", style))
+    if n_infinite:
+        notes.append((f"{in_words(first.name)} = inf: {n_infinite:,}{of_drawn}", NO_VALUE))
+    texts = [f"not drawn: {n:,} with {in_words(name)} = inf" for name, n in infinite.items()]
+    texts += [f"instead of {in_words(name)}, which is infinite" for name in first.instead_of]
+    texts += [first.note] if first.note else []
+    notes += [(text, TEXT_ALONE) for text in texts]
+    refined = [each.refined.points[each.name].size for each in slices if each.refined is not None]
+    if refined:
+        label = f"cells of {sum(refined):,} points, interpolated within"
+        notes.append((label, {"facecolor": "none", "edgecolor": "0.6"}))
+    return notes
 
 
 def _refuse_different(slices: Mapping[str, Slice]) -> None:

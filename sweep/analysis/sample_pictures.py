@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
-from sweep.analysis.class_borders import hyphenated
-from sweep.analysis.cuts import output_name
+from sweep.analysis.cuts import by_number, check_names, cut_at, output_name, parameters_along
 from sweep.analysis.figures import (
+    COLOURS,
     WIDTH,
-    colour_of,
-    dot_size,
+    draw,
     draw_heading,
     draw_legend,
+    figure_of,
     new_figure,
-    single_panel,
     styled,
 )
-from sweep.analysis.kept_axes import by_number, check_names, cut_at, parameters_along
-from sweep.analysis.labels import axis_label, in_words, named, unit, with_symbols, with_unit
-from sweep.analysis.panels import MISSING_DOTS
-from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spans_decades
+from sweep.analysis.labels import (
+    axis_label,
+    hyphenated,
+    in_words,
+    named,
+    unit_of,
+    with_symbols,
+    with_unit,
+)
+from sweep.analysis.panels import MISSING_DOTS, Mark, Panel, PanelAxis, dot_size
+from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spaced, spans_decades
 from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
 from sweep.request import POINT
@@ -49,7 +56,6 @@ SHARES = {  # by what points are weighted by
 }
 
 
-@styled
 def draw_as(
     shape: Shape,
     dataset: xr.Dataset,
@@ -59,7 +65,7 @@ def draw_as(
 ) -> Figure:
     """Draw how an output is distributed over the points of a sample.
 
-    `output` and `at` are as in `plots.draw`: with further axes, the sample is that of one cell.
+    `output` and `at` are as in `plots.plot`: with further axes, the sample is that of one cell.
     A histogram has bars for the share of the points that have a value, for each class of a flag or
     in bins, which are logarithmic where positive values span decades; the mean is marked. Points of
     a refined sweep weigh as in `summary.contents`.
@@ -75,53 +81,46 @@ def draw_as(
     if over:
         raise SweepError(f"a histogram is not drawn over {', '.join(over)}: leave out `over`")
     shown, weights = _sample_of_cell(dataset, output, at or {}, MAX_HISTOGRAM_POINTS)
-    return _histogram(shown, weights, SHARES[weighting(dataset)[0]])
-
-
-def _histogram(shown: Slice, weights: Values, share: str) -> Figure:
-    figure, axes = single_panel(*_heading(shown))
-    _draw_bars(axes, shown.values, weights, shown.names, colour=colour_of(0))
-    axes.set(xlabel=axis_label(shown.output), ylabel=share)
+    panel = histogram(shown.values, weights, axis_label(shown.output), shown.names)
     is_finite = np.isfinite(shown.values)
     if is_finite.any() and not shown.names:
         mean = float(np.average(shown.values[is_finite], weights=weights[is_finite]))
-        text = f"mean {mean:.4g} {unit(shown.output)}".rstrip()
-        axes.axvline(mean, color="0.2", linestyle="--", label=text)
-        axes.legend()
-    return figure
+        text = f"mean {mean:.4g} {unit_of(shown.output)}".rstrip()
+        line = Mark("axvline", (mean,), {"color": "0.2", "linestyle": "--", "label": text})
+        panel = replace(panel, marks=[*panel.marks, line])
+    share = PanelAxis(SHARES[weighting(dataset)[0]])
+    return figure_of([replace(panel, y=share)], _heading(shown))
 
 
+@styled
 def _scatter_matrix(shown: Slice, weights: Values, names: Sequence[str]) -> Figure:
     columns = {name: shown.variable(name).values.astype(np.float64) for name in names}
     columns[shown.name] = shown.values
     labels = [with_unit(named(shown.variable(name)), shown.variable(name)) for name in columns]
     number = len(columns)
     figure = new_figure(WIDTH, WIDTH)
-    panels: Any = figure.subplots(number, number, squeeze=False)
+    grid: Any = figure.subplots(number, number, squeeze=False)
     for i, (below, y) in enumerate(columns.items()):
         for j, x in enumerate(columns.values()):
-            axes: Axes = panels[i, j]
+            axes: Axes = grid[i, j]
             if j > i:
                 axes.set_visible(False)
                 continue
             is_parameter = below != shown.name
             if i == j:
                 flags = {} if is_parameter else shown.names
-                _draw_bars(axes, x, weights, flags, colour=GREY)
+                draw(axes, histogram(x, weights, "", flags, colour=GREY))
                 axes.set_yticks([])
             else:
-                axes.sharex(panels[j, j])  # which has all points, and those without a value, too
+                axes.sharex(grid[j, j])  # which has all points, and those without a value, too
                 if j > 0:
-                    axes.sharey(panels[i, 0])
-                _draw_dots(axes, x, y, shown, is_parameter=is_parameter)
+                    axes.sharey(grid[i, 0])
+                draw(axes, _dots(x, y, np.isfinite(shown.values), has_crosses=is_parameter))
             axes.tick_params(labelsize="x-small", labelbottom=i == number - 1, labelleft=j == 0)
-            if i == number - 1:
-                axes.set_xlabel(labels[j], fontsize="small")
-            if j == 0:
-                axes.set_ylabel(labels[i], fontsize="small")
+            axes.set_xlabel(labels[j] if i == number - 1 else "", fontsize="small")
+            axes.set_ylabel(labels[i] if j == 0 else "", fontsize="small")
     draw_heading(figure, *_heading(shown))
-    if shown.missing:
-        draw_legend(figure, [Line2D([], [], **MISSING_DOTS, label=_missing_words(shown))])
+    draw_legend(figure, [], [(_missing_words(shown), MISSING_DOTS)] if shown.missing else [])
     return figure
 
 
@@ -178,31 +177,34 @@ def _missing_words(shown: Slice) -> str:
     return f"no value: {', '.join(counts)}" if counts else ""
 
 
-def _draw_dots(axes: Axes, x: Values, y: Values, shown: Slice, *, is_parameter: bool) -> None:
-    finite = np.isfinite(shown.values)
-    axes.scatter(x[finite], y[finite], s=dot_size(x.size, 4e3, 20.0), linewidths=0, rasterized=True)
-    if is_parameter and not finite.all():
-        axes.plot(x[~finite], y[~finite], **MISSING_DOTS)
-    for values, axis in ((x, "x"), (y, "y")):
-        if _needs_logarithm(values[np.isfinite(values)]):
-            axes.set(**{f"{axis}scale": "log"})
+def _dots(x: Values, y: Values, finite: NDArray[np.bool_], *, has_crosses: bool) -> Panel:
+    """The points of two columns, and a cross for each without a value of the output."""
+    style = {"s": dot_size(x.size, 4e3, 20.0), "linewidths": 0, "rasterized": True}
+    marks = [Mark("scatter", (x[finite], y[finite]), style)]
+    if has_crosses and not finite.all():
+        marks.append(Mark("plot", (x[~finite], y[~finite]), MISSING_DOTS))
+    across, up = (PanelAxis(scale=_scale(values[np.isfinite(values)])) for values in (x, y))
+    return Panel(across, up, marks)
 
 
-def _draw_bars(
-    axes: Axes, values: Values, weights: Values, names: Mapping[int, str], *, colour: str
-) -> None:
-    """Draw the shares of the values, each with its weight, by bin or class."""
+def histogram(
+    values: Values,
+    weights: Values,
+    label: str,
+    names: Mapping[int, str],
+    colour: str = COLOURS[0],
+) -> Panel:
+    """The shares of the values, each with its weight, by class or by bin."""
     is_finite = np.isfinite(values)
     finite = values[is_finite]
     weights = weights[is_finite] / weights[is_finite].sum()
     if names:
         shares = [float(weights[finite == code].sum()) for code in names]
-        axes.bar(list(names), shares, width=0.8, color=colour)
-        axes.set_xticks(list(names), labels=[hyphenated(name) for name in names.values()])
-        return
-    axes.hist(finite, bins=bins(finite).tolist(), weights=weights.tolist(), color=colour)
-    if _needs_logarithm(finite):
-        axes.set_xscale("log")
+        ticks = {float(code): hyphenated(name) for code, name in names.items()}
+        bars = Mark("bar", (list(names), shares), {"width": 0.8, "color": colour})
+        return Panel(PanelAxis(label, ticks=ticks), PanelAxis(), [bars])
+    style = {"bins": bins(finite).tolist(), "weights": weights, "color": colour}
+    return Panel(PanelAxis(label, _scale(finite)), PanelAxis(), [Mark("hist", (finite,), style)])
 
 
 def bins(values: Values) -> Values:
@@ -212,20 +214,15 @@ def bins(values: Values) -> Values:
     """
     if not values.size:
         return np.array([0.0, 1.0])
-    count = min(max(int(2 * values.size ** (1 / 3)), 5), MAX_BINS)
     least, greatest = float(values.min()), float(values.max())
-    if _needs_logarithm(values):
-        ends = np.geomspace(least, greatest, count + 1)
-    elif least == greatest:
-        width = abs(least) * 1e-3 or 1.0
-        ends = np.array([least - width, greatest + width])
-    else:
-        ends = np.linspace(least, greatest, count + 1)
-    return np.unique(ends)
+    margin = (abs(least) * 1e-3 or 1.0) if least == greatest else 0.0
+    count = min(max(int(2 * values.size ** (1 / 3)), 5), MAX_BINS)
+    return np.unique(spaced(least - margin, greatest + margin, count + 1, _scale(values)))
 
 
-def _needs_logarithm(values: Values) -> bool:
-    """Whether all values are positive and span decades even without the smallest of them."""
+def _scale(values: Values) -> str:
+    """Logarithmic if all values are positive and span decades even without the smallest."""
     if not values.size or values.min() <= 0:
-        return False
-    return spans_decades(values[values >= np.quantile(values, SMALL_SHARE_BESIDE_ZEROS)])
+        return "linear"
+    some = values[values >= np.quantile(values, SMALL_SHARE_BESIDE_ZEROS)]
+    return "log" if spans_decades(some) else "linear"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.labels import (
-    named,
-    point_text,
-    readable,
-    title_of,
-)
-from sweep.analysis.scales import edges, scale, spaced
+from sweep.analysis.labels import named, point_text, readable, title_of
+from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spaced
 from sweep.analysis.theory_lines import along, theory_borders
 from sweep.analysis.view import View, factor
 from sweep.errors import SweepError
@@ -24,6 +20,9 @@ from sweep.spec import Status, index_name, status_counts
 from sweep.summary import flag_names
 from sweep.work import Values
 
+Kind = Literal["values", "dots", "bars", "map", "lines", "line", "years"]
+
+MAX_LINES = 8  # longest axis that is drawn as one line per value rather than as a map
 FINE_VALUES = 400  # along each side of a map, at which borders known from theory are looked for
 
 
@@ -52,6 +51,7 @@ class Slice:
     view: View = field(default_factory=View)
     shared: Values | None = None  # values of all panels of a picture, if they share one scale
     note: str = ""  # for the legend: how many values of `col` and `row` are drawn, if not all
+    contours: Sequence[float] = ()  # values that have a contour on a map
     instead_of: tuple[str, ...] = ()  # outputs that have no finite value, so that this one is shown
 
     @property
@@ -92,15 +92,48 @@ class Slice:
         return readable(variable.values, unit)
 
     @property
+    def kind(self) -> Kind:
+        """How the slice is drawn: all values of each point, dots, bars, a map, or lines."""
+        is_labelled = bool(self.labels & {*map(str, self.output.dims)})
+        if self.view.x == "years":  # wear over time, in curves of its own
+            return "years"
+        if self.has_several_values:
+            return "values"
+        if self.over:
+            return "dots"
+        if len(self.axes) == 1:
+            return "bars" if is_labelled else "line"
+        if is_labelled or self.view.hue or not self.axes:
+            return "lines"
+        is_long = min(axis.size for axis in self.axes) > MAX_LINES
+        return "map" if is_long or self.view.y is not None else "lines"
+
+    @property
     def has_several_values(self) -> bool:
         """Whether the output has several values at each point, along its last dimension."""
         return index_name(self.name) in self.output.dims
 
     @property
-    def has_bars(self) -> bool:
-        """Whether a bar is drawn for each label of a statistic of a single cell."""
-        is_single = len(self.axes) == 1 and not self.has_several_values
-        return is_single and self.axes[0].name in self.labels
+    def along(self) -> xr.DataArray:
+        """The axis over which lines are drawn: the chosen one, otherwise the longest."""
+        if self.view.x is not None:
+            return self.axes[0]
+        others = [axis for axis in self.axes if axis.name != self.view.hue]
+        return max(others or self.axes, key=lambda axis: (axis.name not in self.labels, axis.size))
+
+    @property
+    def is_error(self) -> bool:
+        """Whether this is the error of an output against another method, not of a flag."""
+        return "against" in self.dataset.attrs and not self.names
+
+    @property
+    def has_zeros_apart(self) -> bool:
+        """Whether positive values are drawn on a logarithmic scale and zeros apart from them."""
+        if self.names or self.kind in ("values", "bars", "years"):
+            return False
+        if self.name in self.view.log:
+            return bool(np.any(self.scaled == 0))
+        return self.is_error or leaves_zeros_apart(self.scaled)
 
     @property
     def values(self) -> Values:
@@ -159,10 +192,10 @@ class Slice:
     @property
     def missing(self) -> dict[Status, int]:
         """Number of points that have no value, by status: of those drawn if `counts` is None."""
-        if "status" not in self.dataset or self.name == "status":
+        points, counts = self.dataset if self.refined is None else self.refined.points, self.counts
+        if self.name == "status" or (counts is None and "status" not in points):
             return {}
-        points = self.dataset if self.refined is None else self.refined.points
-        counts = status_counts(points["status"].values) if self.counts is None else self.counts
+        counts = status_counts(points["status"].values) if counts is None else counts
         return {status: n for status, n in counts.items() if status is not Status.ok}
 
     @property
@@ -223,10 +256,8 @@ class Slice:
 
 def _where_ok(dataset: xr.Dataset, name: str) -> Values:
     """The values of a variable, NaN at points that are not ok."""
-    values = dataset[name].values.astype(np.float64)
-    if "status" in dataset:
-        values[dataset["status"].values != Status.ok] = np.nan
-    return values
+    values = dataset[name].astype(np.float64)
+    return (values.where(dataset["status"] == Status.ok) if "status" in dataset else values).values
 
 
 def _fine(values: Values, *, reaches_edges: bool) -> Values:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
-from sweep.analysis import kept_axes
-from sweep.analysis.cuts import cut
-from sweep.analysis.figures import colour_of, draw_legend, single_panel, styled
-from sweep.analysis.labels import in_words, point_text, title_of, values_of, with_symbols
-from sweep.analysis.panel_figures import draw_slice
-from sweep.analysis.panels import MAX_LINES
+from sweep.analysis.cuts import check_names, cut, cut_at
+from sweep.analysis.labels import in_words, with_symbols
+from sweep.analysis.line_panels import lines_of
+from sweep.analysis.panels import FREE, Mark, Note, Panel, axis_of
 from sweep.analysis.refined import holds_refined_points
 from sweep.analysis.scales import evenly
+from sweep.analysis.slices import MAX_LINES, Slice
+from sweep.analysis.view import View
 from sweep.analysis.wear_over_years import STATES
 from sweep.errors import SweepError
 from sweep.request import POINT
@@ -28,7 +24,6 @@ from sweep.spec import MISSING_FLAG, Status, status_counts
 from sweep.store.derived_stores import wear_of
 from sweep.theory.wear import YEAR
 from sweep.units import fine_unit
-from sweep.wording import nearest
 from sweep.work import Values
 
 MAX_BANDS = 3  # values of an axis that are drawn with bands in one picture, without MAX_LINES
@@ -38,192 +33,144 @@ SAMPLE_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEVELS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # years that may have contours
 LONGEST = 100  # years; a map shows longer times like this
 MAX_CONTOURS = 6
+CROSS: Mapping[str, Any] = {"linestyle": "none", "marker": "x"}
 DRAWN = (
     *("wear_depth_quantile", "wear_depth", "wear_volume_quantile", "wear_volume"),
     *("wear_depth_maximum", "wear_volume_maximum", "wear_depth_minimum", "wear_volume_minimum"),
 )  # by default, the first that there is
 
 
-@styled
-def draw_wear(
-    dataset: xr.Dataset, output: str | None = None, at: Mapping[str, float | str] | None = None
-) -> Figure:
-    """Draw the wear of a sweep as a matplotlib Figure.
+def wear_slice(
+    dataset: xr.Dataset, output: str | None, at: Mapping[str, float | str], view: View
+) -> Slice:
+    """The slice that shows the wear of a sweep, by default the depth.
 
-    Volume or depth, by default the depth, is drawn over the years, with one line for each value of
-    the longest axis that `at` does not cut (some of them, evenly spread); other axes are cut at
-    the value nearest to that in `at`, or at their middle. Among quantiles, the line is the one
-    nearest to the median, with a band between each pair around it; for a sample, its quantiles are
-    drawn.
-    Between the years, curves are interpolated as powers of time. A cross marks where a tube is worn
-    through; a limit is dashed. The time to a limit is drawn as a map in years, in which some years
-    have contours. SweepError for unknown names, and if there is nothing to draw.
+    Volume or depth is shown over the years, with a line for each value of `hue` of the view, by
+    default of the longest axis that `at` does not cut; other axes are cut. For a sample, its
+    quantiles are shown. The time to a limit is shown in years. With another `x`, with `y`, and of
+    other outputs, the slice is that of any results. SweepError if there is nothing to draw.
     """
-    name = output or default_output(dataset)
-    names = [str(each) for each in dataset.data_vars if each != "status"]
-    if name not in names:
-        raise SweepError(f"this wear has no output {name!r}: {nearest(name, names)}")
-    at = dict(at or {})
-    if "time" in dataset[name].dims and dataset[name].dtype.kind == "f":
-        return _over_years(dataset, name, at)
+    names = [name for name in DRAWN if name in dataset]
+    if output is None and not names:
+        raise SweepError(
+            "nothing to draw by default: there are only shares of points; name one of them"
+        )
+    name = output or names[0]
+    check_names("output", [name], dataset.data_vars)
     if name.startswith("time_to_limit"):
-        return _years_to_limit(dataset, name, at)
-    return draw_slice(cut(dataset, name, at))
+        return _in_years(dataset, name, at, view)
+    is_over_time = "time" in dataset[name].dims and dataset[name].dtype.kind == "f"
+    if is_over_time and view.x in (None, "time", "years") and view.y is None:
+        return _over_years(with_symbols(dataset), name, at, view)
+    return cut(dataset, name, at, view=view)
 
 
-def default_output(dataset: xr.Dataset) -> str:
-    """The output of wear that is drawn by default; SweepError without any."""
-    for name in DRAWN:
-        if name in dataset:
-            return name
-    raise SweepError(
-        "nothing to draw by default: there are only shares of points; name one of them"
-    )
+def _over_years(dataset: xr.Dataset, name: str, at: Mapping[str, float | str], view: View) -> Slice:
+    """Volume or depth over the years for some values of an axis that have a wear.
 
-
-def _over_years(dataset: xr.Dataset, name: str, at: dict[str, float | str]) -> Figure:
-    lines, where, remarks = _lines(dataset, name, at)
-    unit, factor = _scale([line[name] for _, line in lines])
-    wear = wear_of(dataset) or {}
-    meaning = str(dataset[name].attrs["long_name"]).removeprefix("quantile of the ")
-    dataset = with_symbols(dataset)
-    title = title_of(dataset.assign({name: dataset[name].assign_attrs(long_name=meaning)}), name)
-    figure, axes = single_panel(f"{title} at {where}" if where else title, point_text(dataset))
-    most_worn = 2 * wear["size"]["radius"] * factor if "depth" in name else np.inf
-    first = lines[0][1]
-    levels = first["quantile"].values if "quantile" in first.dims else None
-    bands = {} if levels is None else _bands(levels)
-    alpha = 0.5 / (1 + len(bands))
-    for i, (label, line) in enumerate(lines):
-        values, state = line[name] * factor, line[_state(name)]
-        if levels is not None:
-            table = values.transpose("quantile", "time").values
-            for low, high in bands:
-                _draw_band(axes, values["years"].values, table[[low, high]], most_worn, i, alpha)
-            middle = _middle(levels)
-            values, state = values.isel(quantile=middle), state.isel(quantile=middle)
-        label = f"{label} {_early_end(values, state)}".strip()
-        _draw_line(axes, values, state, {"color": colour_of(i), "label": label})
-    if wear.get("limit") is not None and "depth" in name:
-        words = f"limit {wear['limit'] * factor:g} {unit}"
-        axes.axhline(wear["limit"] * factor, color="0.3", ls="--", linewidth=1.0, label=words)
-    axes.set(xlabel="time in service [years]", ylabel=f"{meaning} [{unit}]")
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
-    patches = [
-        Patch(color="0.3", alpha=1 - (1 - alpha) ** i, linewidth=0, label=words)
-        for i, words in enumerate(bands.values(), start=1)
-    ]
-    handles = axes.get_legend_handles_labels()[0]
-    if any(line.get_marker() == "x" for line in axes.lines):
-        words = "last time before it is worn through"
-        handles.append(Line2D([], [], color="0.3", marker="x", linestyle="", label=words))
-    notes = [Patch(fill=False, linewidth=0, label=remark) for remark in remarks]
-    draw_legend(figure, [*handles, *patches, *notes])
-    return figure
-
-
-def _early_end(values: xr.DataArray, state: xr.DataArray) -> str:
-    """What the legend says of a line that has no value because the tube is worn through."""
-    if np.isfinite(values.values).any() or not (state.values == THROUGH).any():
-        return ""
-    return f"(worn through by year {float(values['years'].values[0]):g})"
-
-
-def _lines(
-    dataset: xr.Dataset, name: str, at: dict[str, float | str]
-) -> tuple[list[tuple[str, xr.Dataset]], str, list[str]]:
-    """The label of each line, with the output and its state there; where axes are cut; and remarks.
-
-    The remarks say how many points have no value, and how many lines are drawn if these are not
-    all. SweepError if no point has a value.
+    Among quantiles, the output is the one nearest to the median; all are in the variable `bands`.
     """
-    axes = [str(each) for each in dataset["status"].dims]
-    kept_axes.check_names("axis", at, axes)
-    free = [each for each in axes if each not in at]
+    cells, state = [str(each) for each in dataset["status"].dims], _state(name)
+    check_names("axis", at, cells)
+    free = [each for each in cells if each not in at]
+    check_names("uncut axis", [view.hue] if view.hue else [], free)
     is_sampled = POINT in free and not holds_refined_points(dataset)
-    along = max(
+    along = view.hue or max(
         free, key=lambda each: (is_sampled and each == POINT, dataset.sizes[each]), default=None
     )
-    parameters = {each: kept_axes.parameters_along(dataset, each) or [each] for each in axes}
-    dataset = dataset.assign_coords({each: dataset[each] for each in axes})
-    cuts = [each for each in axes if each != along]
-    places = {each: kept_axes.nearest(dataset[each], at) for each in cuts}
-    part = dataset.isel(places)[[name, _state(name), "status"]].load()
-    where = ", ".join(_label(part, parameters[each]) for each in cuts)
+    part, cuts = cut_at(dataset, [each for each in cells if each != along], at, view.unit)
+    part = part[[name, state, "status"]].swap_dims(time="years").drop_vars("time").load()
     counts = status_counts(part["status"].values)
-    n_ok = counts.pop(Status.ok, 0)
-    missing = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in counts.items())
+    n_ok, note = counts.get(Status.ok, 0), ""
     if not n_ok:
+        missing = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in counts.items())
         raise SweepError(f"nothing to draw: no point has a wear ({missing})")
-    remarks = [f"no value: {missing}"] if missing else []
     if is_sampled:
-        return [("", _quantiles_of_sample(part, name))], where, remarks
-    if along is None:
-        return [("", part)], where, remarks
-    known = np.flatnonzero(part["status"].values == Status.ok)
-    most = MAX_BANDS if "quantile" in part.dims else MAX_LINES
-    lines = [part.isel({along: place}) for place in known[evenly(n_ok, most)].tolist()]
-    kind = "points" if along == POINT else f"values of {in_words(along)}"
-    remarks += [f"{most} of {n_ok:,} {kind} drawn"] if n_ok > most else []
-    return [(_label(line, parameters[along]), line) for line in lines], where, remarks
+        part, along = _quantiles_of_sample(part, name), None
+    elif along is not None:
+        most = MAX_BANDS if "quantile" in part.dims else MAX_LINES
+        known = np.flatnonzero(part["status"].values == Status.ok)
+        part = part.assign_coords({along: part[along]}).isel({along: known[evenly(n_ok, most)]})
+        kind = "points" if along == POINT else f"values of {in_words(along)}"
+        note = f"{most} of {n_ok:,} {kind} drawn" if n_ok > most else ""
+    unit, _ = fine_unit(str(part[name].attrs["units"]), float(part[name].max()))
+    meaning = str(part[name].attrs["long_name"]).removeprefix("quantile of the ")
+    part[name].attrs["long_name"] = meaning
+    if "quantile" in part.dims:
+        middle = _middle(part["quantile"].values)
+        part = part.isel(quantile=middle, drop=True).assign(bands=part[name])
+    part = part.transpose("years", *([along] if along else []), ...)
+    part["years"].attrs["units"] = "1"
+    shown = Slice(
+        part,
+        name,
+        cuts,
+        numbered=frozenset([along] if along and along not in dataset.coords else []),
+        counts=counts,
+        view=replace(view, x="years", hue=along, unit={name: unit, **view.unit}),
+        note=note,
+    )
+    view.check(shown.drawn)
+    return shown
 
 
-def _state(name: str) -> str:
-    """The output that says whether the law holds and the tube is worn through."""
-    return name.replace("depth", "state").replace("volume", "state")
+def wear_panel(shown: Slice) -> Panel:
+    """Curves over the years, with bands between quantiles; a limit is dashed."""
+    along, lines, labels = lines_of(shown)
+    years, is_depth = along.values, "depth" in shown.name
+    unit, share = shown.scales(shown.name)
+    states = shown.dataset[_state(shown.name)].values.reshape(years.size, -1).T
+    wear = wear_of(shown.dataset) or {}
+    most_worn = 2 * wear["size"]["radius"] * share if is_depth else np.inf
+    bands, alpha = {}, 0.5
+    marks: list[Mark] = []
+    if "bands" in shown.dataset:
+        bands = _bands(shown.dataset["quantile"].values)
+        alpha /= 1 + len(bands)
+        table = share * shown.dataset["bands"].transpose("quantile", ..., "years").values
+        for i, label in enumerate(labels):
+            ends = table.reshape(len(table), -1, years.size)[:, i]
+            marks += [_band(years, ends[[*pair]], most_worn, alpha, label) for pair in bands]
+    for line, is_through, label in zip(lines, (states == THROUGH).any(axis=1), labels, strict=True):
+        marks += _curve_with_dots(years, line, label, is_through=bool(is_through))
+    notes: list[Note] = []
+    if any(mark.style.get("marker") == "x" for mark in marks):
+        notes.append(("last time before it is worn through", {**CROSS, "color": "0.3"}))
+    for i, words in enumerate(bands.values(), start=1):
+        notes.append((words, {"color": "0.3", "alpha": 1 - (1 - alpha) ** i, "linewidth": 0}))
+    if wear.get("limit") is not None and is_depth:
+        limit = wear["limit"] * share
+        style = {"color": "0.3", "linestyle": "--", "linewidth": 1.0}
+        marks.append(Mark("axhline", (limit,), {**style, "label": f"limit {limit:g} {unit}"}))
+    x, y = (axis_of(shown, each, "linear") for each in (along, shown.output))
+    x, y = (
+        replace(each, limits=(0.0, None)) if (each.limits, each.scale) == (FREE, "linear") else each
+        for each in (x, y)
+    )
+    return Panel(replace(x, label="time in service [years]"), y, marks, notes=notes)
 
 
-def _quantiles_of_sample(part: xr.Dataset, name: str) -> xr.Dataset:
-    """Quantiles over the points that have a value, without interpolation; NaN: worn through."""
-    values, state = (part[each].transpose(POINT, ..., "time") for each in (name, _state(name)))
-    known = state.values[..., 0] != MISSING_FLAG
-    if values.ndim != 2 or not known.any():
-        raise SweepError(
-            "nothing to draw: no point has a wear, or each has several; `sweep show` prints them"
-        )
-    wear = np.where(state.values[known] == THROUGH, np.inf, values.values[known])
-    quantiles = np.quantile(wear, SAMPLE_LEVELS, axis=0, method="inverted_cdf")
-    worn_through, dims = np.isinf(quantiles), ("quantile", "time")
-    variables = {
-        name: (dims, np.where(worn_through, np.nan, quantiles), values.attrs),
-        _state(name): (dims, np.where(worn_through, np.uint8(THROUGH), np.uint8(0))),
-    }
-    return part.drop_dims(POINT).assign(variables).assign_coords(quantile=list(SAMPLE_LEVELS))
+def _curve_with_dots(years: Values, wear: Values, label: str, *, is_through: bool) -> list[Mark]:
+    """A line over the years, with a dot at each, and a cross where the tube is worn through."""
+    known = np.isfinite(wear)
+    words = label
+    if is_through and not known.any():
+        words = f"{label} (worn through by year {years[0]:g})".strip()
+    marks = [
+        Mark("plot", _curve(years, wear), {"linewidth": 1.5, "label": words}, label),
+        Mark("plot", (years[known], wear[known]), {"linestyle": "none", "marker": "."}, label),
+    ]
+    if is_through and known.any():
+        last = np.flatnonzero(known)[-1:]
+        marks.append(Mark("plot", (years[last], wear[last]), {**CROSS, "markersize": 9}, label))
+    return marks
 
 
-def _middle(levels: Values) -> int:
-    """The place of the quantile nearest to the median."""
-    return int(np.argmin(np.abs(levels - 0.5)))
-
-
-def _bands(levels: Values) -> dict[tuple[int, int], str]:
-    """The pairs of quantiles around the one nearest to the median, and their names."""
-    middle = _middle(levels)
-    pairs = zip(range(middle), range(len(levels) - 1, middle, -1), strict=False)
-    return {(a, b): f"quantiles {levels[a]:.4g} to {levels[b]:.4g}" for a, b in pairs}
-
-
-def _draw_band(
-    axes: Axes, years: Values, ends: Values, most: float, colour: int, alpha: float
-) -> None:
+def _band(years: Values, ends: Values, most: float, alpha: float, label: str) -> Mark:
     """A band between two quantiles, up to `most` once the upper one is worn through."""
     x, lower = _curve(years, ends[0])
     upper = np.interp(x, *_curve(years, ends[1]), right=most)
-    axes.fill_between(x, lower, upper, color=colour_of(colour), alpha=alpha, linewidth=0)
-
-
-def _draw_line(
-    axes: Axes, values: xr.DataArray, state: xr.DataArray, style: dict[str, Any]
-) -> None:
-    """A line over the years, with a dot at each, and a cross where the tube is worn through."""
-    years, wear = values["years"].values, values.values
-    known = np.isfinite(wear)
-    axes.plot(*_curve(years, wear), linewidth=1.5, **style)
-    axes.plot(years[known], wear[known], ".", color=style["color"])
-    if known.any() and (state.values == THROUGH).any():
-        last = int(np.flatnonzero(known)[-1])
-        axes.plot(years[last], wear[last], "x", color=style["color"], markersize=9)
+    return Mark("fill_between", (x, lower, upper), {"alpha": alpha, "linewidth": 0}, label)
 
 
 def _curve(years: Values, wear: Values) -> tuple[Values, Values]:
@@ -244,42 +191,54 @@ def _curve(years: Values, wear: Values) -> tuple[Values, Values]:
     return x, np.append(0.0, np.where(x[1:] < years[0], early, late))
 
 
-def _years_to_limit(dataset: xr.Dataset, name: str, at: dict[str, float | str]) -> Figure:
-    """A map or lines of the years, with contours of round numbers in a map."""
+def _in_years(dataset: xr.Dataset, name: str, at: Mapping[str, float | str], view: View) -> Slice:
+    """The years to a limit, up to LONGEST; on a map with contours of round numbers."""
     limit = float((wear_of(dataset) or {})["limit"])
-    variable, words = dataset[name], ""
-    if "quantile" in variable.dims:
-        variable = variable.sel(quantile=at.pop("quantile", 0.5), method="nearest")
-        words = f", quantile {float(variable['quantile']):g}"
-    years = variable / YEAR
-    clipped = (
-        years.clip(max=LONGEST)
-        .where(np.isfinite(years), years)
-        .assign_attrs(
-            long_name=f"years to a depth of {limit * 1e3:g} mm{words} (up to {LONGEST})", units="1"
-        )
-    )
-    shown = cut(dataset[["status"]].assign(years_to_limit=clipped), "years_to_limit", at)
-    figure = draw_slice(shown)
-    axes, values = figure.axes[0], shown.values
-    finite = values[np.isfinite(values) & (values > 0)]
-    if not finite.size or len(shown.axes) != 2 or shown.over or not axes.collections:
-        return figure
-    axes.collections[0].set_norm(LogNorm(min(finite.min(), LONGEST / 10), finite.max()))
+    years = dataset[name] / YEAR
+    described = {
+        "long_name": f"years to a depth of {limit * 1e3:g} mm (up to {LONGEST})", "units": "1",
+    }  # fmt: skip
+    clipped = years.clip(max=LONGEST).where(np.isfinite(years), years).assign_attrs(described)
+    shown = cut(dataset[["status"]].assign({name: clipped}), name, at, view=view)
+    finite = shown.values[np.isfinite(shown.values) & (shown.values > 0)]
+    if shown.kind != "map" or not finite.size:
+        return shown
+    limits = {name: (min(finite.min(), LONGEST / 10), finite.max()), **view.limits}
+    view = replace(view, limits=limits, log=(*view.log, name))
     levels = [each for each in LEVELS if finite.min() < each < finite.max()][-MAX_CONTOURS:]
-    if levels:
-        x, y = (axis.values.astype(np.float64) for axis in shown.axes)
-        known = np.where(np.isfinite(values), values, np.nan)
-        lines = axes.contour(x, y, known.T, levels=levels, colors="white", linewidths=0.8)
-        axes.clabel(lines, fmt="%g", fontsize="small")
-    return figure
+    return replace(shown, view=view, contours=levels)
 
 
-def _scale(lines: list[xr.DataArray]) -> tuple[str, float]:
-    """The finest unit in which the largest number drawn is readable, and its factor."""
-    drawn = np.concatenate([line.values.ravel() for line in lines])
-    return fine_unit(str(lines[0].attrs["units"]), float(np.nanmax(drawn, initial=0.0)))
+def _quantiles_of_sample(part: xr.Dataset, name: str) -> xr.Dataset:
+    """Quantiles over the points that have a value, without interpolation; NaN: worn through."""
+    values, state = (part[each].transpose(POINT, ..., "years") for each in (name, _state(name)))
+    known = state.values[..., 0] != MISSING_FLAG
+    if values.ndim != 2 or not known.any():
+        raise SweepError(
+            "nothing to draw: no point has a wear, or each has several; `sweep show` prints them"
+        )
+    wear = np.where(state.values[known] == THROUGH, np.inf, values.values[known])
+    quantiles = np.quantile(wear, SAMPLE_LEVELS, axis=0, method="inverted_cdf")
+    worn_through, dims = np.isinf(quantiles), ("quantile", "years")
+    variables = {
+        name: (dims, np.where(worn_through, np.nan, quantiles), values.attrs),
+        _state(name): (dims, np.where(worn_through, np.uint8(THROUGH), np.uint8(0))),
+    }
+    return part.drop_dims(POINT).assign(variables).assign_coords(quantile=list(SAMPLE_LEVELS))
 
 
-def _label(dataset: xr.Dataset, names: list[str]) -> str:
-    return values_of(with_symbols(dataset), names)
+def _state(name: str) -> str:
+    """The output that says whether the law holds and the tube is worn through."""
+    return name.replace("depth", "state").replace("volume", "state")
+
+
+def _middle(levels: Values) -> int:
+    """The place of the quantile nearest to the median."""
+    return int(np.argmin(np.abs(levels - 0.5)))
+
+
+def _bands(levels: Values) -> dict[tuple[int, int], str]:
+    """The pairs of quantiles around the one nearest to the median, and their names."""
+    middle = _middle(levels)
+    pairs = zip(range(middle), range(len(levels) - 1, middle, -1), strict=False)
+    return {(a, b): f"quantiles {levels[a]:.4g} to {levels[b]:.4g}" for a, b in pairs}

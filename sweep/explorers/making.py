@@ -18,7 +18,7 @@ from typing import Any, cast
 import xarray as xr
 
 from sweep.analysis.comparison import reference_sweep
-from sweep.analysis.kept_axes import check_names
+from sweep.analysis.cuts import check_names
 from sweep.config import load
 from sweep.config.stored import is_store
 from sweep.errors import SweepError

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import figures, plots
+from sweep.analysis import figures
 from sweep.analysis.comparison import compare_slice, reference_sweep
 from sweep.analysis.cuts import cut
 from sweep.analysis.relative_errors import errors, spread
@@ -26,7 +26,7 @@ from sweep.request import Axis
 from sweep.shipped import configs_folder
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import Arrays
-from tests.analysis.test_plots import legend_of
+from tests.analysis.test_plots import figure_of_slice, legend_of
 from tests.command import Run
 
 MOREAU = {
@@ -263,7 +263,7 @@ def test_the_title_and_the_errors_name_the_parameters_of_the_reference(
 
 
 def test_borders_of_the_reference_are_named_after_it(moreau: xr.Dataset) -> None:
-    legend = legend_of(plots.draw_slice(compare_slice(cut(moreau.isel(step=0), None, {}), "exact")))
+    legend = legend_of(figure_of_slice(compare_slice(cut(moreau.isel(step=0), None, {}), "exact")))
     assert any(text.startswith("regime of exact: ") for text in legend), legend
 
 
@@ -297,7 +297,7 @@ def test_error_map_smoke(method: str) -> None:
         else sweep.run(SMOKE, ["tolerance=inf"], store=None)
     )
     shown = compare_slice(cut(differences, None, {}), "exact")
-    figure = plots.draw_slice(shown)
+    figure = figure_of_slice(shown)
     axes, bar = figure.axes
     assert (axes.get_xscale(), axes.get_yscale(), bar.get_yscale()) == ("log", "log", "log")
     assert bar.get_ylabel() == f"relative error of wear power, {method} against exact"
@@ -316,7 +316,7 @@ def test_error_map_smoke(method: str) -> None:
 
 def test_errors_as_lines_are_on_a_logarithmic_scale(moreau: xr.Dataset) -> None:
     """One line per acceleration, interrupted where the error is 0."""
-    figure = plots.draw_slice(compare_slice(cut(moreau, None, {}), "exact"))
+    figure = figure_of_slice(compare_slice(cut(moreau, None, {}), "exact"))
     (axes,) = figure.axes
     assert axes.get_yscale() == "log"
     assert "error 0: 3 points" in legend_of(figure)
@@ -324,7 +324,7 @@ def test_errors_as_lines_are_on_a_logarithmic_scale(moreau: xr.Dataset) -> None:
 
 def test_errors_that_are_all_0_are_drawn_as_lines(moreau: xr.Dataset, tmp_path: Path) -> None:
     """Compare a method with itself; warnings from matplotlib are errors in tests."""
-    figure = plots.draw_slice(compare_slice(cut(moreau, None, {}), "moreau"))
+    figure = figure_of_slice(compare_slice(cut(moreau, None, {}), "moreau"))
     figures.save(figure, tmp_path / "a.png")
     (axes,) = figure.axes
     lines = [line.get_ydata() for line in axes.get_lines()]

@@ -17,6 +17,7 @@ import sweep
 from sweep.analysis import cuts, plots
 from sweep.analysis.comparison import compare_slice
 from sweep.analysis.figures import COLOURS, WIDTH
+from sweep.analysis.plots import draw_slices
 from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spans_decades
 from sweep.analysis.view import View
 from sweep.errors import SweepError
@@ -87,6 +88,11 @@ def flawed():
     return asymptotic_dataset(MAP, statuses)
 
 
+def figure_of_slice(shown):
+    """The figure of a slice."""
+    return draw_slices({"": shown})
+
+
 def legend_of(figure):
     return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
@@ -155,7 +161,7 @@ def test_labels_fit_on_the_figure(name):
     model = models().get(dataset.attrs["model"])
     if model is not None and dataset.attrs["method"] != model.methods[0].name:
         shown = compare_slice(shown, model.methods[0].name)
-    text_fits = within(plots.draw_slice(shown))
+    text_fits = within(figure_of_slice(shown))
     assert len(text_fits) >= 2
     assert all(text_fits.values()), text_fits
 
@@ -166,7 +172,7 @@ def test_a_picture_without_values_says_so(surface, shape, status):
     dataset = surface.isel(friction=0) if shape == "line" else surface
     status_array = xr.full_like(dataset["status"], status)
     dataset = dataset.assign(wear_power=dataset["wear_power"] * np.nan, status=status_array)
-    figure = plots.draw(dataset, "wear_power")
+    figure = plots.plot(dataset, "wear_power")
     (axes,) = figure.axes  # without a bar of colours
     assert "no values" in [text.get_text() for text in axes.texts]
     assert shape == "map" or not axes.get_yticks().size
@@ -178,10 +184,10 @@ def test_a_picture_without_values_says_so(surface, shape, status):
 def test_labels_end_before_the_explanation(surface):
     meaning = "mean power; over the window: " + 20 * "and so on, "
     power = surface["wear_power"].assign_attrs(long_name=meaning, units="N m/s")
-    figure = plots.draw(surface.assign(wear_power=power))
+    figure = plots.plot(surface.assign(wear_power=power))
     assert figure.axes[1].get_ylabel() == "mean power [N·m/s]"
     longest = surface["wear_power"].assign_attrs(long_name=20 * "and so on, ")
-    assert all(within(plots.draw(surface.assign(wear_power=longest))).values())
+    assert all(within(plots.plot(surface.assign(wear_power=longest))).values())
 
 
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
@@ -192,7 +198,7 @@ def test_missing_folders_are_created(surface, tmp_path, suffix):
 
 
 def test_a_map_has_labels_units_and_scales(surface):
-    figure = plots.draw(surface)
+    figure = plots.plot(surface)
     axes, bar = figure.axes
     assert axes.get_xlabel() == "friction μ"
     assert axes.get_ylabel() == "base acceleration a₀ [m/s²]"
@@ -205,7 +211,7 @@ def test_a_map_has_labels_units_and_scales(surface):
 
 
 def test_a_map_has_values_in_the_right_cells(surface):
-    mesh = mesh_of(plots.draw(surface))
+    mesh = mesh_of(plots.plot(surface))
     assert mesh.get_rasterized()
     corners = np.asarray(mesh.get_coordinates())
     assert mesh.get_array().shape == (80, 60)
@@ -219,7 +225,7 @@ def test_a_map_has_values_in_the_right_cells(surface):
 
 def test_borders_agree_with_theory(surface):
     """Those computed, within a cell of one or the other; those of theory, to the fine grid."""
-    axes = plots.draw(surface).axes[0]
+    axes = plots.plot(surface).axes[0]
     friction, a0 = computed_borders(axes).mean(axis=1).T
     step, growth = BASE_ACCELERATION[1] - BASE_ACCELERATION[0], FRICTION[1] / FRICTION[0]
     limits = np.array([1 / theory.CRITICAL_RATIO, 1.0])[:, None]
@@ -234,7 +240,7 @@ def test_borders_agree_with_theory(surface):
 
 def test_computed_borders_run_along_the_edges_of_cells(surface):
     """On a logarithmic axis they used to step at the arithmetic mean of two points."""
-    axes = plots.draw(surface).axes[0]
+    axes = plots.plot(surface).axes[0]
     sides, heights = edges(FRICTION, "log"), edges(BASE_ACCELERATION, "linear")
     regime = surface["regime"].values.astype(float)
     drawn = {tuple(np.round(ends.ravel(), 9)) for ends in computed_borders(axes)}
@@ -246,21 +252,21 @@ def test_computed_borders_run_along_the_edges_of_cells(surface):
         for i, j in np.argwhere(regime[:, 1:] != regime[:, :-1])
     }
     assert drawn == {tuple(np.round(ends, 9)) for ends in expected}
-    corners = np.asarray(mesh_of(plots.draw(surface)).get_coordinates())
+    corners = np.asarray(mesh_of(plots.plot(surface)).get_coordinates())
     np.testing.assert_allclose(corners[0, :, 0], sides)
 
 
 def test_no_border_is_drawn_next_to_points_without_a_value(flawed):
     missing = np.isin(flawed["status"].values, (Status.diverged, Status.failed))
     flawed = flawed.assign(regime=flawed["regime"].copy(data=np.where(missing, 0, 1)))
-    assert not [p for p in plots.draw(flawed).axes[0].patches if isinstance(p, PathPatch)]
+    assert not [p for p in plots.plot(flawed).axes[0].patches if isinstance(p, PathPatch)]
 
 
 def test_theory_is_drawn_on_a_fine_grid_of_its_own():
     """With three deltas, xi = (R_A + R_B)/2 used to hang in arcs between them."""
     axes = {"beta": {"geomspace": [0.05, 10, 15]}, "delta": {"values": [0.2, 0.5, 0.8]}}
     document = {"model": "mdr_contact", "parameters": {"phase": "60 degree"}, "axes": axes}
-    axes = plots.draw(sweep.run(document, store=None), view=View(y="delta")).axes[0]
+    axes = plots.plot(sweep.run(document, store=None), y="delta").axes[0]
     beta, delta = theory_of(axes)[
         r"border of partial slip, ξ = ($R_\mathrm{A}$ + $R_\mathrm{B}$)/2"
     ][:-1].T
@@ -280,14 +286,14 @@ def test_theory_follows_derived_parameters():
             "base_acceleration": {"linspace": [0.5, 8, 12]},
         },
     }
-    axes = plots.draw(sweep.run(document, store=None), view=View(y="base_acceleration")).axes[0]
+    axes = plots.plot(sweep.run(document, store=None), y="base_acceleration").axes[0]
     mass, a0 = theory_of(axes)[BORDERS[0]][:-1].T
     np.testing.assert_allclose(a0 * mass, 5.0, rtol=1e-3)
 
 
 def test_classes_are_named_inside_their_regions(surface):
     """All four corners of each name are in the region; on the border before."""
-    figure = plots.draw(surface)
+    figure = plots.plot(surface)
     figure.draw_without_rendering()
     axes = figure.axes[0]
     codes = {
@@ -308,7 +314,7 @@ def test_names_of_classes_stay_within_the_map(surface, mirrored):
     classes = np.ones((60, 80))
     classes[:2] = 0
     turned = classes[::-1] if mirrored else classes
-    figure = plots.draw(surface.assign(regime=surface["regime"].copy(data=turned)))
+    figure = plots.plot(surface.assign(regime=surface["regime"].copy(data=turned)))
     figure.draw_without_rendering()
     axes = figure.axes[0]
     assert {text.get_text() for text in axes.texts} == {"1", "stick-slip"}
@@ -321,7 +327,7 @@ def test_names_of_classes_stay_within_the_map(surface, mirrored):
 def test_no_legend_of_borders_without_borders():
     """All points are of one class."""
     every = asymptotic_dataset({"base_acceleration": np.linspace(5.0, 15.0, 80)})
-    figure = plots.draw(every)
+    figure = plots.plot(every)
     assert legend_of(figure) == ["regime: slip-slip"]
 
 
@@ -335,19 +341,19 @@ def test_no_legend_of_borders_without_borders():
     ids=["plain", "damped: theory does not apply", "with a spring: Den Hartog's"],
 )
 def test_the_legend_has_computed_borders_and_those_of_theory(constants, of_theory):
-    figure = plots.draw(asymptotic_dataset(MAP, **constants))
+    figure = plots.plot(asymptotic_dataset(MAP, **constants))
     assert legend_of(figure) == ["borders of regime, computed", *of_theory]
 
 
 def test_no_borders_of_theory_for_unknown_models(surface):
     for name in ("unheard of", "unheard_of"):
-        axes = plots.draw(surface.assign_attrs(model=name)).axes[0]
+        axes = plots.plot(surface.assign_attrs(model=name)).axes[0]
         assert not theory_of(axes)
         assert len(computed_borders(axes))
 
 
 def test_points_without_a_value_are_hatched_and_counted(flawed):
-    figure = plots.draw(flawed)
+    figure = plots.plot(flawed)
     missing = flawed["status"].values.T != 0
     assert np.array_equal(np.ma.getmaskarray(mesh_of(figure).get_array()), missing)
     assert figure.axes[0].patch.get_hatch()
@@ -355,7 +361,7 @@ def test_points_without_a_value_are_hatched_and_counted(flawed):
 
 
 def test_a_flag_has_one_colour_per_class(surface):
-    figure = plots.draw(surface, "regime")
+    figure = plots.plot(surface, "regime")
     assert [text.get_text() for text in figure.axes[1].get_yticklabels()] == [
         "stick", "stick-slip", "slip-slip",
     ]  # fmt: skip
@@ -363,7 +369,7 @@ def test_a_flag_has_one_colour_per_class(surface):
 
 def test_a_line_over_one_axis_with_borders():
     a0 = np.linspace(0.5, 3.0, 101)
-    axes = plots.draw(asymptotic_dataset({"base_acceleration": a0})).axes[0]
+    axes = plots.plot(asymptotic_dataset({"base_acceleration": a0})).axes[0]
     (line,) = axes.get_lines()
     assert np.array_equal(line.get_xdata(), a0)
     assert line.get_ydata() == pytest.approx(
@@ -386,7 +392,7 @@ def test_a_line_over_one_axis_with_borders():
 def test_gaps_in_a_line_are_hatched():
     a0 = np.linspace(0.5, 3.0, 101)
     statuses = np.where((a0 > 2) & (a0 < 2.2), Status.not_converged, Status.ok)
-    figure = plots.draw(asymptotic_dataset({"base_acceleration": a0}, statuses))
+    figure = plots.plot(asymptotic_dataset({"base_acceleration": a0}, statuses))
     hatched = [c for c in figure.axes[0].collections if c.get_hatch()]
     (box,) = (c.get_paths()[0].get_extents() for c in hatched)
     assert (box.x0, box.x1) == pytest.approx((2.0125, 2.1875))
@@ -398,7 +404,7 @@ def test_gaps_among_several_lines_are_counted_without_a_hatch():
     statuses = np.zeros((3, 59), int)
     statuses[1, 20:30] = Status.diverged
     axes = {"friction": [0.1, 0.2, 0.4], "base_acceleration": np.arange(1, 60)}
-    figure = plots.draw(asymptotic_dataset(axes, statuses))
+    figure = plots.plot(asymptotic_dataset(axes, statuses))
     assert legend_of(figure)[-1] == "no value: 10 diverged"
     assert not figure.legends[0].get_patches()[-1].get_hatch()
     assert not [c for c in figure.axes[0].collections if c.get_hatch()]
@@ -406,7 +412,7 @@ def test_gaps_among_several_lines_are_counted_without_a_hatch():
 
 def test_a_long_heading_is_broken_where_the_picture_ends(surface):
     title = 12 * "Wear power of a mass rubbing on a shaken plane, "
-    figure = plots.draw(surface, view=View(title=title))
+    figure = plots.plot(surface, title=title)
     figure.draw_without_rendering()
     assert heading_of(figure) == (title.strip(), "")
     (text,) = figure.texts
@@ -416,7 +422,7 @@ def test_a_long_heading_is_broken_where_the_picture_ends(surface):
 
 def test_the_style_is_ours_whatever_is_set(surface):
     with rc_context({"font.size": 20, "axes.prop_cycle": cycler(color=["red"])}):
-        figure = plots.draw(surface.isel(friction=slice(0, 40, 20)))
+        figure = plots.plot(surface.isel(friction=slice(0, 40, 20)))
     axes = figure.axes[0]
     assert [line.get_color() for line in axes.get_lines()[:2]] == list(COLOURS[:2])
     assert axes.xaxis.label.get_size() == 8
@@ -427,7 +433,7 @@ def test_a_short_axis_becomes_one_line_per_value():
     dataset = asymptotic_dataset(
         {"friction": [0.1, 0.2, 0.4], "base_acceleration": np.arange(1, 60)}
     )
-    figure = plots.draw(dataset)
+    figure = plots.plot(dataset)
     assert len(figure.axes[0].get_lines()) == 3
     assert legend_of(figure) == [f"friction μ = {each}" for each in (0.1, 0.2, 0.4)]
     for line, friction in zip(figure.axes[0].get_lines(), (0.1, 0.2, 0.4), strict=True):
@@ -447,7 +453,7 @@ def volume():
 
 
 def test_a_third_axis_is_cut_at_its_middle_and_the_title_says_so(volume):
-    figure = plots.draw(volume)
+    figure = plots.plot(volume)
     title = heading_of(figure)[0]
     assert title == "Wear power of a mass rubbing on a shaken plane at mass m = 3 kg"
     assert np.array_equal(mesh_of(figure).get_array(), volume["wear_power"].values[2].T)
@@ -462,9 +468,9 @@ def test_axes_are_cut_at_the_nearest_value(volume):
 def test_a_cut_outside_an_axis_is_refused(volume):
     for mass in (99.0, 0.9):
         with pytest.raises(SweepError, match="outside the axis"):
-            plots.draw(volume, at={"mass": mass})
+            plots.plot(volume, at={"mass": mass})
     for mass in (1.0, 1.3, 5.0, 5.0 + 1e-13):  # rounding, as by units
-        plots.draw(volume, at={"mass": mass})
+        plots.plot(volume, at={"mass": mass})
 
 
 def test_a_single_point_is_refused():
@@ -476,7 +482,7 @@ def test_a_single_point_is_refused():
         (line, {"mass": 1.1}),
     ):
         with pytest.raises(SweepError, match=refused):
-            plots.draw(dataset, at=at)
+            plots.plot(dataset, at=at)
 
 
 def test_points_at_infinity_are_left_out_and_counted():
@@ -485,12 +491,12 @@ def test_points_at_infinity_are_left_out_and_counted():
     cases = {"base_acceleration": BASE_ACCELERATION}, {"base_acceleration": [15.0]}
     for other, points in zip(cases, (80, 1), strict=True):
         dataset = asymptotic_dataset({"friction": endless, **other})
-        figure = plots.draw(dataset)
+        figure = plots.plot(dataset)
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
         assert f"not drawn: {points} with friction = inf" in labels
         left, right = figure.axes[0].get_xlim()
         assert left < endless[0] < endless[-2] < right < 1.5
-        assert plots.draw(dataset.isel(friction=slice(0, -1))).axes[0].get_xlim() == (left, right)
+        assert plots.plot(dataset.isel(friction=slice(0, -1))).axes[0].get_xlim() == (left, right)
     dataset = asymptotic_dataset({"friction": endless, **cases[0]})
     cut_slice = cuts.cut(dataset, "wear_power", {"friction": np.inf})
     assert cut_slice.cuts == {"friction": "inf"}
@@ -513,10 +519,10 @@ CONSTANT_LOAD = {
 
 def test_an_output_that_is_infinite_everywhere_is_not_the_default():
     dataset = sweep.run(CONSTANT_LOAD, store=None)
-    figure = plots.draw(dataset)
+    figure = plots.plot(dataset)
     assert heading_of(figure)[0].startswith("Dissipated energy of a rubbing contact")
     assert "instead of normalized energy, which is infinite" in legend_of(figure)
-    of_infinite_output = plots.draw(dataset, "normalized_energy")
+    of_infinite_output = plots.plot(dataset, "normalized_energy")
     assert "normalized energy = inf: 8 points" in legend_of(of_infinite_output)
 
 
@@ -528,19 +534,19 @@ def test_counts_of_a_thinned_picture_are_of_all_points(monkeypatch):
         "base_acceleration": np.linspace(0.5, 15.0, 10),
     }
     dataset = asymptotic_dataset(axes, statuses)
-    assert "no value: 9,000 failed" in legend_of(plots.draw(dataset, "wear_power"))
+    assert "no value: 9,000 failed" in legend_of(plots.plot(dataset, "wear_power"))
     monkeypatch.setattr(cuts, "MAX_COUNTED", 100)
     assert "no value: 3,000 failed of 20,000 points drawn" in legend_of(
-        plots.draw(dataset, "wear_power")
+        plots.plot(dataset, "wear_power")
     )
 
 
 def test_a_status_is_drawn_by_name(flawed):
-    axes, bar = plots.draw(flawed, "status").axes
+    axes, bar = plots.plot(flawed, "status").axes
     codes = np.asarray(axes.collections[0].get_array())
     np.testing.assert_array_equal(codes, np.searchsorted([0, 2, 254], flawed["status"]).T)
     assert [text.get_text() for text in bar.get_yticklabels()] == ["ok", "diverged", "failed"]
-    line = plots.draw(flawed.isel(base_acceleration=75), "status").axes[0]
+    line = plots.plot(flawed.isel(base_acceleration=75), "status").axes[0]
     assert [text.get_text() for text in line.get_yticklabels()] == ["ok", "failed"]
     np.testing.assert_array_equal(np.flatnonzero(line.get_lines()[0].get_ydata()), [20])
     with pytest.raises(SweepError, match="a status has no error"):
@@ -550,7 +556,7 @@ def test_a_status_is_drawn_by_name(flawed):
 def test_a_map_over_many_decades_shows_whole_cells():
     friction, acceleration = np.geomspace(1e-4, 100, 13), np.geomspace(0.1, 1e6, 15)
     dataset = asymptotic_dataset({"friction": friction, "base_acceleration": acceleration})
-    axes = plots.draw(dataset).axes[0]
+    axes = plots.plot(dataset).axes[0]
     assert axes.get_xlim() == pytest.approx((1e-4 / 10**0.25, 100 * 10**0.25))
     assert axes.get_ylim() == pytest.approx((0.1 / 10**0.25, 1e6 * 10**0.25))
 
@@ -559,10 +565,10 @@ def test_a_value_between_missing_ones_is_visible():
     statuses = np.full(100, Status.failed)
     statuses[[0, 1, 2, 50, 99]] = Status.ok
     dataset = asymptotic_dataset({"friction": np.linspace(0.01, 1, 100)}, statuses)
-    _, dots = plots.draw(dataset).axes[0].get_lines()[:2]
-    assert dots.get_marker() == "."
-    np.testing.assert_array_equal(dots.get_xdata(), dataset.friction.values[[50, 99]])
-    np.testing.assert_array_equal(dots.get_ydata(), dataset.wear_power.values[[50, 99]])
+    line = plots.plot(dataset).axes[0].get_lines()[0]
+    assert line.get_marker() == "."
+    assert list(line.get_markevery()) == [50, 99]
+    np.testing.assert_array_equal(line.get_ydata(), dataset.wear_power)
 
 
 @pytest.mark.parametrize(
@@ -631,7 +637,7 @@ def sample(surface):
 
 
 def test_a_sample_is_drawn_as_dots_over_two_parameters(sample):
-    axes = plots.draw(sample, over=["base_acceleration", "friction"]).axes[0]
+    axes = plots.plot(sample, over=["base_acceleration", "friction"]).axes[0]
     (dots,) = axes.collections
     places = np.array([sample["base_acceleration"], sample["friction"]]).T
     assert np.array_equal(dots.get_offsets(), places)
@@ -643,11 +649,11 @@ def test_a_sample_is_drawn_as_dots_over_two_parameters(sample):
 def test_parameters_of_a_sample_are_drawn_in_another_unit(sample):
     """They are no coordinates of a dimension, unlike the values of an axis."""
     view = View(unit={"friction": "%", "base_acceleration": "mm/s^2"})
-    axes = plots.draw(sample, over=["base_acceleration", "friction"], view=view).axes[0]
+    axes = plots.plot(sample, over=["base_acceleration", "friction"], **vars(view)).axes[0]
     assert axes.get_xlabel() == "base acceleration a₀ [mm/s²]"
     places = np.array([1e3 * sample["base_acceleration"], 100 * sample["friction"]]).T
     np.testing.assert_allclose(axes.collections[0].get_offsets(), places)
-    line = plots.draw(sample, over=["friction"], view=View(unit={"friction": "%"})).axes[0].lines[0]
+    line = plots.plot(sample, over=["friction"], unit={"friction": "%"}).axes[0].lines[0]
     assert line.get_linestyle() == "None"
     np.testing.assert_allclose(np.sort(line.get_xdata()), np.sort(100 * sample["friction"].values))
 
@@ -666,10 +672,10 @@ def test_the_scale_of_a_sample_is_that_of_its_distribution():
         "sample": {"method": "random", "points": 20, "seed": 1, **distributions},
     }
     drawn = sweep.run(document, store=None)
-    axes = plots.draw(drawn, over=list(distributions)).axes[0]
+    axes = plots.plot(drawn, over=list(distributions)).axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
     with pytest.raises(SweepError, match="drawn over friction here, and mass is another axis"):
-        plots.draw(drawn, over=["friction"], view=View(hue="mass"))
+        plots.plot(drawn, over=["friction"], hue="mass")
 
 
 def test_points_of_a_sample_without_a_value_are_crosses():
@@ -678,7 +684,7 @@ def test_points_of_a_sample_without_a_value_are_crosses():
     axes = {"friction": FRICTION[:5], "base_acceleration": BASE_ACCELERATION[:4]}
     grid = asymptotic_dataset(axes, statuses)
     points = grid.stack(point=["friction", "base_acceleration"]).reset_index("point")
-    figure = plots.draw(points)
+    figure = plots.plot(points)
     (dots,), (crosses,) = figure.axes[0].collections, figure.axes[0].get_lines()
     assert len(dots.get_offsets()) == 19
     assert crosses.get_xydata().tolist() == [[FRICTION[2], BASE_ACCELERATION[1]]]
@@ -689,8 +695,8 @@ def test_points_of_a_sample_without_a_value_are_crosses():
 
 def test_a_sample_of_one_parameter_is_an_axis():
     one = asymptotic_dataset({"friction": FRICTION[::-1]})
-    drawn = plots.draw(one.rename_dims(friction="point").reset_index("friction"))
-    expected = plots.draw(one)
+    drawn = plots.plot(one.rename_dims(friction="point").reset_index("friction"))
+    expected = plots.plot(one)
     for figure in (drawn, expected):
         assert figure.axes[0].get_lines()[0].get_linestyle() == "-"
     line, right = (figure.axes[0].get_lines()[0].get_xydata() for figure in (drawn, expected))
@@ -718,7 +724,7 @@ def test_a_sample_beside_axes_is_drawn_at_the_cell_where_these_are_cut(sample):
 
 
 def test_axes_without_values_are_drawn_by_number(surface):
-    line = plots.draw(surface.isel(base_acceleration=3).drop_vars("friction"))
+    line = plots.plot(surface.isel(base_acceleration=3).drop_vars("friction"))
     line = line.axes[0].get_lines()[0]
     assert line.get_linestyle() == "None"
     assert line.get_xdata().tolist() == list(range(60))
@@ -774,7 +780,7 @@ def test_a_map_with_zeros_has_a_logarithmic_scale_for_the_rest():
     statuses = np.zeros((40, 60), np.uint8)
     statuses[3, 50] = Status.failed
     dataset = asymptotic_dataset(axes, statuses)
-    figure = plots.draw(dataset)
+    figure = plots.plot(dataset)
     assert figure.axes[1].get_yscale() == "log"
     mesh = mesh_of(figure)
     drawn = np.ma.filled(mesh.get_array(), np.nan).T
@@ -790,9 +796,9 @@ def test_a_map_with_zeros_has_a_logarithmic_scale_for_the_rest():
 
 def test_a_line_with_zeros_has_a_logarithmic_scale_for_the_rest():
     dataset = asymptotic_dataset({"base_acceleration": np.geomspace(1e-2, 1e3, 200)})
-    figure = plots.draw(dataset)
+    figure = plots.plot(dataset)
     assert figure.axes[0].get_yscale() == "log"
     none = np.count_nonzero(dataset["wear_power"] == 0)
     assert f"wear power = 0: {none} points" in legend_of(figure)
     near = asymptotic_dataset({"base_acceleration": np.linspace(0.5, 15.0, 200)})
-    assert plots.draw(near).axes[0].get_yscale() == "linear"
+    assert plots.plot(near).axes[0].get_yscale() == "linear"

@@ -160,7 +160,7 @@ def test_the_command_draws_a_sample(tmp_path: Path, run: Run) -> None:
         assert (tmp_path / f"results/a_{shape}.png").stat().st_size > 1000
     status, _, message = run("plot", "results/a.zarr", "--as", "histogram", "--against", "euler")
     assert status == 2
-    assert "leave out --against" in message
+    assert "leave out other stores, --against" in message
 
 
 def test_points_of_a_refined_sweep_weigh_as_much_as_their_cells() -> None:

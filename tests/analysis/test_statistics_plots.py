@@ -10,7 +10,7 @@ import xarray as xr
 from matplotlib.collections import QuadMesh
 
 import sweep
-from sweep.analysis.plots import draw
+from sweep.analysis.plots import plot
 from sweep.analysis.view import View
 from sweep.errors import SweepError
 from tests.analysis.test_plots import heading_of
@@ -33,7 +33,7 @@ def two_axes() -> xr.Dataset:
 
 
 def axes_of(*arguments: Any, **more: Any) -> Any:
-    return draw(*arguments, **more).axes[0]
+    return plot(*arguments, **more).axes[0]
 
 
 def map_on(axes: Any) -> np.ndarray:
@@ -60,7 +60,7 @@ def test_statistics_with_several_values_are_lines(one_axis: xr.Dataset) -> None:
 
 def test_lines_over_labels_may_be_chosen(one_axis: xr.Dataset) -> None:
     chosen_axes, default_axes = (
-        draw(one_axis, "wear_power_quantile", view=view).axes[0]
+        plot(one_axis, "wear_power_quantile", **vars(view)).axes[0]
         for view in (View(hue="quantile"), View())
     )
     assert [line.get_label() for line in chosen_axes.lines] == [
@@ -70,12 +70,12 @@ def test_lines_over_labels_may_be_chosen(one_axis: xr.Dataset) -> None:
 
 def test_a_map_is_of_one_of_several_values(two_axes: xr.Dataset) -> None:
     at = {"quantile": 0.95}
-    figure = draw(two_axes, "wear_power_quantile", at=at)
+    figure = plot(two_axes, "wear_power_quantile", at=at)
     expected = two_axes.wear_power_quantile.sel(at).T
     np.testing.assert_array_equal(map_on(figure.axes[0]), expected)
     assert "at quantile = 0.95" in heading_of(figure)[0]
     named = {"regime_class": "slip_slip", "base_acceleration": "3 m/s²"}
-    figure = draw(two_axes, "regime_share", at=named)
+    figure = plot(two_axes, "regime_share", at=named)
     assert "regime class = slip_slip" in heading_of(figure)[0]
     with pytest.raises(SweepError, match="regime_class has no 'slip'"):
         axes_of(two_axes, "regime_share", at={"regime_class": "slip"})
@@ -113,10 +113,10 @@ def test_a_single_cell_is_drawn_as_bars(one_axis: xr.Dataset) -> None:
 def test_a_histogram_is_of_one_cell(one_axis: xr.Dataset, two_axes: xr.Dataset) -> None:
     """Every cell has bins of its own, so bins of the same number have nothing in common."""
     with pytest.raises(SweepError, match=r"choose it by .*base_acceleration.*at"):
-        draw(one_axis, "wear_power_histogram")
+        plot(one_axis, "wear_power_histogram")
     at = {"base_acceleration": 3.0}
     with pytest.raises(SweepError, match=r"choose it by .*vertical_acceleration.*at"):
-        draw(two_axes, "wear_power_histogram", at=at)
+        plot(two_axes, "wear_power_histogram", at=at)
     axes = axes_of(two_axes, "wear_power_histogram", at={**at, "vertical_acceleration": 1.0})
     assert len(axes.patches) == 8
 
@@ -136,7 +136,7 @@ def test_bars_have_the_chosen_unit_scale_and_limits(one_axis: xr.Dataset) -> Non
     cell = one_axis.sel(at, method="nearest").wear_power_quantile
     limits = {"wear_power_quantile": (0.5, 4e3)}
     view = View(unit={"wear_power_quantile": "mW", "quantile": "%"}, limits=limits)
-    axes = axes_of(one_axis, "wear_power_quantile", at=at, view=view)
+    axes = axes_of(one_axis, "wear_power_quantile", at=at, **vars(view))
     heights = [bar.get_height() for bar in axes.patches]
     np.testing.assert_allclose(heights, 1e3 * cell.values)
     assert axes.get_ylabel().endswith("[mW]")
@@ -144,7 +144,7 @@ def test_bars_have_the_chosen_unit_scale_and_limits(one_axis: xr.Dataset) -> Non
     ticks = [float(text.get_text()) for text in axes.get_xticklabels()]
     np.testing.assert_allclose(ticks, 100 * cell["quantile"].values)
     view = View(log=("wear_power_quantile",))
-    axes = axes_of(one_axis, "wear_power_quantile", at=at, view=view)
+    axes = axes_of(one_axis, "wear_power_quantile", at=at, **vars(view))
     assert axes.get_yscale() == "log"
     assert axes.get_ylim()[0] < min(h for h in (bar.get_height() for bar in axes.patches) if h > 0)
 
@@ -158,7 +158,7 @@ def test_the_axis_of_a_histogram_is_named_as_its_output(one_axis: xr.Dataset) ->
         limits={"wear_power": (1.0, 2e3), "wear_power_histogram": (0.5, 5.0)},
         log=("wear_power_histogram",),
     )
-    figure = draw(one_axis, "wear_power_histogram", at=at, view=view)
+    figure = plot(one_axis, "wear_power_histogram", at=at, **vars(view))
     (axes,) = figure.axes
     lefts = [1e3 * (start + width * i) for i in range(8)]
     np.testing.assert_allclose([bar.get_x() for bar in axes.patches], lefts)
@@ -168,19 +168,19 @@ def test_the_axis_of_a_histogram_is_named_as_its_output(one_axis: xr.Dataset) ->
     assert axes.get_yscale() == "log"
     assert not figure.legends  # bins without a point are no points of value 0
     with pytest.raises(SweepError, match="did you mean 'wear_power'"):
-        draw(one_axis, "wear_power_histogram", at=at, view=View(unit={"wear_power_bin": "mW"}))
+        plot(one_axis, "wear_power_histogram", at=at, unit={"wear_power_bin": "mW"})
 
 
 @pytest.mark.parametrize("view", [View(log=("quantile",)), View(limits={"quantile": (0, 1)})])
 def test_evenly_spaced_bars_have_neither_scale_nor_limits(one_axis: xr.Dataset, view: View) -> None:
     with pytest.raises(SweepError, match=r"quantile.*evenly spaced.*leave it out"):
-        draw(one_axis, "wear_power_quantile", at={"base_acceleration": 3.0}, view=view)
+        plot(one_axis, "wear_power_quantile", at={"base_acceleration": 3.0}, **vars(view))
 
 
 def test_a_histogram_of_a_cell_without_values_is_drawn_empty(one_axis: xr.Dataset) -> None:
     empty = one_axis.copy()
     for end in ("start", "width"):
         empty[f"wear_power_histogram_{end}"] = np.nan * one_axis[f"wear_power_histogram_{end}"]
-    figure = draw(empty, "wear_power_histogram", at={"base_acceleration": 3.0})
+    figure = plot(empty, "wear_power_histogram", at={"base_acceleration": 3.0})
     figure.draw_without_rendering()
     assert figure.axes[0].get_xlabel() == "wear power [W]"

@@ -45,7 +45,7 @@ def drawn(figure: Figure) -> list[QuadMesh]:
 
 def test_methods_are_lines_of_one_panel(volume: xr.Dataset) -> None:
     one = volume.isel(mass=0, friction=3)
-    figure = plots.draw([one, renamed(one, "euler", 1.5)])
+    figure = plots.plot([one, renamed(one, "euler", 1.5)])
     (axes,) = figure.axes
     assert legend_of(figure) == ["exact", "euler"]
     first, second = (line.get_ydata() for line in axes.get_lines())
@@ -57,7 +57,7 @@ def test_methods_are_lines_of_one_panel(volume: xr.Dataset) -> None:
 
 def test_maps_of_several_stores_share_one_scale(volume: xr.Dataset) -> None:
     one = volume.isel(mass=0)
-    figure = plots.draw([one, renamed(one, "euler", 3.0)])
+    figure = plots.plot([one, renamed(one, "euler", 3.0)])
     first, second = drawn(figure)
     top = 3.0 * float(one["wear_power"].max())
     assert first.get_clim() == second.get_clim()
@@ -73,11 +73,11 @@ def test_maps_of_several_stores_share_one_scale(volume: xr.Dataset) -> None:
 
 
 def test_an_axis_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
-    figure = plots.draw(volume, view=View(col="mass"))
+    figure = plots.plot(volume, col="mass")
     for mesh, mass in zip(drawn(figure), MASS, strict=True):
         np.testing.assert_array_equal(mesh.get_array(), volume["wear_power"].sel(mass=mass).T)
         assert mesh.get_clim()[1] == pytest.approx(float(volume["wear_power"].max()))
-    in_grams = plots.draw(volume, view=View(col="mass", unit={"mass": "g"}))
+    in_grams = plots.plot(volume, col="mass", unit={"mass": "g"})
     for each, values in (
         (figure, ("1 kg", "2 kg", "4 kg")),
         (in_grams, ("1000 g", "2000 g", "4000 g")),
@@ -85,7 +85,7 @@ def test_an_axis_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
         titles = [axes.get_title(loc="left") for axes in each.axes[:3]]
         assert titles == [f"mass m = {value}" for value in values]
     assert "m = " not in "".join(heading_of(figure))
-    many = plots.draw(volume, at={"mass": 1}, view=View(col="friction"))
+    many = plots.plot(volume, at={"mass": 1}, col="friction")
     assert len(many.axes) == 9
     assert many.axes[8].get_title(loc="left") == "friction μ = 0.5"
     assert "9 of 12 values of friction drawn" in legend_of(many)
@@ -93,7 +93,7 @@ def test_an_axis_has_a_panel_for_each_value(volume: xr.Dataset) -> None:
 
 
 def test_rows_and_columns_have_a_panel_for_each_pair(volume: xr.Dataset) -> None:
-    figure = plots.draw(volume.isel(friction=slice(2)), view=View(row="friction", col="mass"))
+    figure = plots.plot(volume.isel(friction=slice(2)), row="friction", col="mass")
     panels = figure.axes
     columns = {round(axes.get_position().x0, 6) for axes in panels}
     assert (len(panels), len(columns)) == (6, 3)
@@ -102,13 +102,13 @@ def test_rows_and_columns_have_a_panel_for_each_pair(volume: xr.Dataset) -> None
         expected = volume["wear_power"].isel(friction=i // 3, mass=i % 3)
         np.testing.assert_array_equal(line.get_ydata(), expected)
         assert f"mass m = {MASS[i % 3]:g} kg" in " ".join(axes.get_title(loc="left").split())
-    stacked = plots.draw(volume.isel(friction=0), view=View(row="mass"))
+    stacked = plots.plot(volume.isel(friction=0), row="mass")
     assert len({round(axes.get_position().x0, 6) for axes in stacked.axes}) == 1
 
 
 def test_a_picture_for_one_column_is_half_as_wide_with_the_same_letters(volume: xr.Dataset) -> None:
     one = volume.isel(mass=0)
-    page, column = (plots.draw(one, view=View(size=size)) for size in ("page", "column"))
+    page, column = (plots.plot(one, size=size) for size in ("page", "column"))
     assert column.get_figwidth() == pytest.approx(page.get_figwidth() / 2, rel=0.05)
     sizes = {each.axes[0].xaxis.label.get_size() for each in (page, column)}
     assert sizes == {8.0}
@@ -123,7 +123,7 @@ def test_a_picture_for_one_column_is_half_as_wide_with_the_same_letters(volume: 
 def test_a_value_has_one_colour_in_all_panels(volume: xr.Dataset) -> None:
     """It is that of the legend; each panel used to begin with the first colour."""
     one = volume.isel(friction=0)
-    figure = plots.draw([one.isel(mass=[0, 1]), one.isel(mass=[1, 2])], view=View(hue="mass"))
+    figure = plots.plot([one.isel(mass=[0, 1]), one.isel(mass=[1, 2])], hue="mass")
     (legend,) = figure.legends
     keys = {line.get_label(): line.get_color() for line in legend.get_lines()}
     drawn_lines = [line for axes in figure.axes for line in axes.get_lines()]
@@ -135,8 +135,8 @@ def test_names_of_classes_stand_in_their_regions_in_each_panel(volume: xr.Datase
     """Also in a map that is smaller than another, whose limits it shares."""
     one = volume.isel(mass=0)
     small = one.isel(base_acceleration=slice(12))
-    reversed_limits = plots.draw([one, small]).axes[0].get_ylim()
-    figure = plots.draw([small, one])
+    reversed_limits = plots.plot([one, small]).axes[0].get_ylim()
+    figure = plots.plot([small, one])
     assert figure.axes[0].get_ylim() == reversed_limits  # those of the larger map
     figure.draw_without_rendering()
     for text in figure.axes[0].texts:
@@ -148,16 +148,16 @@ def test_panels_share_the_unit(volume: xr.Dataset) -> None:
     """By itself the second would be in µW."""
     one = volume.isel(mass=0, friction=slice(10), base_acceleration=slice(25, None))
     small = renamed(one, "euler", 1e-5)
-    figure = plots.draw([one, small])
+    figure = plots.plot([one, small])
     np.testing.assert_allclose(drawn(figure)[1].get_array(), small["wear_power"].T, rtol=1e-12)
     assert figure.axes[-1].get_ylabel() == "mean of N|v| over the window [W]"
-    alone = plots.draw(small).axes[-1]
+    alone = plots.plot(small).axes[-1]
     assert alone.get_ylabel() == "mean of N|v| over the window [µW]"
 
 
 def test_panels_name_the_values_in_which_they_differ(volume: xr.Dataset) -> None:
     """Each of the results is cut at its own middle."""
-    figure = plots.draw([volume, volume.isel(mass=[0])])
+    figure = plots.plot([volume, volume.isel(mass=[0])])
     titles = [axes.get_title(loc="left") for axes in figure.axes[:2]]
     assert [title.replace("\N{NO-BREAK SPACE}", " ") for title in titles] == [
         "results 1: m = 2 kg",
@@ -169,7 +169,7 @@ def test_panels_name_the_values_in_which_they_differ(volume: xr.Dataset) -> None
 def test_a_picture_of_no_points_is_refused(volume: xr.Dataset) -> None:
     for axis in ("friction", "mass"):
         with pytest.raises(SweepError, match=f"no values along {axis}"):
-            plots.draw(volume.isel({axis: []}))
+            plots.plot(volume.isel({axis: []}))
 
 
 @pytest.mark.parametrize(
@@ -182,31 +182,31 @@ def test_a_picture_of_no_points_is_refused(volume: xr.Dataset) -> None:
 )
 def test_panels_take_axes(volume: xr.Dataset, view: dict, at: dict, cure: str) -> None:
     with pytest.raises(SweepError, match=cure):
-        plots.draw(volume, at=at, view=View(**view))
+        plots.plot(volume, at=at, **view)
 
 
 def test_results_that_differ_too_much_are_refused(volume: xr.Dataset) -> None:
     with pytest.raises(SweepError, match="cut the axes that some lack"):
-        plots.draw([volume, volume.isel(friction=0, drop=True)])
+        plots.plot([volume, volume.isel(friction=0, drop=True)])
     with pytest.raises(SweepError, match="at most 9"):
-        plots.draw([volume] * 10)
+        plots.plot([volume] * 10)
     with pytest.raises(SweepError, match="status is drawn of one store"):
-        plots.draw([volume, volume], "status")
+        plots.plot([volume, volume], "status")
     with pytest.raises(SweepError, match="the list of results is empty"):
-        plots.draw([])
+        plots.plot([])
 
 
 def test_limits_are_written_as_other_quantities(volume: xr.Dataset) -> None:
     limits = {"friction": ("15%", "40 %"), "wear_power": ("1mW", 5)}
     view = View(x="friction", limits=limits, unit={"wear_power": "W"})
-    figure = plots.draw(volume, at={"mass": 1}, view=view)
+    figure = plots.plot(volume, at={"mass": 1}, **vars(view))
     assert figure.axes[0].get_xlim() == pytest.approx((0.15, 0.4))
     (mesh, *_) = drawn(figure)
     assert mesh.get_clim() == pytest.approx((0.001, 5))
     faults = {"1 m": "wrong dimension", "a lot": "is not a number", float("inf"): "is not a finite"}
     for wrong, why in faults.items():
         with pytest.raises(SweepError, match=f"limits of wear_power: .*{why}"):
-            plots.draw(volume, at={"mass": 1}, view=View(limits={"wear_power": (0, wrong)}))
+            plots.plot(volume, at={"mass": 1}, limits={"wear_power": (0, wrong)})
 
 
 def test_python_and_the_command_line_draw_stores_together(run: Run, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_python_and_the_command_line_draw_stores_together(run: Run, tmp_path: Pa
     both = sweep.plot(stores, "wear_power", log=["wear_power"], title="both", path=path)
     assert heading_of(both) == ("both", "")
     assert path.stat().st_size > 1000
-    figure = plots.draw(stores)
+    figure = plots.plot(stores)
     first, second = (text.replace("\N{NO-BREAK SPACE}", " ") for text in legend_of(figure)[:2])
     assert first == "a: g = 10 m/s², μ = 0.1"
     assert second == "b: g = 9 m/s², μ = 0.2"

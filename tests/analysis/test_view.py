@@ -7,10 +7,12 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import panels, plots
-from sweep.analysis.class_borders import SAMPLES, place_for, region_in
+from sweep.analysis import map_panels, plots
+from sweep.analysis.figures import figure_of
 from sweep.analysis.labels import quantities, quantity, readable, symbol_text
+from sweep.analysis.panels import Panel, PanelAxis, Regions
 from sweep.analysis.scales import without_rounding
+from sweep.analysis.slices import MAX_LINES
 from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.shipped import configs_folder
@@ -38,7 +40,7 @@ def surface():
 
 def test_the_axes_of_a_map_may_be_exchanged(surface):
     view = View(x="base_acceleration", y="friction")
-    figure, before = plots.draw(surface, view=view), plots.draw(surface)
+    figure, before = plots.plot(surface, **vars(view)), plots.plot(surface)
     assert figure.axes[0].get_xlabel() == before.axes[0].get_ylabel()
     assert figure.axes[0].get_yscale() == before.axes[0].get_xscale() == "log"
     drawn, transposed = (mesh_of(each).get_array() for each in (figure, before))
@@ -49,10 +51,10 @@ def test_the_axes_of_a_map_may_be_exchanged(surface):
 
 def test_lines_over_a_chosen_axis_for_values_of_another(surface):
     view = View(x="base_acceleration", hue="friction", log=("wear_power",))
-    figure = plots.draw(surface, view=view)
+    figure = plots.plot(surface, **vars(view))
     (axes,) = figure.axes
     lines = [line for line in axes.lines if len(line.get_xdata()) == BASE_ACCELERATION.size]
-    assert len(lines) == panels.MAX_LINES
+    assert len(lines) == MAX_LINES
     np.testing.assert_array_equal(lines[0].get_xdata(), BASE_ACCELERATION)
     np.testing.assert_array_equal(lines[0].get_ydata(), surface["wear_power"][0])
     np.testing.assert_array_equal(lines[-1].get_ydata(), surface["wear_power"][-1])
@@ -63,7 +65,7 @@ def test_lines_over_a_chosen_axis_for_values_of_another(surface):
 
 def test_units_scale_values_labels_and_borders(surface):
     units = {"friction": "%", "wear_power": "mW", "base_acceleration": "g_n"}
-    figure, before = plots.draw(surface, view=View(unit=units)), plots.draw(surface)
+    figure, before = plots.plot(surface, unit=units), plots.plot(surface)
     axes, bar = figure.axes
     assert axes.get_xlabel().endswith("μ [%]")
     assert axes.get_ylabel().endswith("[g_n]")
@@ -78,12 +80,12 @@ def test_units_scale_values_labels_and_borders(surface):
 
 
 def test_only_the_axis_upwards_may_be_chosen(surface):
-    figure = plots.draw(surface, view=View(y="friction"))
+    figure = plots.plot(surface, y="friction")
     assert figure.axes[0].get_ylabel().endswith("μ")
 
 
 def test_names_of_classes_outside_the_limits_leave_room_for_the_map(surface):
-    figure = plots.draw(surface, view=View(limits={"base_acceleration": (0.5, 0.6)}))
+    figure = plots.plot(surface, limits={"base_acceleration": (0.5, 0.6)})
     figure.draw_without_rendering()  # a warning that nothing fits is an error
     assert figure.axes[0].get_position().height > 0.5
 
@@ -91,7 +93,7 @@ def test_names_of_classes_outside_the_limits_leave_room_for_the_map(surface):
 def test_limits_and_title(surface):
     limits = {"friction": (0.1, 0.5), "wear_power": (1.0, 10.0)}
     view = View(limits=limits, log=("wear_power", "base_acceleration"), title="a title")
-    figure = plots.draw(surface, view=view)
+    figure = plots.plot(surface, **vars(view))
     axes, bar = figure.axes
     assert axes.get_xlim() == (0.1, 0.5)
     assert axes.get_yscale() == bar.get_yscale() == "log"
@@ -118,7 +120,7 @@ def test_limits_and_title(surface):
 )
 def test_what_cannot_be_drawn_is_refused_with_a_cure(surface, view, cure):
     with pytest.raises(SweepError, match=cure):
-        plots.draw(surface, view=View(**view))
+        plots.plot(surface, **view)
 
 
 def test_symbols_of_tables():
@@ -139,9 +141,9 @@ def test_a_parameter_without_a_symbol_is_named_once() -> None:
     axes = {"decay_rate": {"values": [1, 2]}, "omega_max": {"values": [1, 2]}}
     document = {"model": model, "parameters": {"window_end": 1}, "axes": axes}
     found = sweep.run(document, store=None, progress=False)
-    drawn_on = plots.draw(found, view=View(x="decay_rate", hue="omega_max")).axes[0]
+    drawn_on = plots.plot(found, x="decay_rate", hue="omega_max").axes[0]
     assert drawn_on.get_xlabel() == "decay rate [1/s]"
-    drawn_on = plots.draw(found, view=View(x="omega_max", hue="decay_rate")).axes[0]
+    drawn_on = plots.plot(found, x="omega_max", hue="decay_rate").axes[0]
     assert drawn_on.get_xlabel() == r"omega max $ω_\mathrm{max}$ [1/s]"
 
 
@@ -174,25 +176,39 @@ def test_an_error_may_be_against_a_method_whose_controls_the_store_lacks(run: Ru
     assert (status, "friction = 10 is outside the axis" in err) == (2, True)
 
 
+def named(codes, names, limits=((0, 1), (0, 1)), crossed_by=()):
+    """The place, in shares of the panel, and the rotation of each text on a map of classes."""
+    x, y = (np.linspace(0, 1, size + 1) for size in codes.shape)
+    regions = Regions(x, y, codes, dict(enumerate(names)), crossed_by)
+    panel = Panel(*(PanelAxis(limits=ends) for ends in limits), [], regions=regions)
+    figure = figure_of([panel], ("", ""))
+    texts = {text.get_text(): text for text in figure.axes[0].texts}
+    places = {name: (*text.get_position(), text.get_rotation()) for name, text in texts.items()}
+    return places, legend_of(figure)
+
+
 def test_a_name_is_written_where_its_region_has_most_room():
-    region = np.zeros((SAMPLES, SAMPLES), bool)
-    region[10:50, 20:30] = True  # a wide band, and a narrow one beside it
-    region[100:103, :] = True
-    x, y = place_for(region, 0.2, 0.05)
-    assert (x * SAMPLES, y * SAMPLES) == pytest.approx((30, 25), abs=1.5)
-    assert place_for(region, 0.4, 0.05) is None
-    x, y = place_for(region, 0.02, 0.5)
-    assert (x * SAMPLES, y * SAMPLES) == pytest.approx((101.5, 60), abs=1.5)
+    codes = np.full((120, 120), np.nan)
+    codes[10:70, 20:40] = 0  # a wide band, beside a high one
+    codes[80:90, :] = 1
+    places, _ = named(codes, ["wide", "high_band"])
+    assert places["wide"] == pytest.approx((40 / 120, 30 / 120, 0), abs=0.02)
+    assert places["high-band"] == pytest.approx((85 / 120, 0.5, 90), abs=0.02)
 
 
-def test_regions_of_cells_beyond_the_picture_have_no_room():
-    sides, heights = np.array([-1.0, 0.25, 0.5, 2.0]), np.array([0.0, 0.5, 1.0])
-    region = region_in(np.array([[False, False], [True, False], [False, True]]), sides, heights)
-    expected = np.zeros((SAMPLES, SAMPLES), bool)
-    expected[SAMPLES // 4 : SAMPLES // 2, : SAMPLES // 2] = True
-    expected[SAMPLES // 2 :, SAMPLES // 2 :] = True
-    np.testing.assert_array_equal(region, expected)
-    assert not region_in(np.ones((1, 1), bool), np.array([1.5, 2.0]), np.array([0.0, 1.0])).any()
+def test_a_name_keeps_clear_of_lines():
+    line = np.column_stack([np.linspace(0, 1, 400), np.full(400, 0.5)])
+    places, _ = named(np.zeros((120, 120)), ["all"], crossed_by=[line])
+    assert abs(places["all"][1] - 0.5) > 0.04
+
+
+def test_regions_beyond_the_limits_have_no_room():
+    codes = np.zeros((4, 4))
+    codes[2:] = 1
+    places, legend = named(codes, ["left", "right"], limits=((0, 0.4), (0, 2)))
+    assert list(places) == ["left"]
+    assert places["left"][1] == pytest.approx(0.25, abs=0.02)  # of the map, whose end is at 0.5
+    assert not legend
 
 
 @pytest.mark.parametrize(
@@ -231,7 +247,7 @@ def test_units_are_printed_as_such_and_can_be_read_again(unit, text):
 @pytest.mark.parametrize("unit", ["um", "µm"])
 def test_a_chosen_unit_is_printed_as_such(contact, unit):
     view = View(unit={"tangential_amplitude": unit})
-    axes = plots.draw(contact, "dissipated_energy", at={"friction": 0.5}, view=view).axes[0]
+    axes = plots.plot(contact, "dissipated_energy", at={"friction": 0.5}, **vars(view)).axes[0]
     assert axes.get_xlabel() == "tangential amplitude Δx [µm]"
 
 
@@ -243,7 +259,7 @@ def test_values_of_one_axis_share_a_unit():
 
 
 def test_a_line_in_small_units_is_drawn_in_readable_ones(contact):
-    figure = plots.draw(contact, "dissipated_energy", at={"friction": 0.5})
+    figure = plots.plot(contact, "dissipated_energy", at={"friction": 0.5})
     axes = figure.axes[0]
     assert axes.get_xlabel() == "tangential amplitude Δx [µm]"
     assert axes.get_ylabel() == "energy dissipated per cycle [µJ]"
@@ -268,7 +284,7 @@ def test_definitions_stand_in_labels():
     parameters = {"phase": 1.5, "delta": 0.01}
     axes = {"beta": {"geomspace": [20, 90, 12]}}
     document = {"model": "mdr_contact", "parameters": parameters, "axes": axes}
-    figure = plots.draw(sweep.run(document, store=None))
+    figure = plots.plot(sweep.run(document, store=None))
     axes = figure.axes[0]
     assert axes.get_xlabel() == "β = μκΔz/Δx"
     assert "(16/3) G* a₀ δ/n Δx²" in axes.get_ylabel().replace("\n", " ")
@@ -281,7 +297,7 @@ def test_definitions_stand_in_labels():
 def test_rounding_is_drawn_as_a_constant():
     """A modulus of 1 + 1e-8 at some energies, whose error is that of rounding."""
     dataset = sweep.run(configs_folder() / "sdnd122.toml", store=None)
-    axes = plots.draw(dataset, "floquet_modulus").axes[0]
+    axes = plots.plot(dataset, "floquet_modulus").axes[0]
     low, high = axes.get_ylim()
     assert low == pytest.approx(0.95, abs=1e-6)
     assert high == pytest.approx(1.05, abs=1e-6)
@@ -289,14 +305,14 @@ def test_rounding_is_drawn_as_a_constant():
 
 
 def test_outliers_do_not_set_the_scale_of_a_sample(sample):
-    figure = plots.draw(sample)
+    figure = plots.plot(sample)
     dots = figure.axes[0].collections[0]
     low, high = dots.get_clim()
     usual = sample["wear_power"].values[5:]
     assert (low, high) == pytest.approx((usual.min(), usual.max()), rel=0.02)
     assert figure.axes[1].get_ylabel() == "mean of N|v| over the window [W]"
     assert dots.get_sizes()[0] >= 10  # about 4 points wide; 1 before
-    assert f"{panels.MAX_DOTS:,} of 20,000 points drawn" in legend_of(figure)
+    assert f"{map_panels.MAX_DOTS:,} of 20,000 points drawn" in legend_of(figure)
 
 
 @pytest.fixture(scope="module")

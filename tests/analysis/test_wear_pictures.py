@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis.wear_pictures import SAMPLE_LEVELS, draw_wear
+from sweep.analysis.wear_pictures import SAMPLE_LEVELS
 from sweep.errors import SweepError
 from sweep.spec import Status
 from tests.analysis.test_plots import heading_of, legend_of
@@ -37,7 +37,7 @@ def results(shape: tuple[int, ...], dims: tuple[str, ...], powers: Any = None) -
 
 def test_depth_over_years_for_values_of_the_longest_axis() -> None:
     worn = sweep.wear(results((3, 20), ("friction", "speed")), **SCAR, coefficient=1e-15)
-    figure = draw_wear(worn, at={"friction": 0.17})
+    figure = sweep.plot(worn, at={"friction": 0.17})
     (axes,) = figure.axes
     assert axes.get_ylabel() == "depth of the scar [µm]"
     assert axes.get_xlabel() == "time in service [years]"
@@ -55,7 +55,7 @@ def test_depth_over_years_for_values_of_the_longest_axis() -> None:
 def test_quantiles_are_bands_and_a_worn_tube_has_a_cross() -> None:
     spread = {"coefficient": "lognormal 1e-13 0.5 1/Pa", "quantiles": [0.05, 0.25, 0.5, 0.75, 0.95]}
     worn = sweep.wear(results((2,), ("friction",), [0.01, 0.5]), **SCAR, **spread)
-    figure = draw_wear(worn)
+    figure = sweep.plot(worn)
     (axes,) = figure.axes
     assert len(axes.collections) == 4  # two bands for each of two values
     assert legend_of(figure)[-2:] == ["quantiles 0.05 to 0.95", "quantiles 0.25 to 0.75"]
@@ -67,7 +67,7 @@ def test_quantiles_are_bands_and_a_worn_tube_has_a_cross() -> None:
 
 def test_a_line_that_is_worn_through_before_the_first_year_says_so() -> None:
     worn = sweep.wear(results((2,), ("friction",), [0.01, 50.0]), **SCAR, coefficient=1e-13)
-    drawn = legend_of(draw_wear(worn))
+    drawn = legend_of(sweep.plot(worn))
     assert drawn[:2] == ["friction = 0", f"friction = 0.1 (worn through by year {YEARS[0]:g})"]
     assert "last time before it is worn through" not in drawn
 
@@ -75,7 +75,7 @@ def test_a_line_that_is_worn_through_before_the_first_year_says_so() -> None:
 def test_a_sample_is_drawn_by_its_quantiles() -> None:
     powers = np.random.default_rng(1).uniform(0.001, 0.03, 400)
     worn = sweep.wear(results((400,), ("point",), powers), **SCAR, coefficient=1e-14)
-    (axes,) = draw_wear(worn).axes
+    (axes,) = sweep.plot(worn).axes
     depths = np.sort(worn.wear_depth.values, axis=0)
     expected = depths[int(np.ceil(0.5 * 400)) - 1] * 1e6  # µm
     assert SAMPLE_LEVELS[2] == 0.5
@@ -87,10 +87,10 @@ def test_lines_of_points_say_where_they_are() -> None:
     points = results((3,), ("point",)).assign_coords(friction=("point", [0.1, 0.2, 0.3]))
     passes = '{"axes": [{"recipe": {"refine": {}, "pass": 1}}]}'
     worn = sweep.wear(points.assign_attrs(recipe=passes), **SCAR, coefficient=1e-15)
-    drawn = legend_of(draw_wear(worn))[:3]
+    drawn = legend_of(sweep.plot(worn))[:3]
     assert drawn == ["friction = 0.1", "friction = 0.2", "friction = 0.3"]
-    title, _ = heading_of(draw_wear(worn, at={"point": 1}))
-    assert title == "Depth of the scar, by hand at friction = 0.2"
+    title, _ = heading_of(sweep.plot(worn, at={"point": 1}))
+    assert title == "Depth of the scar, by hand at point = 1 (friction = 0.2)"
 
 
 def test_a_legend_of_long_labels_is_within_the_picture() -> None:
@@ -98,7 +98,7 @@ def test_a_legend_of_long_labels_is_within_the_picture() -> None:
     points = results((6,), ("point",)).assign_coords(named)
     points = points.assign_coords(base_acceleration_of_plane=points["coefficient_of_friction"] / 7)
     passes = '{"axes": [{"recipe": {"refine": {}, "pass": 1}}]}'
-    figure = draw_wear(sweep.wear(points.assign_attrs(recipe=passes), **SCAR, coefficient=1e-15))
+    figure = sweep.plot(sweep.wear(points.assign_attrs(recipe=passes), **SCAR, coefficient=1e-15))
     figure.draw_without_rendering()
     assert figure.legends[0].get_window_extent().x0 >= 0
 
@@ -106,7 +106,7 @@ def test_a_legend_of_long_labels_is_within_the_picture() -> None:
 def test_years_to_a_limit_are_a_map_with_contours() -> None:
     powers = np.linspace(0, 0.02, 400)  # the first is never worn
     worn = sweep.wear(results((20, 20), ("friction", "speed"), powers), **SCAR, coefficient=1e-14)
-    figure = draw_wear(worn, "time_to_limit")
+    figure = sweep.plot(worn, "time_to_limit")
     axes, bar = figure.axes
     assert bar.get_ylabel() == "years to a depth of 0.4 mm (up to 100)"
     mesh = axes.collections[0]
@@ -114,7 +114,7 @@ def test_years_to_a_limit_are_a_map_with_contours() -> None:
     shown = mesh.get_array().reshape(years.shape)
     finite = np.isfinite(years)
     np.testing.assert_allclose(shown[finite], np.minimum(years[finite], 100), rtol=1e-14)
-    assert "years to limit = inf: 1 point" in "".join(legend_of(figure))
+    assert "time to limit = inf: 1 point" in "".join(legend_of(figure))
     contoured = {text.get_text() for text in axes.texts}
     assert {"10", "20", "50"} <= contoured
 
@@ -124,8 +124,8 @@ def test_infinite_years_are_hatched_and_counted_on_refined_maps_too() -> None:
     worn = sweep.wear(sweep.run(document(), store=None), **SCAR, coefficient=1e-16)
     n_infinite = int(np.isinf(worn.time_to_limit).sum())
     assert 0 < n_infinite < worn.time_to_limit.size
-    figure = draw_wear(worn, "time_to_limit")
-    assert f"years to limit = inf: {n_infinite:,} points" in legend_of(figure)
+    figure = sweep.plot(worn, "time_to_limit")
+    assert f"time to limit = inf: {n_infinite:,} points" in legend_of(figure)
     drawn = np.ma.masked_invalid(figure.axes[0].collections[0].get_array())
     assert drawn.mask.sum() > 0
 
@@ -133,24 +133,24 @@ def test_infinite_years_are_hatched_and_counted_on_refined_maps_too() -> None:
 def test_the_quantile_of_a_map_is_chosen() -> None:
     spread = {"coefficient": "lognormal 1e-14 0.5 1/Pa"}
     worn = sweep.wear(results((20, 20), ("friction", "speed")), **SCAR, **spread)
-    bar = draw_wear(worn, "time_to_limit_of_quantile", {"quantile": 0.9}).axes[1]
-    assert "quantile 0.95" in bar.get_ylabel()
+    figure = sweep.plot(worn, "time_to_limit_of_quantile", at={"quantile": 0.9})
+    assert "at quantile = 0.95" in heading_of(figure)[0]
 
 
 def test_what_cannot_be_drawn() -> None:
     worn = sweep.wear(results((3, 4), ("friction", "speed")), **SCAR, coefficient=1e-14)
     with pytest.raises(SweepError, match=r"no output 'wear_depht'.*did you mean 'wear_depth'"):
-        draw_wear(worn, "wear_depht")
+        sweep.plot(worn, "wear_depht")
     with pytest.raises(SweepError, match=r"no axis 'frictoin'.*did you mean 'friction'"):
-        draw_wear(worn, at={"frictoin": 1})
+        sweep.plot(worn, at={"frictoin": 1})
     with pytest.raises(SweepError, match=r"friction = 0.5 is outside the axis.* from 0 to 0.2"):
-        draw_wear(worn, at={"friction": 0.5})
-    assert draw_wear(worn, "wear_volume").axes[0].get_ylabel() == "worn volume [mm³]"
-    assert draw_wear(worn, "wear_state", {"time": 31_536_000.0}).axes
+        sweep.plot(worn, at={"friction": 0.5})
+    assert sweep.plot(worn, "wear_volume").axes[0].get_ylabel() == "worn volume [mm³]"
+    assert sweep.plot(worn, "wear_state", at={"time": 31_536_000.0}).axes
     spread = {"coefficient": "lognormal 1e-14 0.5 1/Pa"}
     several = sweep.wear(results((6,), ("point",)), **SCAR, **spread)
     with pytest.raises(SweepError, match="no point has a wear, or each has several"):
-        draw_wear(several)
+        sweep.plot(several)
 
 
 def test_years_to_a_limit_over_one_axis_have_no_classes_of_another_shape(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_points_without_a_value_have_no_line_and_are_counted() -> None:
     powers = results((12,), ("friction",))
     powers["status"][[0, 3, 4, 11]] = [2, 1, 2, 2]
     worn = sweep.wear(powers, **SCAR, coefficient=1e-15)
-    figure = draw_wear(worn)
+    figure = sweep.plot(worn)
     names = legend_of(figure)
     drawn = [float(name.split(" = ")[1]) for name in names if name.startswith("friction = ")]
     assert len(drawn) == 8
@@ -177,11 +177,29 @@ def test_points_without_a_value_have_no_line_and_are_counted() -> None:
     assert all(f"{n} {status}" in count for status, n in statuses.items())
     assert all(np.isfinite(line.get_ydata()).all() for line in figure.axes[0].lines)
     with pytest.raises(SweepError, match=r"no point has a wear \(1 "):
-        draw_wear(worn, at={"friction": 0.3})
+        sweep.plot(worn, at={"friction": 0.3})
 
 
 def test_points_of_a_sample_without_a_value_are_counted() -> None:
     powers = results((400,), ("point",))
     powers["status"][:7] = 2
-    names = legend_of(draw_wear(sweep.wear(powers, **SCAR, coefficient=1e-14)))
+    names = legend_of(sweep.plot(sweep.wear(powers, **SCAR, coefficient=1e-14)))
     assert f"no value: 7 {Status(2).name.replace('_', ' ')}" in names
+
+
+def test_wear_over_years_is_drawn_as_chosen() -> None:
+    """With axes of lines and panels, units, limits and scales, like other pictures."""
+    worn = sweep.wear(results((3, 20), ("friction", "speed")), **SCAR, coefficient=1e-15)
+    lines = sweep.plot(worn, hue="friction", unit={"wear_depth": "mm"}, title="Worn")
+    (axes,) = lines.axes
+    assert legend_of(lines)[:3] == ["friction = 0", "friction = 0.1", "friction = 0.2"]
+    assert (axes.get_ylabel(), heading_of(lines)) == ("depth of the scar [mm]", ("Worn", ""))
+    panels = sweep.plot(worn, col="friction", limits={"wear_depth": (0, "1 mm")})
+    titles = [axes.get_title(loc="left") for axes in panels.axes if axes.get_visible()]
+    assert titles == ["friction = 0", "friction = 0.1", "friction = 0.2"]
+    depths = worn.wear_depth.isel(friction=1, speed=0).values * 1e6
+    np.testing.assert_allclose(panels.axes[1].lines[1].get_ydata(), depths)
+    assert panels.axes[0].get_ylim() == pytest.approx((0, 1000))
+    assert sweep.plot(worn, log=["wear_depth"]).axes[0].get_yscale() == "log"
+    with pytest.raises(SweepError, match="`limits` names time, which is not drawn"):
+        sweep.plot(worn, limits={"time": (0, 1)})

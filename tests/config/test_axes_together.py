@@ -11,7 +11,6 @@ import xarray as xr
 
 import sweep
 from sweep.analysis import cuts, plots
-from sweep.analysis.view import View
 from sweep.config import load
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
@@ -101,16 +100,16 @@ def test_values_may_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_it_is_drawn_as_panels(results: xr.Dataset) -> None:
-    figure = plots.draw(results, view=View(col="case"))
+    figure = plots.plot(results, col="case")
     titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_visible()]
     pairs = ((1, 0.3), (2, 0.2), (3, 0.1))
     assert titles == [
-        f"case {i}: friction μ = {mu}, mass m = {mass} kg" for i, (mass, mu) in enumerate(pairs)
+        f"case = {i} (friction μ = {mu}, mass m = {mass} kg)" for i, (mass, mu) in enumerate(pairs)
     ]
     for i, axes in enumerate(figure.axes[:3]):
         np.testing.assert_array_equal(axes.lines[0].get_ydata(), results["wear_power"][:, i])
     with pytest.raises(SweepError, match="no uncut axis 'case'"):
-        plots.draw(results, at={"mass": 2}, view=View(col="case"))
+        plots.plot(results, at={"mass": 2}, col="case")
 
 
 def test_a_number_for_it_is_one_fault() -> None:
@@ -134,7 +133,7 @@ def test_one_case_is_traced_by_its_number() -> None:
 
 
 def test_it_is_drawn_as_lines_and_cut_by_its_parameters(results: xr.Dataset) -> None:
-    labels = [str(line.get_label()) for line in plots.draw(results).axes[0].get_lines()]
+    labels = [str(line.get_label()) for line in plots.plot(results).axes[0].get_lines()]
     pairs = ((1, 0.3), (2, 0.2), (3, 0.1))
     assert labels == [f"friction μ = {mu}, mass m = {mass} kg" for mass, mu in pairs]
     shown = cuts.cut(results, None, {"mass": 2.9})

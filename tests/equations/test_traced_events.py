@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis.traces import MAX_EVENTS, draw_trace
+from sweep.analysis.traces import MAX_EVENTS, plot_trace
 from sweep.backends.tracer import Tracer
 from sweep.source import kernel_of
 from sweep.spec import Status
@@ -61,7 +61,7 @@ def test_budgets_and_samples_change_no_bit_of_the_events() -> None:
 def test_a_picture_marks_every_event_in_every_panel() -> None:
     dataset = belt(0.0)
     times = [time for time, _ in json.loads(dataset.attrs["events"])]
-    panels = [axes for axes in draw_trace(dataset).axes if axes.get_ylabel()]
+    panels = [axes for axes in plot_trace(dataset).axes if axes.get_ylabel()]
     assert len(panels) > 1
     for axes in panels:
         marks = [line for line in axes.lines if len(line.get_xdata()) == 2]
@@ -70,7 +70,7 @@ def test_a_picture_marks_every_event_in_every_panel() -> None:
     assert legend is not None
     assert {"release", "capture"} <= {text.get_text() for text in legend.get_texts()}
     many = dataset.assign_attrs(events=json.dumps([[1.0, "release"]] * (MAX_EVENTS + 1)))
-    for axes in draw_trace(many).axes:
+    for axes in plot_trace(many).axes:
         assert not [line for line in axes.lines if len(line.get_xdata()) == 2]
 
 

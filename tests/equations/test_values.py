@@ -239,7 +239,7 @@ def test_a_refined_sweep_has_the_values_at_all_its_points() -> None:
     newest = np.take_along_axis(refined["steps"].values, last[:, None], axis=1)[:, 0]
     cycles = np.floor(refined["end_cycle"].values)
     np.testing.assert_allclose(newest, cycles * refined["speed"].values, rtol=1e-12)
-    figure = plots.draw(refined, "steps")
+    figure = plots.plot(refined, "steps")
     assert figure.axes[0].get_xlabel() == "end cycle n₁"
 
 
@@ -250,7 +250,7 @@ def test_several_values_decide_no_refinement() -> None:
 
 
 def test_a_bifurcation_map_has_a_dot_for_each_value(dataset: xr.Dataset) -> None:
-    figure = plots.draw(dataset, "steps", at={"speed": 2.0})
+    figure = plots.plot(dataset, "steps", at={"speed": 2.0})
     (axes,) = figure.axes
     (dots,) = axes.get_lines()
     x, y = dots.get_data()
@@ -270,7 +270,7 @@ def test_a_sample_is_drawn_over_one_parameter() -> None:
               "end_cycle": {"uniform": [3, 6]}}  # fmt: skip
     tables = {"model": model(CLOCK), "method": "rk4", "parameters": {"step": 0.25}}
     sampled = sweep.run({**tables, "sample": sample}, store=None)
-    (dots,) = plots.draw(sampled, "steps", over=["end_cycle"]).axes[0].get_lines()
+    (dots,) = plots.plot(sampled, "steps", over=["end_cycle"]).axes[0].get_lines()
     assert np.unique(dots.get_data()[0]).tolist() == sorted(sampled["end_cycle"].values)
     with pytest.raises(SweepError, match="over one parameter"):
-        plots.draw(sampled, "steps", over=["speed", "end_cycle"])
+        plots.plot(sampled, "steps", over=["speed", "end_cycle"])

@@ -125,7 +125,7 @@ def test_borders_are_where_the_closed_forms_have_them(refined: xr.Dataset) -> No
 
 def test_a_map_is_drawn_without_the_status_too(refined: xr.Dataset) -> None:
     (whole,), (alone,) = (
-        [each for each in plots.draw(ds).axes[0].collections if isinstance(each, QuadMesh)]
+        [each for each in plots.plot(ds).axes[0].collections if isinstance(each, QuadMesh)]
         for ds in (refined, refined[["wear_power"]])
     )
     np.testing.assert_array_equal(alone.get_array(), whole.get_array())
@@ -175,7 +175,7 @@ def test_a_missing_value_stays_in_its_cell_and_is_counted_as_computed() -> None:
     assert np.isnan(grid["wear_power"].values[lifts_off]).all()
     assert np.isfinite(grid["wear_power"].values[~lifts_off]).all()
     n_missing = int((dataset["status"].values != 0).sum())
-    texts = [text.get_text() for text in plots.draw(dataset).legends[0].get_texts()]
+    texts = [text.get_text() for text in plots.plot(dataset).legends[0].get_texts()]
     assert f"no value: {n_missing} outside validity" in texts
 
 
@@ -207,13 +207,13 @@ def test_results_that_are_not_refined_have_no_cells(full: xr.Dataset, refined: x
         with pytest.raises(
             SweepError, match=r"some points of the refined sweep are missing.*`over`"
         ):
-            plots.draw(less)
-        plots.draw(less, over=["friction", "base_acceleration"])
+            plots.plot(less)
+        plots.plot(less, over=["friction", "base_acceleration"])
     assert len(cells_of(refined.isel(point=coarse)).mesh.cells[0]) == 16 * 32
 
 
 def test_the_map_is_the_grid_with_its_cells(refined: xr.Dataset, gridded: xr.Dataset) -> None:
-    figure = plots.draw(refined, "regime")
+    figure = plots.plot(refined, "regime")
     axes = figure.axes[0]
     (mesh,) = (each for each in axes.collections if hasattr(each, "get_coordinates"))
     np.testing.assert_array_equal(mesh.get_array(), gridded["regime"].values.T)
@@ -241,7 +241,7 @@ def test_one_axis_is_a_line_through_the_points() -> None:
     axes = {"friction": AXES["friction"]}
     requested = document(axes=axes, parameters={**PARAMETERS, "base_acceleration": 3.0})
     dataset = sweep.run(requested, store=None)
-    figure = plots.draw(dataset, "wear_power")
+    figure = plots.plot(dataset, "wear_power")
     line = figure.axes[0].get_lines()[0]
     np.testing.assert_array_equal(line.get_xdata(), np.sort(dataset["friction"].values))
     assert figure.axes[0].get_xscale() == "log"
@@ -250,5 +250,5 @@ def test_one_axis_is_a_line_through_the_points() -> None:
 def test_three_axes_are_cut() -> None:
     axes = {**AXES, "phase": {"linspace": [0.0, 3.0, 3]}}
     dataset = sweep.run(document({"output": "regime", "levels": 1}, axes=axes), store=None)
-    figure = plots.draw(dataset, "regime", at={"phase": 0.8})
+    figure = plots.plot(dataset, "regime", at={"phase": 0.8})
     assert figure.get_suptitle().strip().endswith("at phase φ = 0.75 rad")

@@ -13,7 +13,7 @@ import pytest
 
 import sweep
 from sweep import api
-from sweep.analysis.backbone import draw_backbone, energy_at
+from sweep.analysis.backbone import energy_at, plot_backbone
 from sweep.analysis.master_curve import load as load_points
 from sweep.analysis.refined import on_grid
 from sweep.errors import StoreError
@@ -44,7 +44,7 @@ def energy(path: str) -> object:
 
 
 def backbone(path: str) -> object:
-    return draw_backbone(open_results(path))
+    return plot_backbone(open_results(path))
 
 
 def grid(path: str) -> object:

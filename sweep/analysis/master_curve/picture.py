@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sweep.analysis.figures import WIDTH, colour_of, new_figure, plain_ticks, save, styled
+from sweep.analysis.figures import COLOURS, WIDTH, new_figure, plain_ticks, save, styled
 from sweep.analysis.master_curve.curve import MasterCurve
 from sweep.analysis.master_curve.points import ContactEnergies
 from sweep.analysis.scales import evenly
@@ -76,11 +76,11 @@ def draw_amplitudes(points: ContactEnergies) -> Figure:
     for i, delta in enumerate(_chosen(points.delta)):
         some = points.where(points.delta == delta)
         some = some.where(np.argsort(some.xi))
-        style: dict[str, Any] = {"label": f"δ = {delta:.4g}", "color": colour_of(i)}
+        style: dict[str, Any] = {"label": f"δ = {delta:.4g}", "color": _colour(i)}
         if delta > 0:
             left.plot(some.beta, some.energy, **style)
             if level > NEGLIGIBLE:
-                right.axhline(level * delta, color=colour_of(i), linestyle="-.", linewidth=0.9)
+                right.axhline(level * delta, color=_colour(i), linestyle="-.", linewidth=0.9)
         right.plot(some.xi, some.xi_energy, **style)
     low, high = float(points.xi.min()), float(points.xi.max())
     slip, stick = np.geomspace(low, 1.0), np.geomspace(0.2, max(high, 1.0))
@@ -107,7 +107,10 @@ def draw_phases(points: ContactEnergies) -> Figure:
     for i, phase in enumerate(_chosen(points.phase)):
         some = points.where(points.phase == phase)
         some = some.where(np.argsort(some.beta))
-        style: dict[str, Any] = {"label": f"φ = {np.degrees(phase):.4g}°", "color": colour_of(i)}
+        style: dict[str, Any] = {
+            "label": f"φ = {np.degrees(phase):.4g}°",
+            "color": _colour(i),
+        }
         left.plot(some.beta, some.energy, **style)
         share = float(relaxation(phase))
         if share > NEGLIGIBLE:
@@ -130,10 +133,10 @@ def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | Non
         if others and curve.variable.name in others:
             label, formula = others[curve.variable.name]
             x = np.sort(curve.x)
-            upper.plot(x, formula(x), "--", color=colour_of(2), label=label)
+            upper.plot(x, formula(x), "--", color=COLOURS[2], label=label)
             difference = _relative_difference(formula(curve.x), curve.energy)
             order = np.argsort(curve.x)
-            lower.plot(x, difference[order], "--", color=colour_of(2), label=f"{label} − points")
+            lower.plot(x, difference[order], "--", color=COLOURS[2], label=f"{label} − points")
     return _finished(figure)
 
 
@@ -144,11 +147,18 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     grid: Values = np.geomspace(float(x[0]), float(x[-1]), 2001)
     upper.plot(x[marks], energy[marks], "o", markersize=3.5, fillstyle="none", label="points")
     label = f"fit, {curve.n_coefficients} coefficients"
-    upper.plot(grid, curve(grid), color=colour_of(1), label=label)
+    upper.plot(grid, curve(grid), color=COLOURS[1], label=label)
     difference = _relative_difference(curve(curve.x), curve.energy)
     for i, (name, some) in enumerate(_branches(curve.points).items()):
         label = f"fit − points{name}"
-        lower.plot(curve.x[some], difference[some], ".", color=colour_of(i), label=label, ms=2.5)
+        lower.plot(
+            curve.x[some],
+            difference[some],
+            ".",
+            color=_colour(i),
+            label=label,
+            ms=2.5,
+        )
     if curve.theory is not None:
         closed_form = curve.theory(grid)
         upper.plot(grid, closed_form, **DOTTED, label="closed form, δ → 0")
@@ -202,3 +212,8 @@ def _chosen(column: Values) -> Values:
     if distinct.size > 1 and (distinct.size - 1) % (most - 1):
         return distinct[:: -(-distinct.size // MAX_CURVES)]
     return distinct[evenly(distinct.size, MAX_CURVES)]
+
+
+def _colour(number: int) -> str:
+    """The colour of a line of this number; after the last, the first again."""
+    return COLOURS[number % len(COLOURS)]

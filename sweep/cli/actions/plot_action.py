@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sweep.analysis.cuts import output_name
 from sweep.analysis.figures import refuse_end, save
 from sweep.analysis.labels import quantity
-from sweep.analysis.plots import draw_panels, slices_of
+from sweep.analysis.plots import draw_slices, slices_of
 from sweep.analysis.relative_errors import spread
 from sweep.analysis.sample_pictures import draw_as
 from sweep.analysis.slices import Slice
@@ -21,7 +21,6 @@ from sweep.engine.threads import in_threads
 from sweep.errors import SweepError
 from sweep.progress import shown as shown_progress
 from sweep.store import open_results
-from sweep.store.derived_stores import wear_of
 from sweep.store.place import local_name
 from sweep.wording import listed
 
@@ -44,32 +43,27 @@ def draw_results(
     stores, output = _stores_and_output(results)
     kind = f"against_{against}" if against else shape
     path = _picture_beside(stores, output, kind) if path is None else Path(path)
-    limits = {name: _range(name, text) for name, text in look["limits"].items()}
-    fields: dict[str, Any] = {**look, "limits": limits}
+    fields: dict[str, Any] = {
+        **look,
+        "limits": {n: _range(n, t) for n, t in look["limits"].items()},
+    }
     view = View(**fields)
-    if shape is not None and against is not None:
-        raise SweepError("--as draws the points of a sample, not errors: leave out --against")
+    if shape is not None and (against is not None or len(stores) > 1 or view != View(log=())):
+        raise SweepError(
+            "--as draws the sample of one store: leave out other stores, --against, and what "
+            "chooses axes, scales, units, the size or the title"
+        )
+    has_progress = against is not None and not as_json
     with interruptible(), in_threads():
         dataset = open_results(stores[0])
         refuse_end(path)
-        is_worn = wear_of(dataset) is not None and not (over or against)
-        if shape is not None or is_worn:
-            _refuse_view("--as" if shape else "a picture of wear", view, stores)
-            if shape is not None:
-                name = output_name(dataset, output)
-                figure = draw_as(shape, dataset, name, cuts, over)
-            else:
-                from sweep.analysis import wear_pictures
-
-                name = output or wear_pictures.default_output(dataset)
-                figure = wear_pictures.draw_wear(dataset, name, cuts)
-            written = save(figure, path)
+        if shape is not None:
+            written = save(draw_as(shape, dataset, output, cuts, over), path)
             if as_json:
-                print_json({"output": name, "file": str(written)})
+                print_json({"output": output_name(dataset, output), "file": str(written)})
             else:
                 print(written)
             return
-        has_progress = against is not None and not as_json
         with shown_progress() if has_progress else nullcontext() as report:
             shown = slices_of(
                 stores, output, cuts, over, view,
@@ -77,7 +71,7 @@ def draw_results(
                 parameters=controls,
                 report=report,
             )  # fmt: skip
-        _print_plots(shown, save(draw_panels(shown), path), as_json=as_json)
+        _print_plots(shown, save(draw_slices(shown), path), as_json=as_json)
 
 
 def _stores_and_output(results: Sequence[str]) -> tuple[Sequence[str], str | None]:
@@ -97,17 +91,6 @@ def _stores_and_output(results: Sequence[str]) -> tuple[Sequence[str], str | Non
 def _is_store(name: str) -> bool:
     """Whether a store is meant: a URL, a name in .zarr, or a path that exists."""
     return "://" in name or name.rstrip("/").endswith(".zarr") or Path(name).exists()
-
-
-def _refuse_view(kind: str, view: View, stores: Sequence[str]) -> None:
-    """SweepError if a picture that is not drawn over axes is to look as chosen."""
-    if len(stores) > 1:
-        raise SweepError(f"{kind} draws one store: leave out the others")
-    if view != View(log=()):
-        raise SweepError(
-            f"{kind} takes none of --x, --y, --hue, --col, --row, --log, --limits, --unit, --size, "
-            "--title"
-        )
 
 
 def _range(name: str, text: str) -> tuple[str, str]:
