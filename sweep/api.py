@@ -28,10 +28,10 @@ from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
-from sweep.refine.growing import growing, max_points, with_points
+from sweep.refine.growing import Growing, max_points, with_points
 from sweep.request import Request, Wear
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
-from sweep.store.derived_stores import is_current, source_at
+from sweep.store.datasets import is_current, source_at
 from sweep.store.place import local_name
 from sweep.store.store_files import anything_at
 from sweep.store.upkeep import is_complete
@@ -134,9 +134,9 @@ def compute(
     refuse_suffix(path)
     Store.finish_extension(path)
     store = open_store(with_points(request, path), path)
-    more = growing(request, store)
+    more = Growing(request, store)
     summary = run_in_store(store, request, report, stop, notify, open_backend, more)
-    store = store if more is None else more.results
+    store = more.results
     if request.wear is not None and not summary.stopped and is_complete(store):
         source = source_at(path)
         worn, place = _worn(store.dataset(), request.wear), store_of_wear(path)
@@ -227,9 +227,9 @@ def _takes(called: object, *arguments: object) -> bool:
 def _in_memory(request: Request, report: Report | None, stop: Event | None) -> Arrays:
     sweep, points = with_points(request).sweep, request.options.chunk_points
     results = Arrays(sweep, chunk_points=points, provenance=provenance(request))
-    more = growing(request, results)
+    more = Growing(request, results)
     run_engine(target_of(results), request.options, report, stop, more=more)
-    return results if more is None else more.results
+    return more.results
 
 
 def with_options(request: Request, **options: Unpack[RunKeywords]) -> Request:

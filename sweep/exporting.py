@@ -20,10 +20,9 @@ from sweep.errors import SweepError
 from sweep.plan.recipes import model_of
 from sweep.spec import MISSING_COUNT
 from sweep.store import durable, open_results
-from sweep.store.derived_stores import write_zarr
+from sweep.store.datasets import settled, write_zarr
 from sweep.store.faults import making, unwritable
-from sweep.store.reading import settled
-from sweep.store.stored_counts import as_stored, encoding_of, is_count
+from sweep.store.layout import as_stored, encoding_of, is_count
 from sweep.summary import (
     blocks,
     coded,

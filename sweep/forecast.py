@@ -17,7 +17,6 @@ from sweep.backends.visible import find_gpus
 from sweep.config.csv_table import csv_table
 from sweep.engine.crews import threads_for, threads_of_gpu, usable_processors
 from sweep.engine.driver import open_store
-from sweep.engine.ledger import of_shard
 from sweep.engine.loop import FEW_CHUNKS_SECONDS
 from sweep.engine.slurm import jobs_and_cores
 from sweep.engine.worker import Deadline, RunState, points_of_a_call
@@ -26,6 +25,7 @@ from sweep.plan.chunking import (
     chunk_at,
     chunk_counts,
     chunks,
+    of_shard,
     points_of_more_chunks,
     work_shape,
 )
@@ -131,9 +131,8 @@ def _pending(
     else:
         shape = work_shape(sweep, options.chunk_points)
         pending = list(chunks(sweep.computed_shape, shape))
-    if options.shard is not None:
-        pending = of_shard(pending, chunk_counts(sweep.computed_shape, shape), *options.shard)
-    return sweep, shape, pending
+    counts = chunk_counts(sweep.computed_shape, shape)
+    return sweep, shape, of_shard(pending, counts, options.shard)
 
 
 def timed(sweep: Sweep, backend: Backend, threads: int) -> float | None:

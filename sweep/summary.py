@@ -21,6 +21,7 @@ from sweep.spec import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, remaining
+from sweep.store.layout import as_stored
 from sweep.store.lock import holders
 from sweep.store.receipts import (
     Flow,
@@ -32,7 +33,6 @@ from sweep.store.receipts import (
     latest_rate,
     of_done_chunks,
 )
-from sweep.store.stored_counts import as_stored
 from sweep.work import Values
 
 if TYPE_CHECKING:

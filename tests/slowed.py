@@ -23,7 +23,7 @@ from sweep.backends.base import Then
 from sweep.config import load
 from sweep.request import Sweep
 from sweep.store import Store
-from sweep.store.partials import BLOCKS, NODES
+from sweep.store.target import BLOCKS, NODES
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import environment

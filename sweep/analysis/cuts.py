@@ -24,7 +24,7 @@ from sweep.analysis.view import View, in_unit
 from sweep.errors import SweepError
 from sweep.request import LEVEL, POINT
 from sweep.spec import Status, index_name
-from sweep.store.stored_counts import is_count
+from sweep.store.layout import is_count
 from sweep.summary import contents
 from sweep.wording import listed
 

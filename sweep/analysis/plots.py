@@ -31,7 +31,7 @@ from sweep.keywords import spelled_out
 from sweep.request import POINT
 from sweep.spec import Status
 from sweep.store import open_results
-from sweep.store.derived_stores import wear_of
+from sweep.store.datasets import wear_of
 from sweep.summary import coded
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from sweep.errors import SweepError
 from sweep.plan.recipes import plain
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
 from sweep.request import LEVEL
-from sweep.store.stored_counts import as_stored, decoded, is_count
+from sweep.store.layout import as_stored, decoded, is_count
 from sweep.work import Values
 
 MAX_GRID_POINTS = 10**8  # of a grid, all of which is in memory

@@ -21,7 +21,7 @@ from sweep.analysis.wear_over_years import STATES
 from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import MISSING_FLAG, Status, status_counts
-from sweep.store.derived_stores import wear_of
+from sweep.store.datasets import wear_of
 from sweep.theory.wear import YEAR
 from sweep.units import fine_unit
 from sweep.work import Values

@@ -18,8 +18,7 @@ from sweep.errors import FaultError
 from sweep.reader import Faults, Table
 from sweep.request import FOR_INDICES, POINT, Axis, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, refuse
-from sweep.sampling.drawing import columns_of
-from sweep.sampling.sequences import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS
+from sweep.sampling.drawing import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS, columns_of
 from sweep.sampling.stretches import Drawn
 from sweep.spec import Parameter
 from sweep.wording import listed, meant_cure, nearest_name, written

@@ -14,7 +14,6 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from dask import config as dask_config
@@ -31,22 +30,30 @@ from sweep.engine.crews import (
     needs_backend_here,
     worker_count,
 )
-from sweep.engine.fitness import Code, UnfitError
+from sweep.engine.job import (
+    Code,
+    Job,
+    SetLimit,
+    Signals,
+    UnfitError,
+    begin,
+    forget_run,
+    retire_run,
+    stop_run,
+)
 from sweep.engine.ledger import Receipt
-from sweep.engine.plugins import SetLimit, Signals
 from sweep.engine.schedulers import (
     FORKED,
     connected,
-    dashboard,
     local_cluster,
     security_in_files,
     slurm_cluster,
 )
 from sweep.engine.slurm import folder_of_keys
-from sweep.engine.worker import Job, begin, forget_run, retire_run, stop_run
 from sweep.errors import MachineError, PlaceError, StoreError, SweepError
 from sweep.options import LOCAL, SLURM, RunOptions
 from sweep.store import Target, anything_at, gone
+from sweep.store.faults import RESUME_HINT
 from sweep.work import Chunk, Task
 
 LOOK_SECONDS = 1.0  # between two counts of the workers
@@ -68,15 +75,6 @@ SETTINGS: Mapping[str, object] = {
 SILENCED_LOGGERS = ("distributed", "tornado", "asyncio")  # loggers, with those below them
 NOBODY = "tcp://127.0.0.1:1"  # the address of no worker
 NAMES_SHOWN = 3  # of workers with the same fault
-RESUME_HINT = "Finished chunks are kept: run the same sweep again to resume"
-
-
-@dataclass(frozen=True)
-class Sent:
-    """A task on its way: Dask's name for it, and the only workers that may have it (None: all)."""
-
-    key: str
-    workers: frozenset[str] | None = None
 
 
 class Processes(Crew):
@@ -97,7 +95,8 @@ class Processes(Crew):
         )
         self._run_name = uuid.uuid4().hex
         self._cluster: Any = None  # None until the first run has something to compute
-        self._sent: dict[Future[list[Receipt]], Sent] = {}
+        # Dask's key of each task on its way, and the only workers that may have it (None: all).
+        self._sent: dict[Future[list[Receipt]], tuple[str, frozenset[str] | None]] = {}
         self._fit: set[str] = set()  # addresses of the workers that are there, and not given up
         self._unfit: set[str] = set()  # addresses of those that were given up
         self._reasons: dict[str, SweepError] = {}  # why, by what messages call them
@@ -137,15 +136,14 @@ class Processes(Crew):
         return self._n
 
     def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
-        sent = Sent(f"sweep-{uuid.uuid4().hex}")
-        if self._unfit:
-            sent = replace(sent, workers=frozenset(self._fit or {NOBODY}))
+        key = f"sweep-{uuid.uuid4().hex}"
+        workers = frozenset(self._fit or {NOBODY}) if self._unfit else None
         executor: Any = self._executor  # its types are not complete
         store = self._location(target)
         future: Future[list[Receipt]] = executor.submit(
-            self._job, store, task, patience, key=sent.key, workers=sent.workers and [*sent.workers]
+            self._job, store, task, patience, key=key, workers=workers and [*workers]
         )
-        self._sent[future] = sent
+        self._sent[future] = key, workers
         return future
 
     def set_limit(self, seconds: float) -> None:
@@ -169,10 +167,10 @@ class Processes(Crew):
         self._run_everywhere(stop_run)
 
     def kill(self, future: Future[list[Receipt]]) -> bool:
-        sent = self._sent.get(future)
+        key, _ = self._sent.get(future, ("", None))
         try:
             held = cast("dict[str, Any]", self._client.processing())
-            holding = [address for address, keys in held.items() if sent and sent.key in keys]
+            holding = [address for address, keys in held.items() if key in keys]
             for address in holding:
                 self._kill_worker(address)
         except OSError:
@@ -184,7 +182,7 @@ class Processes(Crew):
 
     def _location(self, target: Target) -> str:
         """Where workers open the results; SweepError if they are in memory."""
-        if target.location is None:
+        if not target.location:
             gpus, cluster = self._options.gpus, self._options.cluster
             option = f"cluster={cluster!r}" if gpus is None else f"gpus={gpus!r}"
             raise SweepError(
@@ -207,7 +205,7 @@ class Processes(Crew):
             self._executor = self._client.get_executor(pure=False, retries=0)
             self._register(Signals(self._run_name))
             self._open_everywhere()
-            self.notify(f"Dask dashboard: {dashboard(self._client, self._cluster)}")
+            self.notify(f"Dask dashboard: {self._client.dashboard_link}")
             self._ends = ends.pop_all()
 
     def _find(self, store: str, ends: ExitStack) -> SpecCluster | str | Any:
@@ -275,8 +273,8 @@ class Processes(Crew):
 
     def _take_back(self) -> None:
         """Cancel the tasks that none of the present workers may have."""
-        for future, sent in list(self._sent.items()):
-            if self._fit and sent.workers and not sent.workers & self._fit:
+        for future, (_, workers) in list(self._sent.items()):
+            if self._fit and workers and not workers & self._fit:
                 future.cancel()
 
     def _register(self, plugin: WorkerPlugin) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -13,34 +12,18 @@ from threading import Event
 from sweep.backends import open_backend as open_backend_by_name
 from sweep.backends.visible import find_gpus
 from sweep.engine.crews import Notify, OpenBackend, needs_backend_here
-from sweep.engine.ledger import Summary, of_shard
-from sweep.engine.loop import More, Report, own_chunks, run
+from sweep.engine.ledger import Summary
+from sweep.engine.loop import More, Report, run
 from sweep.engine.slurm import named
 from sweep.errors import MachineError, StoreError
-from sweep.options import RunOptions
-from sweep.plan.chunking import chunk_at, chunk_counts, chunk_shape, work_shape
+from sweep.plan.chunking import chunk_at, chunk_shape, work_shape
 from sweep.plan.point_columns import points, variant_sets
-from sweep.request import MAX_EXACT_POINTS, Request
+from sweep.request import Request
 from sweep.source import kernel_digest
-from sweep.spec import Status
-from sweep.store import Blocks, Store, anything_at, is_in_memory, target_of
-from sweep.store.extension import refuse_grown
+from sweep.store import Store, anything_at, is_in_memory, target_of
 from sweep.store.layout import WEAR
-from sweep.store.upkeep import (
-    clean,
-    failed,
-    is_complete,
-    keep_wear,
-    rebuild_constants,
-    remove_merged_blocks,
-    reopen,
-)
-from sweep.work import Chunk, Points
-
-EARLIER_BLOCKS = (
-    "an earlier version had begun cells of this store; their points are computed again, since this "
-    "one divides them otherwise"
-)
+from sweep.store.upkeep import clean, failed, is_complete, make_ready
+from sweep.work import Points
 
 
 def open_store(request: Request, path: str | Path) -> Store:
@@ -85,65 +68,12 @@ def run_in_store(
     with ExitStack() as held:
         try:
             held.enter_context(store.lock(options.shard, partial(clean, store)))
-            _make_ready(store, request, notify or warnings.warn)
+            make_ready(store, options, request.wear_table, notify or warnings.warn)
         except MachineError:  # a complete store need not be writable
             if not is_complete(store) or (options.retry_failed and failed(store)):
                 raise
         options = named(options, request.name)
         return run(target_of(store), options, report, stop, notify, open_backend, more=more)
-
-
-def _make_ready(store: Store, request: Request, notify: Notify) -> None:
-    """Clean and repair a store that is held, and make pending what is to be computed again."""
-    shard = request.options.shard
-    refuse_grown(store.files, store.sweep.grid.shape, store.attributes)
-    if request.wear_table:
-        keep_wear(store, request.wear_table)
-    if shard is None:  # no other run can be at work
-        clean(store)
-    else:
-        remove_merged_blocks(store)
-    for place in rebuild_constants(store):
-        notify(f"rebuilt {place!r} from the recipe of the store")
-    reopen(store, _own_cells(store, store.chunk_files.torn(), shard))
-    if request.options.retry_failed:
-        reopen(store, _own_cells(store, failed(store), shard))
-    target = target_of(store)
-    if isinstance(target, Blocks):
-        _begin_blocks(target, request.options, notify)
-
-
-def _begin_blocks(target: Blocks, options: RunOptions, notify: Notify) -> None:
-    """Refuse, forget and reopen what is there of cells that are not done.
-
-    StoreError if cells that are to be sorted are too large, which earlier versions allowed.
-    """
-    sweep = target.sweep
-    if sweep.exact_quantiles and sweep.size > MAX_EXACT_POINTS and target.pending():
-        raise StoreError(
-            f"exact quantiles: a cell has {sweep.size:,} points, and {MAX_EXACT_POINTS:,} can be "
-            "sorted at once; without exact_quantiles, in a store of its own, the sweep can be "
-            "completed"
-        )
-    if target.has_earlier_blocks():
-        notify(EARLIER_BLOCKS)
-    if options.retry_failed:
-        target.reopen(own_chunks(target, target.failed(), options.shard))
-
-
-def shard_counts(store: Store, shard: tuple[int, int]) -> Mapping[Status, int]:
-    """The finished points of a shard by status, in whichever run they were computed.
-
-    StoreError if a status is damaged.
-    """
-    return store.counts(_own_cells(store, store.done(), shard))
-
-
-def _own_cells(store: Store, some: list[Chunk], shard: tuple[int, int] | None) -> list[Chunk]:
-    """Those of some chunks of a store that belong to a shard; without a shard, all."""
-    if shard is None:
-        return some
-    return of_shard(some, chunk_counts(store.sweep.grid.shape, store.chunk_shape), *shard)
 
 
 def compile_kernels(request: Request) -> list[tuple[str, ...]]:

@@ -27,10 +27,9 @@ from sweep.engine.crews import (
     OpenBackend,
     threads_of_gpu,
 )
-from sweep.engine.fitness import UnfitError, own_address
+from sweep.engine.job import Job, UnfitError, opened, own_address, state_of
 from sweep.engine.ledger import Receipt
 from sweep.engine.schedulers import local_cluster
-from sweep.engine.worker import Job, opened, state_of
 from sweep.errors import (
     CompileError,
     DeviceError,

@@ -12,15 +12,12 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import mul
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.request import AnySweep
 from sweep.spec import DTYPES, MISSING, Status, planes
 from sweep.store import Target
 from sweep.work import Chunk, Task
@@ -285,32 +282,20 @@ class Ledger:
 
 def failed_arrays(target: Target, chunk: Chunk) -> Mapping[str, NDArray[Any]]:
     """What is written of a chunk that could not be computed: missing values, status `failed`."""
-    if (kept := target.kept) is None:
-        return _failed(target.sweep, chunk)
-    parts = (
-        kept.of(_failed(target.sweep, part), math.prod(part.shape[:-1]), part.start[-1])
-        for part in target.parts(chunk)
-    )
-    return reduce(kept.merged, parts)
+    outputs, kept = planes(target.sweep.points.outputs), target.kept
 
+    def failed(part: Chunk) -> Mapping[str, NDArray[Any]]:
+        arrays: dict[str, NDArray[Any]] = {
+            output.name: np.full(part.n_points, MISSING[output.kind], DTYPES[output.kind])
+            for output in outputs
+        }
+        arrays["status"] = np.full(part.n_points, Status.failed, np.uint8)
+        return (
+            arrays if kept is None else kept.of(arrays, math.prod(part.shape[:-1]), part.start[-1])
+        )
 
-def _failed(sweep: AnySweep, chunk: Chunk) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {
-        output.name: np.full(chunk.n_points, MISSING[output.kind], DTYPES[output.kind])
-        for output in planes(sweep.points.outputs)
-    }
-    arrays["status"] = np.full(chunk.n_points, Status.failed, np.uint8)
-    return arrays
+    return target.computed(chunk, failed)
 
 
 def _points(chunks: Iterable[Chunk]) -> int:
     return sum(chunk.n_points for chunk in chunks)
-
-
-def of_shard(chunks: Iterable[Chunk], counts: tuple[int, ...], i: int, n: int) -> list[Chunk]:
-    """Those of some chunks that belong to shard i of n, i from 1: every n-th of the sweep's grid.
-
-    Neighbouring chunks take about equally long, and therefore so do shards.
-    """
-    strides = [math.prod(counts[dimension:]) for dimension in range(1, len(counts) + 1)]
-    return [chunk for chunk in chunks if sum(map(mul, chunk.index, strides)) % n == i - 1]

@@ -7,21 +7,27 @@ with the sweep. Workers write each chunk as soon as it is done; the loop only ke
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import prod
 from threading import Event
 
 from sweep.backends import open_backend as open_backend_by_name
-from sweep.engine.crew_choice import crew_for
-from sweep.engine.crews import Crew, LostError, Notify, OpenBackend
-from sweep.engine.ledger import Ledger, Progress, Receipt, Summary, of_shard
-from sweep.options import RunOptions
+from sweep.engine.crews import (
+    Crew,
+    LostError,
+    Notify,
+    OpenBackend,
+    Threads,
+    refuse_in_worker_process,
+)
+from sweep.engine.ledger import Ledger, Progress, Receipt, Summary
+from sweep.options import RunOptions, consistent
 from sweep.plan.chunking import chunk_counts, chunks, points_of_more_chunks
 from sweep.store import Target
-from sweep.work import Chunk, Task
+from sweep.work import Task
 
 REPORT_SECONDS = 0.25
 FEW_CHUNKS_SECONDS = 5.0  # of a run, before the user is notified that workers have none
@@ -53,27 +59,39 @@ def run(
     """
     options = options or RunOptions()
     target.finish()  # what a kill or another process has left
-    pending = own_chunks(target, target.pending(), options.shard)
+    pending = target.own(target.pending(), options.shard)
     total = target.sweep.n_points
     if options.shard is not None:
         every = chunks(target.sweep.computed_shape, target.chunk_shape)
-        total = sum(chunk.n_points for chunk in own_chunks(target, every, options.shard))
+        total = sum(chunk.n_points for chunk in target.own(every, options.shard))
     ledger = Ledger(pending, total, workers=1, fail_fast=options.fail_fast)
-    while not ledger.pending:
-        if more is None or (longer := more()) is None:
-            if report:
-                report(ledger.progress())
-            return ledger.summary(backend="")
-        target = longer
-        ledger.grow(target.pending(), target.sweep.n_points)
-    made = nullcontext(crew) if crew else crew_for(options, open_backend, notify)
-    with made as crew:
+    with ExitStack() as ends:
         while True:
-            _run_once(crew, target, ledger, options, report, stop or Event())
+            if ledger.unfinished:
+                crew = crew or ends.enter_context(crew_for(options, open_backend, notify))
+                _run_once(crew, target, ledger, options, report, stop or Event())
+            elif report:
+                report(ledger.progress())
             if ledger.stopped or more is None or (longer := more()) is None:
-                return ledger.summary(crew.description)
+                return ledger.summary(crew.description if crew else "")
             target = longer
             ledger.grow(target.pending(), target.sweep.n_points)
+
+
+def crew_for(options: RunOptions, open_backend: OpenBackend, notify: Notify | None) -> Crew:
+    """The crew that the options ask for; SweepError if they contradict one another."""
+    options = consistent(options)
+    refuse_in_worker_process(options)
+    notify = notify or (lambda _line: None)
+    if options.gpus is not None:
+        from sweep.engine.gpus import GpuProcesses
+
+        return GpuProcesses(options, open_backend, notify)
+    if options.cluster is not None:
+        from sweep.engine.clusters import Processes
+
+        return Processes(options, open_backend, notify)
+    return Threads(options, open_backend, notify)
 
 
 def _run_once(
@@ -92,9 +110,7 @@ def _run_once(
         ledger.start()
         loop = _Loop(crew, target, ledger, stop, options)
         loop.run(report)
-        while not ledger.stopped and (
-            damaged := own_chunks(target, target.finish(), options.shard)
-        ):
+        while not ledger.stopped and (damaged := target.own(target.finish(), options.shard)):
             ledger.add(damaged)
             loop.run(report)
         ledger.end()
@@ -102,13 +118,6 @@ def _run_once(
         crew.halt()
         raise
     crew.end()
-
-
-def own_chunks(target: Target, some: Iterable[Chunk], shard: tuple[int, int] | None) -> list[Chunk]:
-    """Those of some chunks of the target that belong to a shard; without a shard, all."""
-    if shard is None:
-        return list(some)
-    return of_shard(some, chunk_counts(target.sweep.computed_shape, target.chunk_shape), *shard)
 
 
 @dataclass

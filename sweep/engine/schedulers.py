@@ -14,7 +14,6 @@ import sys
 from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -132,14 +131,6 @@ async def _identity(address: str) -> dict[str, Any]:
     arguments = security.get_connection_args("client")
     async with connect(address, timeout=CONNECT_SECONDS, connection_args=arguments) as scheduler:
         return await asyncio.wait_for(scheduler.identity(), CONNECT_SECONDS)
-
-
-def dashboard(client: Client, cluster: SpecCluster | str) -> str:
-    """The address of Dask's dashboard, and what to install if it would be empty."""
-    link = str(cast("str | None", client.dashboard_link))
-    if not isinstance(cluster, str) and find_spec("bokeh") is None:  # the scheduler runs here
-        return f"{link} (shows nothing without bokeh: pip install bokeh)"
-    return link
 
 
 class SlurmJob(ProcessInterface):

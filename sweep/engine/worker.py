@@ -1,18 +1,11 @@
-"""What computes a task: in a thread of this process, or in another process that opens all it needs.
-
-What travels to another process with a task is a `Job` and the store's location. That process opens
-store and backend once, and keeps what it knows of the run in a `RunState`.
-"""
+"""What computes a task, with a target and a backend that are open in this process."""
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from threading import Event
 from typing import Any, TypeAlias
 
@@ -20,18 +13,15 @@ import numpy as np
 
 from sweep.backends import Backend, Stopped
 from sweep.backends.base import Arrays, Computed
-from sweep.backends.visible import VARIABLE
-from sweep.engine.fitness import Code, refuse_other_kernel, refuse_other_version, unfit
 from sweep.engine.ledger import Receipt
-from sweep.errors import CompileError, MachineError, StoreError, SweepError
-from sweep.options import RunOptions
+from sweep.errors import MachineError, SweepError
 from sweep.plan.chunking import joined
 from sweep.plan.point_columns import points, variants_of
 from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, array_types, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
-from sweep.store import Store, Target, anything_at, target_of
+from sweep.store import Target
 from sweep.work import Chunk, Task
 
 # Of results and parameters that one call of a GPU holds; their threads are as many as processors.
@@ -200,23 +190,19 @@ class Worker:
         return receipt
 
     def _computed(self, block: Chunk, deadline: Deadline) -> Ready:
-        start = time.perf_counter()
-        parts = (self._part(each, deadline) for each in self.target.parts(block))
-        computed = reduce(self._merged, parts)
+        target, start, kernel_seconds = self.target, time.perf_counter(), list[float]()
+
+        def compute(part: Chunk) -> Arrays:
+            points_of_part = points(target.sweep, part)
+            then = None if target.kept is None else target.kept.then(points_of_part)
+            computed = self.backend.compute(target.sweep.points, points_of_part, deadline, then)
+            kernel_seconds.append(computed.kernel_seconds)
+            return computed.arrays
+
+        arrays = target.computed(block, compute)
         seconds = time.perf_counter() - start
         self.state.rate = block.n_points / max(seconds, 1e-9)
-        return computed, seconds
-
-    def _part(self, part: Chunk, deadline: Deadline) -> Computed:
-        sweep, kept = self.target.sweep, self.target.kept
-        points_of_part = points(sweep, part)
-        then = None if kept is None else kept.then(points_of_part)
-        return self.backend.compute(sweep.points, points_of_part, deadline, then)
-
-    def _merged(self, one: Computed, other: Computed) -> Computed:
-        assert self.target.kept is not None  # otherwise there is one part
-        arrays = self.target.kept.merged(one.arrays, other.arrays)
-        return Computed(arrays, one.kernel_seconds + other.kernel_seconds)
+        return Computed(arrays, sum(kernel_seconds)), seconds
 
 
 def counts_of(arrays: Arrays) -> Mapping[Status, int]:
@@ -236,90 +222,3 @@ def extremes_of(arrays: Arrays) -> Mapping[str, list[Any]]:
         for name, values in arrays.items()
         if name != "status" and ok.any()
     }
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """All that a process needs to work for a run, small enough to travel with every task."""
-
-    run: str  # a name that no other run has
-    open_backend: Callable[[str], Backend]
-    options: RunOptions
-    code: Code  # of the leading process
-    n_points: int  # of the store, which may become longer
-
-    def __call__(self, store: str, task: Task, patience: float) -> Any:
-        """Compute a task into the store at that location; the receipts.
-
-        UnfitError if this process or its machine is to blame.
-        """
-        with unfit(MachineError, CompileError):
-            return opened(self, store)(task, patience)
-
-
-_STATES: dict[str, RunState] = {}  # by run
-_OPENED: dict[tuple[str, str, int], Worker] = {}  # at most one: of the latest run and store
-_OPENING = threading.RLock()
-
-
-def begin(job: Job, store: str) -> Code:
-    """Open what this process needs for the job; what it computes with. UnfitError if it cannot."""
-    opened(job, store)
-    return job.code
-
-
-def state_of(run: str) -> RunState:
-    """The state of that run in this process."""
-    return _STATES.setdefault(run, RunState())
-
-
-def stop_run(run: str) -> None:
-    """Make whatever this process computes for that run stop soon, and start nothing more."""
-    state_of(run).stop.set()
-
-
-def forget_run(run: str) -> None:
-    """Drop all that this process holds of a run that has ended; receipts are written first."""
-    _STATES.pop(run, None)
-    _close()
-
-
-def retire_run(run: str) -> None:
-    """Drop all but the stop of a run: a task of it that still arrives computes nothing."""
-    stop_run(run)
-    _close()
-
-
-def opened(job: Job, store: str) -> Worker:
-    """This process's worker for the job; UnfitError if it cannot open what that needs."""
-    with _OPENING, unfit(Exception):
-        if (key := (job.run, store, job.n_points)) not in _OPENED:
-            _close()
-            _OPENED[key] = _open(job, store)
-        return _OPENED[key]
-
-
-def _close() -> None:
-    with _OPENING:
-        while _OPENED:
-            _, worker = _OPENED.popitem()
-            with suppress(SweepError):  # receipts are advisory, and that run may be long over
-                worker.target.flush()
-
-
-def _open(job: Job, store: str) -> Worker:
-    refuse_other_version(job.code)  # which might not even read the store
-    if not anything_at(store):
-        raise StoreError(
-            f"it does not see {store!r}: mount its disk there at the same path, or give another "
-            "store, on a disk or at a URL that all workers see"
-        )
-    opened = Store.open(store, durable=job.options.durable)
-    if opened.sweep.n_points != job.n_points:
-        raise StoreError(f"{store!r} was extended meanwhile; run the longer sweep to continue")
-    refuse_other_kernel(job.code, opened.sweep.points)
-    if job.options.accept_revision:
-        opened.receipts.accepted = opened.made_by.accepted(opened.sweep)
-    backend = job.open_backend(job.options.backend)
-    gpu = os.environ[VARIABLE] if job.options.gpus is not None else ""
-    return Worker(target_of(opened), backend, state_of(job.run), gpu)

@@ -29,10 +29,9 @@ from sweep.plan.recipes import model_in
 from sweep.request import AnySweep, Reduced, Sweep
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, open_results
-from sweep.store.derived_stores import BY
+from sweep.store.datasets import BY, settled
 from sweep.store.faults import making
 from sweep.store.place import local_name
-from sweep.store.reading import settled
 from sweep.summary import coded, refuse_no_results
 
 DEFAULT_SIZE = 250  # kB

@@ -25,7 +25,7 @@ from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
 from sweep.spec import Model, Output, Status, planes
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store.stored_counts import is_count
+from sweep.store.layout import is_count
 from sweep.summary import coordinates, flag_names
 from sweep.wording import listed
 

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import mul
 
 from sweep.errors import SweepError
 from sweep.request import AnySweep, Reduced
@@ -83,6 +84,20 @@ def chunk_at(index: tuple[int, ...], shape: Sequence[int], chunk_shape: Sequence
     start = tuple([i * step for i, step in zip(index, chunk_shape, strict=True)])
     ends = zip(start, chunk_shape, shape, strict=True)
     return Chunk(index, start, tuple([min(step, size - a) for a, step, size in ends]))
+
+
+def of_shard(
+    some: Iterable[Chunk], counts: tuple[int, ...], shard: tuple[int, int] | None
+) -> list[Chunk]:
+    """Those of some chunks that belong to shard i of n, i from 1: every n-th of the sweep's grid.
+
+    Neighbouring chunks take about equally long, and therefore so do shards.
+    """
+    if shard is None:
+        return list(some)
+    i, n = shard
+    strides = [math.prod(counts[dimension:]) for dimension in range(1, len(counts) + 1)]
+    return [chunk for chunk in some if sum(map(mul, chunk.index, strides)) % n == i - 1]
 
 
 def joined(

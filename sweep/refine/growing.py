@@ -1,25 +1,40 @@
-"""A refined sweep from its coarse grid to its last point: results that grow pass by pass."""
+"""A refined sweep from its coarse grid to its last point: results that grow pass by pass.
+
+The first pass is the coarse grid. Each later pass halves the cells whose points differ (corners,
+and the corners of finer neighbours between them) and, except at the last level, the cells around
+them; it computes the corners that are new. A border is thus followed into cells that did not show
+it. What comes next depends on the points and their results alone: a cell that was halved has a
+point at its centre.
+
+A feature inside one coarse cell that touches none of its known points is not seen: the coarse grid
+must be finer than the features sought. Of random wavy borders and of tongues thinner than a coarse
+cell, corners alone get 1e-3 to 2e-3 of the points wrong, this way at most 6e-6.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from sweep.errors import MachineError, StoreError, SweepError
-from sweep.refine.mesh import Mesh
-from sweep.refine.next_points import Known, as_stored, first_points, next_points
-from sweep.request import Grid, Refinement, Request
+from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
+from sweep.request import MAX_REFINED_POINTS, POINT, AnySweep, Axis, Grid, Refinement, Request
+from sweep.spec import Status
 from sweep.store import Arrays, Store, Target, anything_at, is_url, target_of
 from sweep.store.extension import refuse_grown
 from sweep.store.place import local
+from sweep.work import Values
 
 Results = TypeVar("Results", Store, Arrays)
+Known = Mapping[str, NDArray[Any]]  # by plane of each output and "status": (n_points,)
 
 
 def with_points(request: Request, path: str | Path | None = None) -> Request:
@@ -30,20 +45,17 @@ def with_points(request: Request, path: str | Path | None = None) -> Request:
     """
     if request.refinement is None:
         return request
-    _refuse_shard(request)
+    if request.options.shard is not None:
+        raise SweepError(
+            "`shard` excludes [refine], because each pass depends on all chunks of the one before; "
+            "use `workers`, or `cluster` for several machines"
+        )
     if path is None or not anything_at(path):
         if path is not None:
             _refuse_passes(str(path))
         return replace(request, sweep=first_points(request.sweep, request.refinement))
     stored = Store.open(path).sweep
     return replace(request, sweep=as_stored(request.sweep, request.refinement, stored))
-
-
-def growing(request: Request, results: Results) -> Growing[Results] | None:
-    """What makes the results of a refined request longer once they are done; None of others."""
-    if request.refinement is None:
-        return None
-    return Growing(request.sweep.grid, request.refinement, results)
 
 
 def max_points(request: Request, path: str | Path) -> int | None:
@@ -54,18 +66,18 @@ def max_points(request: Request, path: str | Path) -> int | None:
 
 
 class Growing(Generic[Results]):
-    """Results of a refined sweep: `results` are the present ones, longer after each call."""
+    """Results of a request: `results` are the present ones, those of refined sweeps grow."""
 
-    def __init__(self, coarse: Grid, refinement: Refinement, results: Results) -> None:
+    def __init__(self, request: Request, results: Results) -> None:
         self.results = results
-        self._coarse, self._refinement = coarse, refinement
+        self._coarse, self._refinement = request.sweep.grid, request.refinement
 
     def __call__(self) -> Target | None:
-        """The target with the points to compute next; None if nothing is left to halve.
+        """The target with the points to compute next; None if nothing is left to compute.
 
         StoreError if somebody else has extended the store, as is possible at a URL.
         """
-        if not self.results.may_grow:
+        if self._refinement is None or not self.results.may_grow:
             return None
         if isinstance(self.results, Store):
             refuse_grown(self.results.files, self.results.sweep.grid.shape, self.results.attributes)
@@ -89,15 +101,6 @@ def _known(dataset: xr.Dataset, coarse: Grid) -> Known:
     return {name: np.ravel(values) for name, values in known.items()}
 
 
-def _refuse_shard(request: Request) -> None:
-    """SweepError if the request is for a shard: a refined sweep has none."""
-    if request.options.shard is not None:
-        raise SweepError(
-            "`shard` excludes [refine], because each pass depends on all chunks of the one before; "
-            "use `workers`, or `cluster` for several machines"
-        )
-
-
 def _refuse_passes(path: str) -> None:
     """StoreError if an earlier version has left passes of an unfinished store."""
     passes = f"{path.rstrip('/') if is_url(path) else local(path)}.passes"
@@ -106,3 +109,119 @@ def _refuse_passes(path: str) -> None:
             f"{passes!r} has what an earlier version had computed of this sweep, which this one "
             "does not continue: remove it, or name another store, and run the sweep again"
         )
+
+
+def first_points(coarse: AnySweep, refinement: Refinement) -> AnySweep:
+    """The refined sweep over the points of the coarse grid."""
+    axes = coarse.grid.axes
+    values = np.meshgrid(*(axis.columns[axis.name][:] for axis in axes), indexing="ij")
+    columns = {axis.name: each.ravel() for axis, each in zip(axes, values, strict=True)}
+    levels = np.zeros(math.prod(coarse.grid.shape), np.uint8)
+    return coarse.with_axes([Axis(POINT, columns, _recipe(coarse, refinement), levels)])
+
+
+def next_points(coarse: Grid, refinement: Refinement, points: Axis, known: Known) -> Axis | None:
+    """The points followed by those to compute next; None if nothing is left to halve.
+
+    `known` has the results at the points, of which those of level 0 are the coarse grid, in its
+    order. SweepError if there would be more points than memory holds.
+    """
+    levels = np.asarray(points.levels)
+    lattice = _lattice(coarse, refinement.levels, points)
+    mesh = Mesh(coarse.shape, refinement.levels)
+    keys = _keys(mesh, lattice, points)
+    order = np.argsort(keys)
+    there, ordered = keys[order], {name: values[order] for name, values in known.items()}
+    mesh.halve_around(there)
+    kinds = {output.name: output.kind for output in coarse.outputs}
+    measured = [name for name in refinement.outputs if kinds[name] != "flag"]
+    flags = [name for name in refinement.outputs if name not in measured]
+    is_coarse = levels == 0
+    spans = [_span(known, name, is_coarse, refinement.tolerance or 0.0) for name in measured]
+    chosen = mesh.unlike(there, _compared(ordered, flags, measured, spans))
+    around = mesh.beside([*chosen[:-1], chosen[-1][:0]])
+    mesh.halve([np.union1d(one, more) for one, more in zip(chosen, around, strict=True)])
+    new = np.setdiff1d(mesh.points(), there, assume_unique=True)
+    if not new.size:
+        return None
+    if (total := keys.size + new.size) > MAX_REFINED_POINTS:
+        raise SweepError(
+            f"the refinement would come to {total:,} points, and the limit is "
+            f"{MAX_REFINED_POINTS:,}; use fewer levels or a larger tolerance"
+        )
+    places = mesh.positions(new)
+    columns = {
+        name: np.concatenate([points.columns[name][:], values[places[:, i]]])
+        for i, (name, values) in enumerate(lattice.items())
+    }
+    return replace(points, columns=columns, levels=np.concatenate([levels, mesh.level_of(new)]))
+
+
+def _lattice(coarse: Grid, levels: int, points: Axis) -> dict[str, Values]:
+    """The values of each axis at the finest level, from the coarse ones that were computed."""
+    is_coarse = np.asarray(points.levels) == 0
+    lattice: dict[str, Values] = {}
+    for dimension, axis in enumerate(coarse.axes):
+        on_grid = points.columns[axis.name][:][is_coarse].reshape(coarse.shape)
+        along = np.moveaxis(on_grid, dimension, 0).reshape(axis.size, -1)[:, 0]
+        geometric = is_geometric(axis.recipe)
+        lattice[axis.name] = halved(along.astype(np.float64), levels, geometric=geometric)
+    return lattice
+
+
+def _keys(mesh: Mesh, lattice: Mapping[str, Values], points: Axis) -> Keys:
+    """The keys of points, whose values are on the lattice."""
+    places: list[NDArray[np.intp]] = []
+    for name, values in lattice.items():
+        ascending = np.argsort(values)
+        at = np.searchsorted(values, points.columns[name][:], sorter=ascending)
+        places.append(ascending[np.minimum(at, len(values) - 1)])
+    return mesh.flat(np.stack(places, axis=1))
+
+
+def _span(known: Known, name: str, is_coarse: NDArray[np.bool_], share: float) -> float:
+    """The span within a cell that an output may have: a share of its range on the coarse grid."""
+    values = _finite(known, name)[is_coarse]
+    values = values[~np.isnan(values)]
+    return share * float(values.max() - values.min()) if values.size else 0.0
+
+
+def _compared(
+    known: Known, flags: Sequence[str], measured: Sequence[str], spans: Sequence[float]
+) -> list[tuple[Values, float]]:
+    """What may not differ in a cell: status, flags, signs of infinite values; then numbers."""
+    codes = [known[name].astype(np.float64) for name in ("status", *flags)]
+    for name in measured:
+        values = known[name]
+        codes.append(np.isposinf(values).astype(np.float64) - np.isneginf(values))
+    numbers = [_finite(known, name) for name in measured]
+    return [*((each, 0.0) for each in codes), *zip(numbers, spans, strict=True)]
+
+
+def _recipe(coarse: AnySweep, refinement: Refinement) -> dict[str, object]:
+    """The recipe of a refined sweep's one axis, its points."""
+    table: dict[str, object] = {"output": list(refinement.outputs), "levels": refinement.levels}
+    if refinement.tolerance is not None:
+        table["tolerance"] = refinement.tolerance
+    return {
+        "refine": table,
+        "axes": [{"name": axis.name, **axis.recipe} for axis in coarse.grid.axes],
+    }
+
+
+def as_stored(coarse: AnySweep, refinement: Refinement, stored: AnySweep) -> AnySweep:
+    """The requested refined sweep, with the points of a stored one if that is refined too."""
+    recipe = _recipe(coarse, refinement)
+    names = {axis.name for axis in coarse.grid.axes}
+    axis = next((each for each in stored.grid.axes if names == set(each.columns)), None)
+    if axis is None or axis.name != POINT:
+        axis = Axis(
+            POINT, {each.name: each.columns[each.name] for each in coarse.grid.axes}, recipe
+        )
+    return coarse.with_axes([replace(axis, recipe=recipe)])
+
+
+def _finite(known: Known, name: str) -> Values:
+    """The values that are ok and finite, NaN elsewhere."""
+    values = known[name].astype(np.float64)
+    return np.where((known["status"] == Status.ok) & np.isfinite(values), values, np.nan)

@@ -1,17 +1,46 @@
-"""Stretches of the columns of a sample, drawn when they are read."""
+"""Points of the unit cube, and columns of a sample, drawn stretch by stretch when they are read.
+
+A point depends only on its index, not on how many points are drawn or in which stretches.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sweep.request import LongValues
 from sweep.sampling.distributions import Margin
-from sweep.sampling.unit_cube import BLOCK, Sequence
 from sweep.work import Values
+
+BLOCK = 2**18  # points drawn at a time
+Rows = NDArray[np.float64]  # (n_points, n_dimensions), in [0, 1]
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A sequence that can be drawn from any index; safe to use from several threads."""
+
+    resolution: float  # the numbers are multiples of this, or finer
+    rows: Callable[[int, int], Rows]  # the points from an index up to, but not including, another
+    generator: Generator | None = None  # of random points, whose numbers a device can make, too
+
+
+@dataclass(frozen=True)
+class Generator:
+    """numpy.random.PCG64, of which each number of a point takes one step."""
+
+    n_dimensions: int
+    seed: int | None
+
+    def at(self, index: int) -> np.random.PCG64:
+        """The generator before the numbers of a point."""
+        bits = np.random.PCG64(self.seed)  # not default_rng, which may change
+        bits.advance(index * self.n_dimensions)
+        return bits
 
 
 class SampleColumns:

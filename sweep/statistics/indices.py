@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.statistics import scaling, tree
+from sweep.statistics import tree
 from sweep.statistics.moments import Array, State, by_scrambling, error_of_means
 
 # Fields of a node: the number of rows; sum and squared deviations of A, and of B; then for each
@@ -43,9 +43,9 @@ class Indices:
         columns = [xp.where(complete, rows[..., i], 0.0) for i in range(size)]
         largest = functools.reduce(xp.maximum, map(xp.abs, columns))
         exponents = None
-        if not scaling.are_usual(xp, largest):
-            exponents = scaling.exponents_of(xp, largest)
-            columns = [scaling.in_unit(xp, column, exponents) for column in columns]
+        if not tree.are_usual(xp, largest):
+            exponents = tree.exponents_of(xp, largest)
+            columns = [tree.in_unit(xp, column, exponents) for column in columns]
         a, b = columns[:2]
         differences = [each - a for each in columns[2:]]
         zero = xp.zeros_like(a)
@@ -71,10 +71,9 @@ class Indices:
     @property
     def _join_in_units(self) -> tree.Join:
         k = self.parameters
-        return scaling.joined(_join, (*DEGREES, *[2] * k, *[1] * k, *[2] * k))
+        return tree.joined(_join, (*DEGREES, *[2] * k, *[1] * k, *[2] * k))
 
     def merged(self, one: State, other: State) -> State:
-        """The state of two stretches of points together."""
         return tree.merged_arrays(one, other, self._join_in_units)
 
     def read(self, state: State) -> Mapping[str, NDArray[np.float64]]:
@@ -103,7 +102,7 @@ class Indices:
 
 
 def _with_unit(xp: Any, node: Array) -> Array:
-    return scaling.with_usual_unit(xp, node, (node[1:] == 0).all(axis=0))
+    return tree.with_usual_unit(xp, node, (node[1:] == 0).all(axis=0))
 
 
 def _join(older: Array, newer: Array, _level: int) -> Array:

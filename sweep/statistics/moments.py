@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.statistics import scaling, tree
+from sweep.statistics import tree
 
 Array = Any  # of NumPy or of a device's array library
 State = Mapping[str, NDArray[Any]]
 
 BLOCK = 2**16  # numbers that NumPy joins at once: they fit into caches, and calls are few
 ALL = 2**62  # a device joins all at once: a call takes as long as for 10^5 numbers
-JOIN = scaling.joined(tree.moments, (0, 1, 2))  # of number, sum, deviations and unit
+JOIN = tree.joined(tree.moments, (0, 1, 2))  # of number, sum, deviations and unit
 
 
 def on_host(array: Array) -> NDArray[Any]:
@@ -45,7 +45,6 @@ class Moments:
         return tree.to_arrays(nodes, xp)
 
     def merged(self, one: State, other: State) -> State:
-        """The state of two stretches of points together."""
         return tree.merged_arrays(one, other, JOIN)
 
     def current(self, state: State) -> State:
@@ -53,7 +52,7 @@ class Moments:
         fields = state["fields"]
         if fields.shape[1] == 4:
             return state
-        nodes = [scaling.with_usual_unit(np, each, _is_zero(each)) for each in fields]
+        nodes = [tree.with_usual_unit(np, each, _is_zero(each)) for each in fields]
         return {**state, "fields": np.stack(nodes)}
 
     def read(self, state: State) -> dict[str, NDArray[np.float64]]:
@@ -65,7 +64,7 @@ class Moments:
         each = tree.total(tree.from_arrays(state), JOIN)
         each = each.reshape(4, -1, self.scramblings)
         n, total, squares, exponents = tree.sum_of(each, JOIN)
-        below, above = scaling.factors(exponents)
+        below, above = tree.factors(exponents)
         with np.errstate(divide="ignore", invalid="ignore"):
             deviation = np.sqrt(squares / np.where(n > 1, n - 1, np.nan)) * below * above
             error = deviation / np.sqrt(n)
@@ -86,14 +85,14 @@ def error_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
     count = means.shape[-1]
     leaves = _leaves(np, means.reshape(-1, count), np.True_)
     _, _, squares, exponents = tree.sum_of(leaves, JOIN).reshape(4, *means.shape[:-1])
-    below, above = scaling.factors(exponents)
+    below, above = tree.factors(exponents)
     return np.sqrt(squares / (count - 1) / count) * below * above
 
 
 def _mean(fields: NDArray[np.float64]) -> NDArray[np.float64]:
     """From number, sum, deviations and unit; first in the smaller unit, where sums are exact."""
     n, total, _, exponents = fields
-    below, above = scaling.factors(exponents)
+    below, above = tree.factors(exponents)
     return total * below / n * above
 
 
@@ -111,7 +110,7 @@ def _nodes(
 def _block(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int], Array]:
     all_ok = bool(ok.all())
     summands = values if all_ok else xp.where(ok, values, 0.0)
-    if not scaling.are_usual(xp, summands):
+    if not tree.are_usual(xp, summands):
         return tree.grown(_leaves(xp, summands, ok), first, JOIN)
     if all_ok:
         full = tree.grown(values[None], first, functools.partial(tree.full_moments, xp))
@@ -119,13 +118,13 @@ def _block(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int
     else:
         leaves = xp.stack([ok.astype(np.float64), summands, xp.zeros_like(summands)])
         nodes = tree.grown(leaves, first, tree.moments)
-    return {key: scaling.with_usual_unit(xp, node, _is_zero(node)) for key, node in nodes.items()}
+    return {key: tree.with_usual_unit(xp, node, _is_zero(node)) for key, node in nodes.items()}
 
 
 def _leaves(xp: Any, values: Array, ok: Array) -> Array:
     """Number, sum, deviations and unit of each value; 0 where none is ok."""
-    exponents = scaling.exponents_of(xp, values)
-    sums = scaling.in_unit(xp, values, exponents)
+    exponents = tree.exponents_of(xp, values)
+    sums = tree.in_unit(xp, values, exponents)
     zeros = xp.zeros_like(sums)
     return xp.stack([zeros + ok, sums, zeros, exponents])
 

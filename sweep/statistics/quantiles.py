@@ -38,7 +38,6 @@ class LeadingBits:
     bits: int = QUANTILE_BITS
 
     def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        """The state of some points of each cell; `values` and `ok` have shape (cells, points)."""
         bins, (cells, size) = leading(values, self.bits), values.shape
         least = bins.min().item()
         with_zeros = least == 0
@@ -67,7 +66,6 @@ class LeadingBits:
         return {"cells": occupied // span, "bins": bins, "counts": counts}
 
     def merged(self, one: State, other: State) -> State:
-        """The state of two stretches of points together."""
         names = ("cells", "bins", "counts")
         return summed(np, *(np.concatenate([one[name], other[name]]) for name in names))
 

@@ -16,20 +16,17 @@ from sweep.errors import MachineError
 from sweep.plan.chunking import chunk_shape, chunks, work_shape
 from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, status_counts
-from sweep.store import layout, stored_counts
-from sweep.store.derived_coordinates import with_derived
-from sweep.store.partials import InMemory
+from sweep.store import layout
+from sweep.store.layout import FILL_VALUE, decoded, encoding_of, with_derived, without_fill_value
+from sweep.store.target import InMemory, Target
 from sweep.work import Chunk
 
 
-class Arrays:
+class Arrays(Target):
     """The results of one sweep in memory, filled chunk by chunk; all are pending at first.
 
     Raises MachineError if they need more memory than is free.
     """
-
-    location = None  # other processes cannot open them
-    kept = None  # points are written as they are
 
     def __init__(
         self,
@@ -49,21 +46,12 @@ class Arrays:
         }
         self._done: set[tuple[int, ...]] = set()
         self.step = work_shape(sweep, chunk_points)[-1] if isinstance(sweep, Reduced) else 1
-        self.blocks, self.earlier, self.nodes = InMemory(), InMemory(), None
+        self.blocks, self.nodes = InMemory(), InMemory()
 
     def pending(self) -> list[Chunk]:
         """The chunks not yet written, in C order."""
         every = chunks(self.sweep.grid.shape, self.chunk_shape)
         return [chunk for chunk in every if chunk.index not in self._done]
-
-    def parts(self, chunk: Chunk) -> list[Chunk]:
-        """What of a chunk is computed at once: all of it."""
-        return [chunk]
-
-    def finish(self, last: Chunk | None = None) -> list[Chunk]:
-        """Nothing is left once chunks are written."""
-        del last
-        return []
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are written."""
@@ -100,12 +88,6 @@ class Arrays:
         """Note that no points follow."""
         self._provenance = {**self._provenance, layout.ENDS: 1}
 
-    def append_receipt(self, receipt: Mapping[str, object]) -> None:
-        """Do nothing: only stores, which outlive a run, have receipts."""
-
-    def flush(self) -> None:
-        """Do nothing: there are no receipts."""
-
     def dataset(self) -> xr.Dataset:
         """All results so far; of the arrays, only counts are copied."""
         variables = {v.name: _variable(v, self._arrays[v.name]) for v in self._variables}
@@ -119,12 +101,12 @@ class Arrays:
 
 def _variable(variable: layout.Variable, values: NDArray[Any]) -> xr.Variable:
     """The values as xarray reads them from a store; it keeps the names of coordinates elsewhere."""
-    attributes = stored_counts.without_fill_value(variable.attributes)
+    attributes = without_fill_value(variable.attributes)
     attributes.pop("coordinates", None)
-    if stored_counts.FILL_VALUE not in variable.attributes:
+    if FILL_VALUE not in variable.attributes:
         return xr.Variable(variable.dimensions, values, attributes)
-    encoding = stored_counts.encoding_of(variable.dtype)
-    return xr.Variable(variable.dimensions, stored_counts.decoded(values), attributes, encoding)
+    encoding = encoding_of(variable.dtype)
+    return xr.Variable(variable.dimensions, decoded(values), attributes, encoding)
 
 
 def _in_memory(sweep: AnySweep) -> AnySweep:

@@ -12,10 +12,12 @@ and are never divided.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,12 +26,11 @@ from sweep.plan.chunking import MAX_CHUNK_POINTS, block_shape, chunk_counts, chu
 from sweep.request import Reduced
 from sweep.spec import Status
 from sweep.statistics.counts import STATUSES, reduced_counts
-from sweep.statistics.partial import Kept, Partial
+from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes
 from sweep.store.arrays import Arrays
-from sweep.store.chunk_files import key
 from sweep.store.disk import Store
-from sweep.store.partials import Folder, from_bytes, to_bytes
-from sweep.store.target import Target
+from sweep.store.group import key
+from sweep.store.target import Folder, Target
 from sweep.work import Chunk
 
 MAX_BLOCKS = 2**12  # of a cell
@@ -42,65 +43,57 @@ def target_of(results: Store | Arrays) -> Target:
     return Blocks(results) if isinstance(results.sweep, Reduced) else results
 
 
-class Blocks:
+class Blocks(Target):
     """Results of cells, written in blocks: the last index of a chunk is that of its block."""
 
     def __init__(self, cells: Store | Arrays) -> None:
         assert isinstance(cells.sweep, Reduced)
         self._cells = cells
-        self.sweep = cells.sweep
-        self.kept = Kept(self.sweep)
+        self.sweep = self._reduced = cells.sweep
+        self.kept = self._kept = Kept(self._reduced)
         self.location = cells.location
-        self.append_receipt = cells.append_receipt
-        self.flush = cells.flush
         # A block is a whole number of steps, of which nodes are, too.
-        self._step = self.sweep.size if self.sweep.exact_quantiles else cells.step
-        steps = -(-self.sweep.size // self._step)
+        self._step = self._reduced.size if self._reduced.exact_quantiles else cells.step
+        steps = -(-self._reduced.size // self._step)
         doublings = (steps - 1).bit_length() - (MAX_BLOCKS - 1).bit_length()
         self._length = self._step << max(doublings, 0)
-        self._n = -(-self.sweep.size // self._length)
+        self._n = -(-self._reduced.size // self._length)
         self.chunk_shape = (*cells.chunk_shape, self._length)
         self._left: dict[Chunk, set[int]] = {}  # by cell: its blocks that were pending
 
     def pending(self) -> list[Chunk]:
-        there, nodes = self._listed()
-        pending = list[Chunk]()
+        listed, pending = self._listed(), list[Chunk]()
         for cell in self._cells.pending():
-            name = _name(cell)
-            left = self._missing(cell, nodes.get(name, 0), there.get(name, set()))
+            left = self._missing(cell, listed)
             self._left[cell] = {block.index[-1] for block in left}
             pending += left
         return pending
 
     def unmerged(self) -> list[Chunk]:
         """The last block of each cell whose blocks are all there, but not yet its statistics."""
-        there, nodes = self._listed()
-        return [
-            [*self._blocks(cell)][-1]
-            for cell in self._cells.pending()
-            if not self._missing(cell, nodes.get(_name(cell), 0), there.get(_name(cell), set()))
-        ]
+        listed = self._listed()
+        complete = (cell for cell in self._cells.pending() if not self._missing(cell, listed))
+        return [[*self._blocks(cell)][-1] for cell in complete]
 
     def failed(self) -> list[Chunk]:
         """The blocks of cells that are not done with a point that has failed. Reads all of them."""
-        there, nodes = self._listed()
+        listed = self._listed()
         return [
             block
             for cell in self._cells.pending()
-            for block in self._blocks(cell, nodes.get(_name(cell), 0))
-            if self._file(block) in there.get(_name(cell), ())
+            for block in self._blocks(cell, listed.steps.get(_name(cell), 0))
+            if self._file(block) in listed.files
             and (partial := self._read(self._cells.blocks, self._file(block))) is not None
             and Kept.counts(partial)[FAILED]
         ]
-
-    def has_earlier_blocks(self) -> bool:
-        """Whether an earlier version has begun cells, in files that this one does not read."""
-        return bool(self._cells.earlier.names())
 
     def reopen(self, blocks: Iterable[Chunk]) -> None:
         """Make these blocks pending again."""
         for block in blocks:
             self._cells.blocks.remove(self._file(block))
+
+    def computed(self, chunk: Chunk, compute: Callable[[Chunk], Partial]) -> Partial:
+        return functools.reduce(self._kept.merged, map(compute, self.parts(chunk)))
 
     def parts(self, chunk: Chunk) -> Sequence[Chunk]:
         """A long block is computed in several parts, of which what is kept is merged.
@@ -108,9 +101,9 @@ class Blocks:
         A step is never divided: `chunk_points` may be as many as a GPU needs. With exact quantiles,
         parts are whole cells.
         """
-        if self.sweep.exact_quantiles:
+        if self._reduced.exact_quantiles:
             return self._parts_in_cells(chunk)
-        cells, unit = math.prod(chunk.shape[:-1]), self.sweep.unit
+        cells, unit = math.prod(chunk.shape[:-1]), self._reduced.unit
         most = max(MAX_CHUNK_POINTS // cells // unit * unit, self._step)
         first, stop = chunk.start[-1], chunk.start[-1] + chunk.shape[-1]
         return [
@@ -127,7 +120,7 @@ class Blocks:
         most = max(MAX_CHUNK_POINTS, math.prod(chunk.shape[:-1]) * self._cells.step)
         if chunk.n_points <= most:
             return [chunk]
-        shape = block_shape(chunk.shape, max(most // 2, self.sweep.size))
+        shape = block_shape(chunk.shape, max(most // 2, self._reduced.size))
         return [
             Chunk(chunk.index, tuple(map(add, chunk.start, part.start)), part.shape)
             for part in chunks(chunk.shape, shape)
@@ -136,9 +129,9 @@ class Blocks:
     def write(self, chunk: Chunk, arrays: Partial) -> None:
         """Write what is kept of a block, or the statistics if it has all points of its cells."""
         if self._n == 1:
-            self._end(_cell(chunk), arrays, self.sweep.size // self._step, arrays)
-            return
-        self._cells.blocks.put(self._file(chunk), to_bytes(arrays))
+            self._end(_cell(chunk), arrays, arrays, self._reduced.size // self._step)
+        else:
+            self._cells.blocks.put(self._file(chunk), to_bytes(arrays))
 
     def finish(self, last: Chunk | None = None) -> list[Chunk]:
         """Merge the blocks of cells that have all of them; the blocks that were found damaged.
@@ -148,22 +141,18 @@ class Blocks:
         if self._n == 1:
             return []
         if last is None:
-            there, nodes = self._listed()
-            begun = {*there, *nodes}
-            cells = [cell for cell in self._cells.pending() if _name(cell) in begun]
+            listed = self._listed()
+            begun = {file.partition("/")[0] for file in listed.files} | listed.steps.keys()
+            pending = (cell for cell in self._cells.pending() if _name(cell) in begun)
+            cells = [cell for cell in pending if not self._missing(cell, listed)]
         else:
-            cells = [_cell(last)]
-            left = self._left.setdefault(cells[0], set())
+            left = self._left.setdefault(_cell(last), set())
             left.discard(last.index[-1])
-            if left:
-                return []
-            there, nodes = self._listed(_name(cells[0]))
-        pending = list[Chunk]()
-        for cell in cells:
-            damaged = self._merge(cell, nodes.get(_name(cell), 0), there.get(_name(cell), set()))
-            self._left.setdefault(cell, set()).update(block.index[-1] for block in damaged)
-            pending += damaged
-        return pending
+            cells = [] if left else [_cell(last)]
+        damaged = [block for cell in cells for block in self._merge(cell)]
+        for block in damaged:
+            self._left.setdefault(_cell(block), set()).add(block.index[-1])
+        return damaged
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         chunks = list(chunks)
@@ -179,96 +168,90 @@ class Blocks:
         read = (self._read(self._cells.blocks, self._file(chunk)) for chunk in chunks)
         return reduced_counts(np.array([Kept.counts(each) for each in read if each is not None]))
 
-    def _merge(self, cell: Chunk, nodes: int, there: set[str]) -> list[Chunk]:
+    def append_receipt(self, receipt: Mapping[str, object]) -> None:
+        self._cells.append_receipt(receipt)
+
+    def flush(self) -> None:
+        self._cells.flush()
+
+    def _merge(self, cell: Chunk) -> list[Chunk]:
         """Write the statistics of a cell whose blocks are all there; blocks that are damaged."""
-        if self._missing(cell, nodes, there):
+        listed = self._listed(_name(cell))
+        if self._missing(cell, listed):
             return []
-        merged = self._read_nodes(cell, nodes) if nodes else None
-        if nodes and merged is None:  # they were damaged, or another process has just others
-            return self._merge_anew(cell)
-        of_whole, n_whole = merged, nodes
-        blocks = [*self._blocks(cell, nodes)]
-        for at, block in enumerate(blocks):
+        merged = self._merged(cell, listed.steps.get(_name(cell), 0))
+        if merged is not None:
+            self._end(cell, *merged)
+            for file in self._cells.blocks.names(_name(cell)):
+                self._cells.blocks.remove(file)
+            return []
+        if self._cells.whole([cell]):  # another process has merged and removed them
+            return []
+        # Files were damaged, and are gone; or another process has just written other nodes.
+        return self._missing(cell, self._listed(_name(cell))) or self._merge(cell)
+
+    def _merged(self, cell: Chunk, n_steps: int) -> tuple[Partial, Partial | None, int] | None:
+        """What is kept of a cell; of its whole blocks alone, and their steps. None: files lack."""
+        merged = self._read(self._cells.nodes, f"{_name(cell)}/{n_steps}") if n_steps else None
+        if n_steps and merged is None:
+            return None
+        of_whole, n_whole = merged, n_steps
+        for block in self._blocks(cell, n_steps):
             if (partial := self._read(self._cells.blocks, self._file(block))) is None:
-                if self._cells.whole([cell]):  # another process has merged and removed them
-                    return []
-                files = ((each, self._file(each)) for each in blocks[at:])
-                return [each for each, f in files if self._read(self._cells.blocks, f) is None]
-            merged = partial if merged is None else self.kept.merged(merged, partial)
+                return None
+            merged = partial if merged is None else self._kept.merged(merged, partial)
             if (block.start[-1] + block.shape[-1]) % self._length == 0:
                 of_whole, n_whole = merged, (block.index[-1] + 1) * (self._length // self._step)
         assert merged is not None
-        self._end(cell, merged, n_whole, of_whole)
-        for folder in (self._cells.blocks, self._cells.earlier):
-            for file in folder.names(_name(cell)):
-                folder.remove(file)
-        return []
+        return merged, of_whole, n_whole
 
-    def _merge_anew(self, cell: Chunk) -> list[Chunk]:
-        """Merge a cell after another look at what it has; blocks that it lacks."""
-        if self._cells.whole([cell]):
-            return []
-        there, nodes = self._listed(_name(cell))
-        left = cell, nodes.get(_name(cell), 0), there.get(_name(cell), set())
-        return self._missing(*left) or self._merge(*left)
+    def _end(self, cell: Chunk, merged: Partial, of_whole: Partial | None, n_steps: int) -> None:
+        """Write the statistics of a cell, after the nodes of its whole blocks, of so many steps.
 
-    def _end(self, cell: Chunk, merged: Partial, n_whole: int, of_whole: Partial | None) -> None:
-        """Write the statistics of a cell, after the nodes of so many steps of its points."""
-        if n_whole and of_whole is not None and not self.sweep.exact_quantiles:
-            self._keep(cell, n_whole, of_whole)
-        self._cells.write(cell, self.kept.statistics(merged))
+        These are kept if they are small and no point has failed, which may be retried.
+        """
+        is_store, folder = self.location != "", self._cells.nodes
+        if is_store and n_steps and of_whole is not None and not self._reduced.exact_quantiles:
+            content, name = to_bytes(of_whole), f"{_name(cell)}/{n_steps}"
+            is_small = len(content) <= max(MAX_NODE_BYTES, cell.n_points * n_steps * self._step)
+            if is_small and not Kept.counts(of_whole)[FAILED]:
+                folder.put(name, content)
+                for older in folder.names(_name(cell)) if self._n > 1 else ():
+                    if older != name:
+                        folder.remove(older)
+        self._cells.write(cell, self._kept.statistics(merged))
 
-    def _keep(self, cell: Chunk, n_steps: int, partial: Partial) -> None:
-        """Keep the nodes of a cell if they are small and no point has failed, to be retried."""
-        if (nodes := self._cells.nodes) is None:
-            return
-        content, name = to_bytes(partial), f"{_name(cell)}/{n_steps}"
-        is_small = len(content) <= max(MAX_NODE_BYTES, cell.n_points * n_steps * self._step)
-        if not is_small or Kept.counts(partial)[FAILED]:
-            return
-        nodes.put(name, content)
-        for older in nodes.names(_name(cell)) if self._n > 1 else ():
-            if older != name:
-                nodes.remove(older)
-
-    def _missing(self, cell: Chunk, nodes: int, there: set[str]) -> list[Chunk]:
-        """The blocks of a cell behind its nodes that are not among these files."""
-        return [block for block in self._blocks(cell, nodes) if self._file(block) not in there]
+    def _missing(self, cell: Chunk, listed: _Listed) -> list[Chunk]:
+        """The blocks of a cell behind its nodes that have no file."""
+        blocks = self._blocks(cell, listed.steps.get(_name(cell), 0))
+        return [block for block in blocks if self._file(block) not in listed.files]
 
     def _blocks(self, cell: Chunk, nodes: int = 0) -> Iterator[Chunk]:
         """The blocks of a cell behind its nodes; the first may be shorter for that reason."""
         first = nodes * self._step
         for number in range(first // self._length, self._n):
             start = max(number * self._length, first)
-            stop = min((number + 1) * self._length, self.sweep.size)
+            stop = min((number + 1) * self._length, self._reduced.size)
             if start < stop:
                 index, shape = (*cell.index, number), (*cell.shape, stop - start)
                 yield Chunk(index, (*cell.start, start), shape)
 
-    def _listed(self, only: str = "") -> tuple[dict[str, set[str]], dict[str, int]]:
-        """By cell, the files of its blocks, and how many steps its nodes have; or of one cell."""
-        there: dict[str, set[str]] = {}
-        nodes: dict[str, int] = {}
+    def _listed(self, cell: str = "") -> _Listed:
+        """What there is of all cells, or of one."""
         if self._n == 1:
-            return there, nodes
-        for file in self._cells.blocks.names(only):
-            there.setdefault(file.partition("/")[0], set()).add(file)
-        for file in self._cells.nodes.names(only) if self._cells.nodes is not None else ():
-            cell, _, number = file.partition("/")
-            if number.isdigit() and int(number) * self._step <= self.sweep.size:
-                nodes[cell] = max(nodes.get(cell, 0), int(number))
-        return there, nodes
-
-    def _read_nodes(self, cell: Chunk, n_steps: int) -> Partial | None:
-        if self._cells.nodes is None:
-            return None
-        return self._read(self._cells.nodes, f"{_name(cell)}/{n_steps}")
+            return _Listed(set(), {})
+        files, steps = set(self._cells.blocks.names(cell)), dict[str, int]()
+        for file in self._cells.nodes.names(cell):
+            name, _, number = file.partition("/")
+            if number.isdigit() and int(number) * self._step <= self._reduced.size:
+                steps[name] = max(steps.get(name, 0), int(number))
+        return _Listed(files, steps)
 
     def _read(self, folder: Folder, file: str) -> Partial | None:
         """The content of a file; None if it is not there, or is damaged: then it is removed."""
         content = folder.read(file)
         try:
-            return None if content is None else self.kept.current(from_bytes(content))
+            return None if content is None else self._kept.current(from_bytes(content))
         except Exception as error:  # whatever zipfile and NumPy make of it
             if known_error := machine_error(error):
                 raise known_error from error
@@ -283,6 +266,13 @@ class Blocks:
         """
         first, stop = block.start[-1], block.start[-1] + block.shape[-1]
         return f"{_name(_cell(block))}/{first}-{stop}"
+
+
+class _Listed(NamedTuple):
+    """The files of blocks, and how many steps the nodes of each cell have."""
+
+    files: set[str]
+    steps: dict[str, int]
 
 
 def _name(cell: Chunk) -> str:

@@ -1,28 +1,25 @@
-"""The differences between two sweeps, as sentences."""
+"""What differs between two sweeps, or between what made a store and this program, in sentences."""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sweep.plan.recipes import canonical
+from sweep.errors import StoreError
 from sweep.request import (
     STRETCH,
     AnySweep,
     Axis,
-    LongValues,
     Reduced,
-    Sweep,
-    TimeSeries,
     is_array,
 )
+from sweep.source import is_token_digest, kernel_digest
 from sweep.wording import listed
-from sweep.work import Values
 
 # NumPy's geomspace and exp differ in the last bits between processors; other values differ by more.
 RELATIVE_TOLERANCE = 1e-12
@@ -31,32 +28,33 @@ MAX_LINES = 20  # of differing equations that a message shows
 
 def differences(stored: AnySweep, requested: AnySweep) -> list[str]:
     """One sentence for each difference between a store's sweep and the requested one."""
-    there, here = stored.points, requested.points
-    if there.model.name != here.model.name:
-        return [_sentence("model", there.model.name, here.model.name)]
-    if there.model.text != here.model.text:
-        return [*_equations(there.model.text, here.model.text)]
-    return [*_heads(stored, requested), *_parameters(there, here), *_axes(stored, requested)]
+    there, here = stored.points.model, requested.points.model
+    if there.name != here.name:
+        return [_sentence("model", there.name, here.name)]
+    if there.text != here.text:
+        return [*_equations(there.text, here.text)]
+    return [*_unlike(_described(stored), _described(requested)), *_axes(stored, requested)]
 
 
-def axes_over(sweep: AnySweep) -> tuple[Axis, ...]:
-    """The axes along which points are reduced, if they are."""
-    return sweep.over if isinstance(sweep, Reduced) else ()
-
-
-def first_unlike(there: LongValues, here: LongValues) -> int | None:
-    """The index of the first value that differs from the stored one, if there is one.
+def unlike_values(stored: Axis, requested: Axis) -> Iterator[str]:
+    """A sentence on the first different value of each column whose stored values differ.
 
     Differences in the last bits are ignored. Where values are drawn on demand, only the first
     STRETCH are compared: the others follow from their recipe.
     """
-    end = len(there) if is_array(here) else min(STRETCH, len(there))
-    for start in range(0, end, STRETCH):
-        part = slice(start, min(start + STRETCH, end))
-        unlike = ~_alike(there[part], here[part])
-        if unlike.any():
-            return start + int(np.argmax(unlike))
-    return None
+    for name, values in stored.columns.items():
+        other = requested.columns[name]
+        end = len(values) if is_array(other) else min(STRETCH, len(values))
+        for start in range(0, end, STRETCH):
+            there, here = (v[start : min(start + STRETCH, end)] for v in (values, other))
+            greatest = np.max(np.abs(there), where=np.isfinite(there), initial=0.0)
+            alike = np.isclose(here, there, rtol=0, atol=RELATIVE_TOLERANCE * greatest)
+            if not alike.all():
+                at = int(np.argmin(alike))
+                place = f"axis {stored.name}: value {start + at + 1} of {name}"
+                value_there, value_here = float(there[at]), float(here[at])
+                yield f"{place} is {value_there!r} in the store, {value_here!r} in this sweep"
+                break
 
 
 def _equations(there: str, here: str) -> Iterator[str]:
@@ -70,154 +68,154 @@ def _equations(there: str, here: str) -> Iterator[str]:
         yield f"equations: {len(changed) - MAX_LINES:,} more lines"
 
 
-def _alike(stored: Values, requested: Values) -> NDArray[np.bool_]:
-    """Whether each value is the same, with a tolerance relative to the largest stored value."""
-    greatest = np.max(np.abs(stored), where=np.isfinite(stored), initial=0.0)
-    return np.isclose(requested, stored, rtol=0, atol=RELATIVE_TOLERANCE * greatest)
-
-
-def _heads(stored: AnySweep, requested: AnySweep) -> Iterator[str]:
-    there, here = stored.points.table, requested.points.table
-    if there != here:
-        excitation = stored.points.model.excitation
-        name = f"table of {excitation.parameter if excitation else ''}"
-        yield _sentence(name, _samples(there), _samples(here))
-    stored_head, requested_head = _head(stored), _head(requested)
-    for name in {**stored_head, **requested_head}:
-        texts = [head.get(name, "not derived") for head in (stored_head, requested_head)]
-        if texts[0] != texts[1]:
-            yield _sentence(name, *texts)
-
-
-def _head(sweep: AnySweep) -> dict[str, str]:
-    """All of a sweep but its parameters, axes and table, by name."""
-    points = sweep.points
-    return {
+def _described(sweep: AnySweep) -> dict[str, str]:
+    """All of a sweep but the recipes and values of its axes, by name."""
+    points, statistics = sweep.points, "none"
+    if isinstance(sweep, Reduced):
+        texts = [f"over {', '.join(axis.name for axis in sweep.over)}"]
+        texts += [f"{name}: {', '.join(each)}" for name, each in sorted(sweep.statistics.items())]
+        texts += [f"quantile_bits = {sweep.quantile_bits}"] if sweep.quantile_bits else []
+        statistics = "; ".join(texts + ["exact quantiles"] * sweep.exact_quantiles)
+    described = {
         "method": points.method.name,
         "parameter set": points.parameter_set.name,
         "outputs": ", ".join(sorted(output.name for output in points.outputs)),
-        "statistics": _statistics(sweep),
+        "statistics": statistics,
         "dtype": points.dtype,
         "dimensions": listed(sweep.grid.dimensions),
         **{f"[derived] {name}": text for name, text in sorted(points.derived.items())},
     }
-
-
-def _samples(table: TimeSeries | None) -> str:
-    """A table over time in words; two with one name differ in a sample."""
-    if table is None:
-        return "none"
-    digest = hashlib.sha256(repr(table).encode()).hexdigest()[:8]
-    return f"{len(table.times):,} samples, {table.interpolation} ({digest})"
-
-
-def _statistics(sweep: AnySweep) -> str:
-    """The statistics of a sweep in words."""
-    if not isinstance(sweep, Reduced):
-        return "none"
-    texts = [f"over {', '.join(axis.name for axis in sweep.over)}"]
-    texts += [f"{name}: {', '.join(t)}" for name, t in sorted(sweep.statistics.items())]
-    texts += [f"quantile_bits = {sweep.quantile_bits}"] if sweep.quantile_bits else []
-    return "; ".join(texts + ["exact quantiles"] * sweep.exact_quantiles)
-
-
-def _parameters(stored: Sweep, requested: Sweep) -> Iterator[str]:
-    units = {p.name: p.unit for s in (stored, requested) for p in s.inputs}
-    for name, unit in units.items():
-        stored_value, requested_value = _value(stored, name), _value(requested, name)
-        if canonical(stored_value) != canonical(requested_value):  # a derived value is NaN in both
-            yield _sentence(name, _with_unit(stored_value, unit), _with_unit(requested_value, unit))
+    if (table := points.table) is not None and points.model.excitation is not None:
+        digest = hashlib.sha256(repr(table).encode()).hexdigest()[:8]
+        samples = f"{len(table.times):,} samples, {table.interpolation} ({digest})"
+        described[f"table of {points.model.excitation.parameter}"] = samples
+    along = {name: f"along {axis.name}" for axis in points.axes for name in axis.columns}
+    for parameter in points.inputs:
+        name, unit = parameter.name, "" if parameter.unit == "1" else f" {parameter.unit}"
+        if name in points.constants:
+            described[name] = f"{float(points.constants[name])!r}{unit}"
+        elif name in points.derived or name in along:
+            described[name] = "derived" if name in points.derived else along[name]
+    return described
 
 
 def _axes(stored: AnySweep, requested: AnySweep) -> Iterator[str]:
-    pairs = (
+    """The differences between axes of one name, of the results and of the points of a cell."""
+    for of_stored, of_requested in (
         (stored.grid.axes, requested.grid.axes),
         (axes_over(stored), axes_over(requested)),
-    )
-    for stored_axes, requested_axes in pairs:
-        by_name = {axis.name: axis for axis in requested_axes}
-        for axis in stored_axes:
+    ):
+        by_name = {axis.name: axis for axis in of_requested}
+        for axis in of_stored:
             if axis.name in by_name:
                 yield from _axis(axis, by_name[axis.name])
 
 
 def _axis(stored: Axis, requested: Axis) -> Iterator[str]:
+    """The differences between recipes or else values; of listed ones values or else recipes."""
     place = f"axis {stored.name}"
     if set(stored.columns) != set(requested.columns):
         yield _sentence(place, ", ".join(stored.columns), ", ".join(requested.columns))
-    elif canonical(stored.recipe) != canonical(requested.recipe):
-        sentences = _of_listed(stored, requested)
-        yield from sentences or [_sentence(place, *_unlike(stored.recipe, requested.recipe))]
+        return
+    recipes = [*_unlike(_entries(stored), _entries(requested))]
+    if recipes and not all({"values", "file"} & set(axis.recipe) for axis in (stored, requested)):
+        yield from recipes
+    elif stored.size != requested.size:
+        yield _sentence(place, f"{stored.size:,} values", f"{requested.size:,}")
     else:
-        for name, values in stored.columns.items():
-            other = requested.columns[name]
-            if len(values) != len(other) or first_unlike(values, other) is not None:
-                yield f"{place}: {_text(requested.recipe)} now gives other values of {name}"
+        yield from [*unlike_values(stored, requested)] or recipes
 
 
-def _of_listed(stored: Axis, requested: Axis) -> list[str]:
-    """The differences between two axes whose values are listed; none of other axes."""
-    if not all({"values", "file"} & set(axis.recipe) for axis in (stored, requested)):
-        return []
-    if stored.size == requested.size:
-        return [*unlike_values(stored, requested)]
-    return [_sentence(f"axis {stored.name}", f"{stored.size:,} values", f"{requested.size:,}")]
-
-
-def unlike_values(stored: Axis, requested: Axis) -> Iterator[str]:
-    """A sentence on the first different value of each column whose stored values differ."""
-    for name, values in stored.columns.items():
-        place = first_unlike(values, requested.columns[name])
-        if place is not None:
-            stored_value, requested_value = (
-                float(v[place : place + 1][0]) for v in (values, requested.columns[name])
-            )
-            yield (
-                f"axis {stored.name}: value {place + 1} of {name} is {stored_value!r} "
-                f"in the store, {requested_value!r} in this sweep"
-            )
-
-
-def _value(sweep: Sweep, name: str) -> float | str:
-    """The value of a constant parameter, or a phrase for another one."""
-    if name in sweep.constants:
-        return sweep.constants[name]
-    if name in sweep.derived:
-        return "derived"
-    axis = next((axis.name for axis in sweep.axes if name in axis.columns), None)
-    return "no parameter" if axis is None else f"along {axis}"
-
-
-def _with_unit(value: float | str, unit: str) -> str:
-    return f"{value!r} {unit}" if isinstance(value, float) and unit != "1" else str(value)
-
-
-def _unlike(stored: Mapping[str, Any], requested: Mapping[str, Any]) -> tuple[str, str]:
-    """The differing parts of two axis recipes as texts, for example the seeds of two samples."""
-    stored_texts, requested_texts = canonical(stored), canonical(requested)
-    unlike = [
-        name
-        for name in {**stored, **requested}
-        if stored_texts.get(name) != requested_texts.get(name)
-    ]
-    none = f"no {', '.join(unlike)}"
-    stored, requested = (
-        {name: r[name] for name in unlike if name in r} for r in (stored, requested)
-    )
-    return _text(stored) or none, _text(requested) or none
-
-
-def _text(recipe: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {_plain(value)}" for name, value in recipe.items())
+def _entries(axis: Axis) -> dict[str, str]:
+    """The recipe of an axis, entry by entry."""
+    return {f"axis {axis.name}, {name}": str(_plain(e)) for name, e in axis.recipe.items()}
 
 
 def _plain(value: Any) -> Any:
     """A value as a sweep file has it: 12 rather than 12.0."""
-    if isinstance(value, list):
-        return [_plain(each) for each in cast("list[Any]", value)]
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, Any]", value)
+        return {name: _plain(entries[name]) for name in sorted(entries)}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in cast("Sequence[Any]", value)]
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
     return int(value) if is_whole else value
 
 
+def _unlike(stored: Mapping[str, str], requested: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each name whose texts differ."""
+    for name in {**stored, **requested}:
+        texts = [each.get(name, "not given") for each in (stored, requested)]
+        if texts[0] != texts[1]:
+            yield _sentence(name, *texts)
+
+
 def _sentence(name: str, stored: str, requested: str) -> str:
     return f"{name}: {stored} in the store, {requested} in this sweep"
+
+
+def axes_over(sweep: AnySweep) -> tuple[Axis, ...]:
+    """The axes along which points are reduced, if they are."""
+    return sweep.over if isinstance(sweep, Reduced) else ()
+
+
+@dataclass(frozen=True)
+class MadeBy:
+    """What made a store, compared with this program."""
+
+    location: str
+    sweep: AnySweep
+    revision: int  # of the method
+    kernel_digest: object  # None if it is not known
+
+    def differences(self, sweep: AnySweep, *, accept_revision: bool = False) -> list[str]:
+        """One sentence for each difference between a sweep and the store's; none if it is that."""
+        sentences = differences(self.sweep, sweep)
+        if not sentences and not accept_revision and (revised := self.other_revision(sweep)):
+            return [f"{revised} (use `accept_revision` to continue anyway)"]
+        return sentences
+
+    def other_revision(self, sweep: AnySweep) -> str:
+        """A sentence if the sweep's method has another revision than the store's; else ""."""
+        if sweep.points.method.revision == self.revision:
+            return ""
+        method = sweep.points.method
+        return (
+            f"revision of method {method.name}: {self.revision} in the store, {method.revision} in "
+            "this program, whose results may have other last bits"
+        )
+
+    def other_code(self, sweep: AnySweep | None = None) -> str:
+        """Which other revision or kernel than this program's made the store; "" if none did.
+
+        Stores of earlier versions have a digest of the raw text, or none: of those only the
+        revision is compared.
+        """
+        stored = self.kernel_digest
+        if revised := self.other_revision(sweep or self.sweep):
+            return revised
+        if not is_token_digest(stored) or (digest := kernel_digest(self.sweep.points)) == stored:
+            return ""
+        return (
+            f"kernel of method {self.sweep.points.method.name}: {stored} in the store, "
+            f"{digest} in this program, whose results may differ"
+        )
+
+    def refuse_other_code(self, sweep: AnySweep | None = None) -> None:
+        """Raise StoreError if this program has another revision or kernel of the store's method."""
+        if revised := self.other_code(sweep):
+            raise StoreError(
+                f"{self.location!r} was made by other code: {revised}. Use `accept_revision`, "
+                "or accept_revision = true under [run], to continue anyway: the receipts then say "
+                "which chunks the new code computed. Or give another store, or continue with the "
+                "version that made this one"
+            )
+
+    def accepted(self, sweep: AnySweep) -> Mapping[str, object]:
+        """What receipts say of the code that continues the store; nothing if it made the store."""
+        if not self.other_code(sweep):
+            return {}
+        return {
+            "revision": sweep.points.method.revision,
+            "kernel_digest": kernel_digest(self.sweep.points),
+        }

@@ -28,28 +28,25 @@ from sweep.request import AnySweep, Reduced
 from sweep.spec import Status, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store import encoding, extension, faults, layout, lock
-from sweep.store.chunk_files import ChunkFiles
-from sweep.store.creation import build
-from sweep.store.group import array_of, file_shape, note, open_group, sweep_of
-from sweep.store.made_by import MadeBy
-from sweep.store.partials import BLOCKS, EARLIER, NODES, InFiles
-from sweep.store.place import local
-from sweep.store.reading import (
+from sweep.store import extension, faults, layout, lock
+from sweep.store.creation import build, encoded_for
+from sweep.store.datasets import (
     open_results,
     opening,
     refuse_unreadable,
     wait_for_extension,
 )
+from sweep.store.differences import MadeBy
+from sweep.store.group import ChunkFiles, array_of, file_shape, note, open_group, sweep_of
+from sweep.store.place import local
 from sweep.store.receipts import Receipts
 from sweep.store.store_files import Files, files_of
+from sweep.store.target import BLOCKS, NODES, InFiles, Target
 from sweep.work import Chunk
 
 
-class Store:
+class Store(Target):
     """The results of one sweep. Made by `create` or `open`; threads may share it."""
-
-    kept = None  # points are written as they are
 
     def __init__(self, files: Files, sweep: AnySweep, group: zarr.Group) -> None:
         self.files = files
@@ -71,7 +68,6 @@ class Store:
         self.n_chunks = math.prod(self.chunk_files.counts)
         self.step = index(self.attributes.get(layout.STEP, 1))
         self.blocks, self.nodes = InFiles(files, BLOCKS), InFiles(files, NODES)
-        self.earlier = InFiles(files, EARLIER)
 
     @classmethod
     def create(
@@ -244,7 +240,7 @@ class Store:
         if not isinstance(self.sweep, Reduced):
             self.files.remove(status)
         for name, part in parts.items():
-            content = encoding.encoded_for(self._arrays[name], part)
+            content = encoded_for(self._arrays[name], part)
             self.files.put(self.chunk_files.key(name, chunk), *content)
         if chunk.shape != self.chunk_shape or isinstance(self.sweep, Reduced):
             try:
@@ -268,15 +264,6 @@ class Store:
                     part = np.asarray(self._arrays[name][chunk.slices])
                 total.update(count(part))
         return dict(sorted(total.items()))
-
-    def parts(self, chunk: Chunk) -> list[Chunk]:
-        """What of a chunk is computed at once: all of it."""
-        return [chunk]
-
-    def finish(self, last: Chunk | None = None) -> list[Chunk]:
-        """Nothing is left once chunks are written."""
-        del last
-        return []
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged. Reads all of them."""

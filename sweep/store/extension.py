@@ -10,21 +10,20 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sweep.errors import StoreError
 from sweep.plan.chunking import chunk_at, chunks, refuse_many_chunks
-from sweep.request import AnySweep, Axis, LongValues, Reduced
-from sweep.store.chunk_files import key, separator_of
+from sweep.request import AnySweep, Axis, Reduced, is_array
 from sweep.store.creation import build
 from sweep.store.differences import axes_over, differences, unlike_values
-from sweep.store.faults import gone, writing
+from sweep.store.faults import gone
+from sweep.store.group import key, separator_of
 from sweep.store.place import GROUP, STATUS, in_order
 from sweep.store.store_files import Files, attributes_of, beside
-from sweep.work import Values
 
 
 def grown(stored: AnySweep, longer: AnySweep) -> AnySweep:
@@ -101,23 +100,17 @@ def refuse_grown(files: Files, shape: tuple[int, ...], attributes: Mapping[str, 
 
     It may have been extended while a run was waiting for the lock. MachineError if it is gone.
     """
-    with writing(files):
-        if _has_grown(files, shape, str(attributes["fingerprint"])):
-            raise StoreError(
-                f"{str(files)!r} was extended during this run; what is computed is kept, "
-                "except for chunks cut short by its old end: run the longer sweep to continue"
-            )
-
-
-def _has_grown(files: Files, shape: tuple[int, ...], fingerprint: str) -> bool:
-    """Whether the store has another shape or fingerprint by now, or is about to get one."""
-    if is_under_way(files):  # first, as the shape changes before the extension is over
-        return True
-    if not (status := _status(files)):
-        raise gone(files)
-    if tuple(status["shape"]) != shape:
-        return True
-    return attributes_of(files).get("fingerprint") != fingerprint
+    is_grown = is_under_way(files)  # first, as the shape changes before the extension is over
+    if not is_grown:
+        if not (status := _status(files)):
+            raise gone(files)
+        stored = tuple(status["shape"]), attributes_of(files).get("fingerprint")
+        is_grown = stored != (shape, attributes["fingerprint"])
+    if is_grown:
+        raise StoreError(
+            f"{str(files)!r} was extended during this run; what is computed is kept, "
+            "except for chunks cut short by its old end: run the longer sweep to continue"
+        )
 
 
 def _cut_chunks(old: Mapping[str, Any], new: Mapping[str, Any], *, every: bool) -> Iterator[str]:
@@ -164,25 +157,14 @@ def _axis(stored: Axis, longer: Axis) -> Iterator[str]:
         yield f"{difference}; new values can only follow the last stored one"
 
 
-@dataclass(frozen=True, eq=False)
-class Joined:
-    """Stored values, followed by those that a longer column has behind them."""
-
-    stored: LongValues
-    longer: LongValues
-
-    def __len__(self) -> int:
-        return len(self.longer)
-
-    def __getitem__(self, part: slice, /) -> Values:
-        start, stop, _ = part.indices(len(self))
-        end = len(self.stored)
-        own = self.stored[min(start, end) : min(stop, end)]
-        return np.concatenate((own, self.longer[max(start, end) : max(stop, end)]))
-
-
 def _joined(stored: Axis, longer: Axis) -> Axis:
-    columns = {name: Joined(own, longer.columns[name]) for name, own in stored.columns.items()}
+    """The longer axis, with the stored values first; those that are drawn are the same."""
+    columns = {
+        name: np.concatenate([stored.columns[name][:], values[stored.size :]])
+        if is_array(values)
+        else values
+        for name, values in longer.columns.items()
+    }
     return replace(longer, columns=columns)
 
 

@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 import errno
-import os
 import shlex
 from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-
-import psutil
-from fsspec.registry import known_implementations
 
 from sweep.errors import MachineError, PlaceError, StoreError, SweepError, machine_error
 from sweep.store.place import is_url
 from sweep.wording import UNREADABLE, install, special
 
 CURES = {
-    errno.ENOSPC: "the disk is full; free some space",
+    errno.ENOSPC: (
+        "the disk is full; free some space, or if only its inodes are used up, use larger chunks "
+        "(`chunk_points`) in a new store"
+    ),
     errno.EDQUOT: "the disk quota is used up; free some of your space, or ask for more",
     errno.EROFS: "the file system is read-only; mount it for writing, or choose another place",
     errno.EIO: "the disk reports an error; look into the system log before you trust it again",
     errno.EFBIG: "the file would be larger than this process may write; raise `ulimit -f`",
-    errno.EACCES: "writing is not permitted; change the folder's permissions",
-    errno.EPERM: "writing is not permitted; change the folder's permissions",
+    errno.EACCES: "writing is not permitted; change the permissions of this file or its folder",
+    errno.EPERM: "writing is not permitted; change the permissions of this file or its folder",
     errno.ESTALE: "the network file system has lost the file; wait until it is back",
     errno.EEXIST: "a file stands where its folder has to be; move it elsewhere",
     errno.ENOTDIR: "a file stands where its folder has to be; move it elsewhere",
+    errno.ENOLCK: (
+        "files on this file system cannot be locked; switch locks on there (of NFS: start lockd, "
+        "mount without nolock), or keep the store on another file system"
+    ),
     errno.EMFILE: "too many files are open; raise `ulimit -n`",
 }
-NO_INODES = (
-    "the disk has no inodes left for further files, though it has room; remove files, or use "
-    "larger chunks (`chunk_points`) in a new store"
-)
 FULL = {errno.ENOSPC, errno.EDQUOT}  # of a disk; other errors may be of one machine that has it
 PATH_ERRORS = {errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}
 ORIGIN = "derived_from"  # an attribute of stores that are computed from the results of others
-RESUME_HINT = "Finished chunks are kept: run the same sweep again to continue"
+RESUME_HINT = "Finished chunks are kept: run the same sweep again to resume"
 
 
 def writing(place: object, *, creating: bool = False) -> AbstractContextManager[None]:
@@ -56,7 +55,7 @@ def _on_disk(path: Path, *, creating: bool) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        cure = _cure(error, path)
+        cure = _cure(error)
         if not creating:
             kind = PlaceError if error.errno in FULL else MachineError
             raise kind(f"cannot write to {str(path)!r}: {cure}. {RESUME_HINT}") from error
@@ -86,7 +85,7 @@ def unwritable(path: Path, error: OSError, other: str = "another path") -> Sweep
     if error.errno is None or (is_path and error.errno not in CURES):
         cure = error.strerror or str(error)
     else:
-        cure = _cure(error, path)
+        cure = _cure(error)
     if "choose another" not in cure:
         cure += f"{', or' if '; ' in cure else ';'} choose {other}"
     return (SweepError if is_path else MachineError)(f"cannot write {str(path)!r}: {cure}")
@@ -107,7 +106,7 @@ def reading(path: Path) -> Generator[None]:
             raise
         file = repr(str(error.filename or path))
         if not isinstance(error, PermissionError):
-            raise MachineError(f"cannot read {file}: {_cure(error, path)}") from error
+            raise MachineError(f"cannot read {file}: {_cure(error)}") from error
         raise StoreError(f"cannot read {file}: {UNREADABLE}") from error
 
 
@@ -117,39 +116,9 @@ def refuse_device(file: Path) -> None:
         raise ValueError(f"{str(file)!r} is not a regular file")
 
 
-def _cure(error: OSError, path: Path) -> str:
+def _cure(error: OSError) -> str:
     """What is wrong and what to do about it."""
-    if error.errno == errno.ENOSPC and _has_no_inodes(path):
-        return NO_INODES
-    if error.errno == errno.ENOLCK:
-        return (
-            f"files on {_file_system(path)} cannot be locked; switch locks on there (of NFS: start "
-            "lockd, mount without nolock), or keep the store on another file system"
-        )
-    if isinstance(error, PermissionError) and path.is_file():
-        return "writing is not permitted; change the permissions of this file"
     return CURES.get(error.errno or 0, f"{error}; remove the cause")
-
-
-def _has_no_inodes(path: Path) -> bool:
-    if not hasattr(os, "statvfs"):
-        return False
-    file_system = os.statvfs(next(place for place in (path, *path.parents) if place.exists()))
-    return (
-        file_system.f_files > 0 and file_system.f_favail == 0
-    )  # some file systems count no inodes
-
-
-def _file_system(path: Path) -> str:
-    """The mount point and type of the file system of a path, for example "/scratch (nfs4)"."""
-    mounts = list[Any]()
-    with suppress(OSError):  # there may be no /proc
-        mounts = psutil.disk_partitions(all=True)
-    around = [mount for mount in mounts if path.is_relative_to(mount.mountpoint)]
-    if not around:
-        return "this file system"
-    nearest = max(around, key=lambda mount: len(mount.mountpoint))
-    return f"{nearest.mountpoint} ({nearest.fstype})"
 
 
 @contextmanager
@@ -160,8 +129,9 @@ def reaching(url: str) -> Generator[None]:
     except SweepError:
         raise
     except ImportError as error:  # fsspec names the package to install
+        cure = install("s3") if url.startswith(("s3:", "s3a:")) else "install it with pip"
         raise StoreError(
-            f"{url!r} needs a Python package that is not installed ({error}): {_package(url)}"
+            f"{url!r} needs a Python package that is not installed ({error}): {cure}"
         ) from error
     except ValueError as error:
         raise StoreError(
@@ -177,16 +147,6 @@ def reaching(url: str) -> Generator[None]:
             f"cannot reach {url!r} ({type(error).__name__}: {error}). Check the address, the "
             f"network and your credentials. {RESUME_HINT}"
         ) from error
-
-
-def _package(url: str) -> str:
-    """The command that installs the package for a URL."""
-    protocol = url.partition(":")[0]
-    if protocol in ("s3", "s3a"):
-        return install("s3")
-    known: Mapping[str, Mapping[str, str]] = known_implementations
-    module = known.get(protocol, {}).get("class", "").partition(".")[0]
-    return f"pip install {module}" if module not in ("", "fsspec") else "install it with pip"
 
 
 @contextmanager

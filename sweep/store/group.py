@@ -1,20 +1,31 @@
-"""The zarr group of a store: its sweep, its arrays and coordinates, checked for damage."""
+"""The zarr group of a store as it is read: its arrays, coordinates, sweep and files of chunks.
+
+Of an output, a file may be missing while its chunk has no status: zarr reads missing values then. A
+coordinate has all of its files. Whatever else is missing is damage, named when it is read.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import zarr
+from numpy.typing import NDArray
+from zarr.abc.store import Store as ZarrStore
 from zarr.storage import FsspecStore, LocalStore, WrapperStore
 
+from sweep.errors import StoreError, machine_error
+from sweep.plan.chunking import chunk_counts, chunks
 from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.request import STRETCH, AnySweep, LongValues
-from sweep.spec import every_parameter
-from sweep.store.creation import REDUCED
+from sweep.spec import Status, every_parameter
 from sweep.store.faults import (
     damaged_coordinate,
     gone,
@@ -22,16 +33,19 @@ from sweep.store.faults import (
     reading,
     refuse_device,
     refuse_foreign_group,
-    writing,
 )
+from sweep.store.layout import REDUCED
 from sweep.store.place import GROUP, is_url
-from sweep.store.store_files import Files
-from sweep.work import Values
+from sweep.store.store_files import Files, beside
+from sweep.work import Chunk, Values
 
 if TYPE_CHECKING:
     from zarr.abc.buffer import Buffer, BufferPrototype
     from zarr.abc.store import ByteRequest
-    from zarr.abc.store import Store as ZarrStore
+
+CHUNK = re.compile(r"(.+)/c((?:[/.]\d+)*)")  # the key of a chunk's file: its array, its indices
+MAX_FOLDERS = 1000  # for the chunks of one array
+NOTE = "damaged.json"  # of damaged chunks, next to the store
 
 
 class Stored:
@@ -45,19 +59,17 @@ class Stored:
 
     def __getitem__(self, part: slice, /) -> Values:
         with intact(self._name, is_coordinate=True):
-            values = np.asarray(self._array[part], dtype=np.float64)
-        missing = self._array.fill_value  # zarr returns it for a missing file
-        if np.isnan(values).any() or (values == missing).any():
-            raise damaged_coordinate(self._name, "lacks a file")
-        return values
+            return np.asarray(self._array[part], dtype=np.float64)
 
 
-class _Readable(WrapperStore[LocalStore]):
-    """A folder as zarr reads it, except that files that may not be read are named."""
+class Readable(WrapperStore[ZarrStore]):
+    """The files of a store as zarr reads them; those that may not be read are named."""
 
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
+        if not isinstance(self._store, LocalStore):
+            return await self._store.get(key, prototype, byte_range)
         file = self._store.root / key
         with suppress(FileNotFoundError, NotADirectoryError), reading(file):
             refuse_device(file)
@@ -65,11 +77,45 @@ class _Readable(WrapperStore[LocalStore]):
         return None
 
 
-def as_zarr(files: Files) -> ZarrStore:
+class Whole(Readable):
+    """The files of results as zarr reads them; those that are lost are named, too."""
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        content = await super().get(key, prototype, byte_range)
+        if content is not None or (chunk := CHUNK.fullmatch(key)) is None:
+            return content
+        if not await self._must_exist(chunk[1], chunk[2], prototype):
+            return None
+        content = await super().get(key, prototype, byte_range)  # it may be there by now
+        if content is None:
+            raise StoreError(
+                f"{chunk[1]} has no value at points that are done: a file of the store is missing. "
+                "Run its sweep again to compute those chunks anew; `sweep status --verify` names "
+                "them"
+            )
+        return content
+
+    async def _must_exist(self, name: str, place: str, prototype: BufferPrototype) -> bool:
+        """Whether a chunk of an output has a status. StoreError for a chunk of a coordinate."""
+        if name == "status":
+            return False
+        metadata = [await self.get(f"{n}/zarr.json", prototype) for n in (name, "status")]
+        own, status = (json.loads(each.to_bytes() if each else b"{}") for each in metadata)
+        along, grid = (tuple(each.get("dimension_names") or ()) for each in (own, status))
+        others = status.get("attributes", {}).get("coordinates", "").split()
+        if name in (*along, *others) or along[: len(grid)] != grid:
+            raise damaged_coordinate(name, "lacks a file", is_single=not along)
+        index = re.findall(r"[/.]\d+", place)[: len(grid)]
+        return await self._store.exists(f"status/c{''.join(index)}")
+
+
+def as_zarr(files: Files, kind: type[Readable] = Whole) -> ZarrStore:
     """The same files for zarr, which only reads them."""
     if is_url(location := str(files)):
-        return FsspecStore.from_url(location, read_only=True)
-    return _Readable(LocalStore(location, read_only=True))
+        return kind(FsspecStore.from_url(location, read_only=True))
+    return kind(LocalStore(location, read_only=True))
 
 
 def open_group(files: Files) -> zarr.Group:
@@ -110,28 +156,21 @@ def recipe_of(group: zarr.Group) -> Mapping[str, Any]:
     return made_from
 
 
-def read_dimensions(group: zarr.Group, recipe: Mapping[str, Any]) -> None:
-    """Read the values of all dimensions, as xarray does on opening. StoreError if one is damaged.
+def refuse_damaged_coordinates(group: zarr.Group, recipe: Mapping[str, Any]) -> None:
+    """Raise StoreError if xarray would leave out a coordinate, or not say what is wrong with it.
 
-    A dimension with several parameters, for example that of a sample, has no values itself.
+    On opening it reads the values of all dimensions, which one with several parameters, such as
+    that of a sample, does not have. It leaves out a parameter of one value whose metadata is
+    damaged.
     """
     for axis in recipe["axes"]:
         name = axis["name"]
         if name in axis["parameters"]:
             Stored(array_of(group, name), name)[:]
-
-
-def refuse_damaged_constants(files: Files, group: zarr.Group) -> None:
-    """Raise StoreError if the metadata of a parameter with one value is missing or damaged.
-
-    xarray would leave the parameter out. The group's metadata tells which have one value.
-    """
-    document = json.loads(files.read(GROUP) or b"{}")
-    metadata = document.get("consolidated_metadata", {}).get("metadata", {})
-    for name in str(array_of(group, "status").attrs.get("coordinates", "")).split():
-        if name in metadata and not metadata[name]["shape"]:
-            with intact(name, is_coordinate=True, is_single=True):
-                array_of(group, name)
+    names = str(array_of(group, "status").attrs.get("coordinates", "")).split()
+    for name in set(names) - {*along_axes(recipe), *recipe.get("derived", ())}:
+        with intact(name, is_coordinate=True, is_single=True):
+            array_of(group, name)
 
 
 def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongValues]:
@@ -162,13 +201,129 @@ def note(files: Files, attributes: dict[str, Any], name: str, value: object) -> 
     """
     if attributes.get(name) == value:
         return
-    with writing(files):
-        if (content := files.read(GROUP)) is None:
-            raise gone(files)
-        group = json.loads(content)
-        for each in (attributes, group["attributes"]):
-            if value is None:
-                each.pop(name, None)
-            else:
-                each[name] = value
-        files.put(GROUP, json.dumps(group, indent=2).encode())
+    if (content := files.read(GROUP)) is None:
+        raise gone(files)
+    group = json.loads(content)
+    for each in (attributes, group["attributes"]):
+        if value is None:
+            each.pop(name, None)
+        else:
+            each[name] = value
+    files.put(GROUP, json.dumps(group, indent=2).encode())
+
+
+class ChunkFiles:
+    """A file for each chunk and each of these arrays; the status is the last of them."""
+
+    def __init__(self, files: Files, arrays: dict[str, zarr.Array[Any]]) -> None:
+        self._files = files
+        self._arrays = arrays
+        status = arrays["status"]
+        self._shape = status.shards or status.chunks
+        self.counts = chunk_counts(status.shape, self._shape)  # of chunks along each dimension
+        metadata = cast("dict[str, Any]", status.metadata.to_dict())
+        self._separator = separator_of(metadata)
+
+    def key(self, name: str, chunk: Chunk) -> str:
+        """The key of the file that holds a chunk of an array."""
+        inner = (0,) * len(self._inner(name))
+        return f"{name}/{key(chunk.index + inner, self._separator)}"
+
+    def done(self) -> NDArray[np.bool_]:
+        """Whether each chunk has a status, in C order. Raises MachineError if the store is gone."""
+        listed = self._listed("status")
+        if not self._files.exists():  # nothing is listed then
+            raise gone(self._files)
+        return listed
+
+    def chunks(self, places: NDArray[np.bool_]) -> list[Chunk]:
+        """The chunks that are marked, in C order."""
+        return list(chunks(self._arrays["status"].shape, self._shape, places.tolist()))
+
+    def torn(self) -> list[Chunk]:
+        """The done chunks known to be damaged: those that lack a file, and those noted.
+
+        Reads names, and the content of chunks that may be damaged.
+        """
+        suspect = named(self._noted(), self.counts, self._separator)
+        done = self._listed("status")  # first: a chunk done in the meantime has its other files
+        for name in self._arrays.keys() - {"status"}:
+            suspect |= ~self._listed(name)
+        return [chunk for chunk in self.chunks(done & suspect) if not self.is_whole(chunk)]
+
+    def is_whole(self, chunk: Chunk) -> bool:
+        """Whether all files are whole; the status comes first, as it is the one mostly missing."""
+        return all(self._is_whole_file(name, chunk) for name in reversed(self._arrays))
+
+    def folders(self, chunk: Chunk) -> list[str]:
+        """Folders in the place of files of a chunk."""
+        files = (f"{self._files}/{self.key(name, chunk)}" for name in self._arrays)
+        return [file for file in files if Path(file).is_dir()]
+
+    def damaged(self, chunk: Chunk) -> list[str]:
+        """The files of a chunk that are damaged, or folders in their place."""
+        names = [name for name in self._arrays if not self._is_whole_file(name, chunk)]
+        return self.folders(chunk) or [f"{self._files}/{self.key(name, chunk)}" for name in names]
+
+    def note_damage(self, chunks: Iterable[Chunk]) -> None:
+        """Note damaged chunks for the next run, in place of those noted before.
+
+        Reading every checksum takes as long as reading the store, so a run checks only these.
+        """
+        log = beside(self._files, "log")
+        indices = [list(chunk.index) for chunk in chunks]
+        if indices or log.exists(NOTE):
+            log.put(NOTE, f"{json.dumps(indices)}\n".encode())
+
+    def _noted(self) -> list[str]:
+        """The names of the chunks in the note; none if there is no note or it cannot be read."""
+        try:
+            rows = json.loads(beside(self._files, "log").read(NOTE) or b"[]")
+            return [key(row, self._separator) for row in rows]
+        except (OSError, ValueError, TypeError, RecursionError):
+            return []
+
+    def _listed(self, name: str) -> NDArray[np.bool_]:
+        """Whether each chunk of an array has a file, in C order."""
+        return named(self._files.list(name), self.counts + self._inner(name), self._separator)
+
+    def _inner(self, name: str) -> tuple[int, ...]:
+        """The number of chunks along the dimensions of an array that the grid does not have: 1."""
+        return (1,) * (self._arrays[name].ndim - len(self.counts))
+
+    def _is_whole_file(self, name: str, chunk: Chunk) -> bool:
+        if not self._files.exists(self.key(name, chunk)):
+            return False  # zarr reads a missing file as the fill value
+        try:
+            part = np.asarray(self._arrays[name][chunk.slices])
+        except (ValueError, RuntimeError, OSError) as error:  # checksum, decompression, disk
+            if known_error := machine_error(error):
+                raise known_error from error
+            return False
+        return name != "status" or not np.any(part == Status.pending)
+
+
+def separator_for(counts: tuple[int, ...]) -> str:
+    """The separator of the indices in a chunk's name: "/" makes folders, if they are few.
+
+    Many chunks of whole rows would have a folder each, and listing them would take ten times as
+    long.
+    """
+    return "/" if math.prod(counts[:-1]) <= MAX_FOLDERS else "."
+
+
+def key(index: Iterable[int], separator: str) -> str:
+    """The name of a chunk's file in zarr's default encoding: c/3/0 or c.3.0."""
+    return separator.join(("c", *map(str, index)))
+
+
+def named(names: Iterable[str], counts: tuple[int, ...], separator: str) -> NDArray[np.bool_]:
+    """Whether each chunk, in C order, has its name among these; other names are ignored."""
+    every = itertools.product("c", *(map(str, range(count)) for count in counts))
+    is_named = map(set(names).__contains__, map(separator.join, every))
+    return np.fromiter(is_named, np.bool_, math.prod(counts))
+
+
+def separator_of(status: Mapping[str, Any]) -> str:
+    """The separator of the indices in the names of chunks, from the metadata of the status."""
+    return status["chunk_key_encoding"]["configuration"]["separator"]

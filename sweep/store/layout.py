@@ -2,35 +2,53 @@
 
 Outputs and status have the sweep's dimensions. A parameter on an axis is a coordinate along it, and
 the coordinate of the dimension itself if it has the name of the axis; every other parameter is a
-scalar coordinate. Nothing depends on when or where a sweep is run: a store made again has the same
-bytes.
+scalar coordinate. A derived parameter that varies along several axes is computed where results are
+read. Nothing depends on when or where a sweep is run: a store made again has the same bytes.
+
+Counts are stored as integers and read as float64 with NaN where one is missing, as xarray decodes
+arrays with the CF attribute `_FillValue`; NaN keeps missing counts out of sums and means. The
+encoding of a variable that was read says that it holds counts, and of which type. Stores of earlier
+versions lack the attribute and read the same.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from sweep import __version__
-from sweep.plan.recipes import fingerprint, outputs_in, recipe
-from sweep.request import LEVEL, AnySweep, LongValues, Reduced
-from sweep.spec import DTYPES, MISSING, MISSING_COUNT, Labels, Output, Parameter, Status
-from sweep.store import stored_counts
-from sweep.store.derived_coordinates import stored_columns
-from sweep.work import Chunk
+from sweep.equations.derived import in_order, inputs, value_of
+from sweep.plan.point_columns import derived_dimensions, derived_values
+from sweep.plan.recipes import fingerprint, model_in, outputs_in, recipe
+from sweep.request import LEVEL, STRETCH, AnySweep, LongValues, Reduced, Sweep
+from sweep.spec import (
+    DTYPES,
+    MISSING,
+    MISSING_COUNT,
+    Labels,
+    Output,
+    Parameter,
+    Status,
+    every_parameter,
+)
+from sweep.work import Chunk, Values
 
 CONVENTIONS = "CF-1.11"
 MISSING_LEVEL = 255
+REDUCED = "reduced"  # the group with the values of axes along which points are reduced
 STEP = "stretch"  # attribute of a reduced store: the points of a step of blocks and nodes
 ENDS = "refined"  # attribute of a refined store that has all of its points
 WEAR = "wear"  # attribute with [wear] of the sweep file, as JSON; no value depends on it
+FILL_VALUE = "_FillValue"
+KINDS = ("count", "number")  # of outputs that are counts
 
 
 @dataclass(frozen=True)
@@ -154,8 +172,8 @@ def _output(output: Output, sweep: AnySweep) -> Variable:
     meaning: dict[str, Any] = {"units": output.unit}
     if output.kind == "flag":
         meaning = flags(dict(enumerate(output.flags)))
-    if output.kind in stored_counts.KINDS:
-        meaning[stored_counts.FILL_VALUE] = MISSING_COUNT
+    if output.kind in KINDS:
+        meaning[FILL_VALUE] = MISSING_COUNT
     attributes = {"long_name": output.long_name, **meaning}
     variable = _result(output.name, dtype, MISSING[output.kind], attributes, sweep)
     if not output.inner_shape:
@@ -205,3 +223,107 @@ def _labels(labels: Labels) -> tuple[Variable, NDArray[Any]]:
 def _coordinate(parameter: Parameter, dimensions: tuple[str, ...]) -> Variable:
     attributes = {"long_name": parameter.meaning, "units": parameter.unit}
     return Variable(parameter.name, dimensions, np.dtype(np.float64), np.nan, attributes)
+
+
+def is_count(variable: xr.DataArray | xr.Variable) -> bool:
+    """Whether a variable holds counts as they were read, not what was computed from them."""
+    return variable.encoding.get(FILL_VALUE) == MISSING_COUNT
+
+
+def holds_counts(stored: xr.Variable) -> bool:
+    """Whether a variable of a store, not decoded yet, holds counts: all signed integers do."""
+    return cast("np.dtype[Any]", stored.dtype).kind == "i"
+
+
+def encoding_of(dtype: np.dtype[Any]) -> dict[str, Any]:
+    """The encoding of a variable that was read from counts of this type."""
+    return {FILL_VALUE: MISSING_COUNT, "dtype": dtype}
+
+
+def decoded(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Stored counts as float64, NaN where one is missing; exact up to 2**53."""
+    return np.where(counts == MISSING_COUNT, np.nan, counts)
+
+
+def as_stored(variable: xr.DataArray | xr.Variable) -> NDArray[Any]:
+    """The values of a variable as they are stored: integers, if they are counts."""
+    values = variable.to_numpy()
+    if not is_count(variable):
+        return values
+    return np.where(np.isnan(values), MISSING_COUNT, values).astype(variable.encoding["dtype"])
+
+
+def without_fill_value(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The attributes that a variable has once it is decoded."""
+    return {name: value for name, value in attributes.items() if name != FILL_VALUE}
+
+
+def stored_columns(sweep: AnySweep) -> dict[str, tuple[tuple[str, ...], LongValues | Values]]:
+    """The derived parameters that vary along at most one dimension: dimensions and values."""
+    columns: dict[str, tuple[tuple[str, ...], LongValues | Values]] = {}
+    of_results = sweep.points.with_axes(sweep.grid.axes)
+    for name, along in derived_dimensions(of_results).items():
+        column = DerivedColumn(of_results, name, along)
+        if not along:
+            columns[name] = along, column[:].reshape(())
+        elif len(along) == 1:
+            columns[name] = along, column if len(column) > STRETCH else column[:]
+    return columns
+
+
+@dataclass(frozen=True, eq=False)
+class DerivedColumn:
+    """The values of a derived parameter along an axis, computed where they are read."""
+
+    sweep: Sweep
+    name: str
+    along: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return math.prod(axis.size for axis in self.sweep.axes if axis.name in self.along)
+
+    def __getitem__(self, part: slice, /) -> Values:
+        first = slice(0, 1)
+        slices = [part if axis.name in self.along else first for axis in self.sweep.axes]
+        return derived_values(self.sweep, slices)[self.name].ravel()
+
+
+def with_derived(dataset: xr.Dataset) -> xr.Dataset:
+    """The same Dataset with the derived parameters that are not stored, as lazy as its status."""
+    texts: dict[str, str] = json.loads(dataset.attrs["recipe"]).get("derived", {})
+    chunks = dataset["status"].variable.chunksizes
+    for name in in_order(texts):
+        needed = inputs(texts[name])
+        if name in dataset.coords or not dataset.coords.keys() >= set(needed):
+            continue
+        arguments = [_chunked(dataset[each].variable, chunks) for each in needed]
+        variable: xr.Variable = xr.apply_ufunc(
+            partial(_value, texts[name], needed),
+            *arguments,
+            dask="parallelized",
+            output_dtypes=[np.float64],
+        )
+        along = [each for each in dataset["status"].dims if each in variable.dims]
+        variable = variable.transpose(*along)
+        variable.attrs = _attributes(name, dataset.attrs)
+        dataset = dataset.assign_coords({name: variable})
+    return dataset
+
+
+def _chunked(variable: xr.Variable, chunks: Mapping[Hashable, Any]) -> xr.Variable:
+    """The variable in chunks like those of the status along the dimensions that it has."""
+    own = {dimension: chunks[dimension] for dimension in variable.dims if dimension in chunks}
+    return variable.chunk(own) if own else variable
+
+
+def _value(text: str, names: Iterable[str], *values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return value_of(text, dict(zip(names, values, strict=True))) + 0.0
+
+
+def _attributes(name: str, attributes: Mapping[str, Any]) -> dict[str, str]:
+    """Meaning and unit of a parameter, from the table of the model."""
+    model = model_in(attributes)
+    for each in every_parameter(model) if model else ():
+        if each.name == name:
+            return {"long_name": each.meaning, "units": each.unit}
+    return {}

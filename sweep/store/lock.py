@@ -10,7 +10,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Generator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,89 +27,64 @@ MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one anot
 
 
 @contextmanager
-def exclusive(store: Path) -> Generator[None]:
-    """Within, no other process and no other Store holds the store; a file says who does.
+def held(store: Path, shard: str | None, clean: Callable[[], None]) -> Generator[None]:
+    """Within, no other process and no other Store holds the store, or the shard; a file says who.
 
-    Raises StoreError at once if it or one of its shards is held. When a process dies, the operating
-    system releases its lock.
+    `clean` is called for a shard if no other one is held, while none can start. Raises StoreError
+    if the shard or the store is held, of a shard if the store is for longer than one takes to
+    start. When a process dies, the operating system releases its lock.
     """
-    with _whole_store_locked(store):
-        if other := _held_shard(folder(store)):
-            raise StoreError(f"{str(store)!r}: {other.stem} is held by {_who(_signature(other))}")
-        with _signing(_holder(store)):
-            yield
-
-
-@contextmanager
-def shared(store: Path, shard: str, clean: Callable[[], None]) -> Generator[None]:
-    """Within, no other process holds the shard or the whole store; a file says who holds the shard.
-
-    `clean` is called if no other shard is held, while none can start. Raises StoreError if the
-    shard is held, or if the store is held for longer than a shard takes to start.
-    """
-    shard_lock = folder(store) / f"{shard}.lock"
-    with writing(shard_lock):
-        shard_lock.parent.mkdir(exist_ok=True)
-    with ExitStack() as starting:
-        starting.enter_context(_whole_store_locked(store, MAX_START_SECONDS))
-        is_alone = _held_shard(folder(store)) is None
-        with _locked(shard_lock, _signature(shard_lock), f"{shard} of {str(store)!r}"):
-            if is_alone:
+    folder, whole = _folder(store), store.with_name(f"{store.name}.lock")
+    holder = folder / (f"{shard}.json" if shard else "holder.json")
+    if shard is not None:
+        with writing(folder):
+            folder.mkdir(exist_ok=True)
+    with ExitStack() as starting, ExitStack() as own:
+        wait = MAX_START_SECONDS if shard else 0.0
+        name = repr(str(store))
+        starting.enter_context(_locked(whole, folder / "holder.json", name, wait))
+        other = _held_shard(folder)
+        if shard is not None:
+            own.enter_context(_locked(folder / f"{shard}.lock", holder, f"{shard} of {name}"))
+            if other is None:
                 clean()
-            with _signing(_signature(shard_lock)):
-                starting.close()
-                yield
+        elif other is not None:
+            raise StoreError(f"{name}: {other.stem} is held by {_who(other.with_suffix('.json'))}")
+        own.enter_context(_signing(holder))
+        if shard is not None:
+            starting.close()
+        yield
 
 
-def folder(store: Path) -> Path:
+def _folder(store: Path) -> Path:
     """The folder of signatures, shards' locks and receipts, next to the store."""
     return store.with_name(f"{store.name}.log")
-
-
-def _holder(store: Path) -> Path:
-    """The signature of who holds the whole store."""
-    return folder(store) / "holder.json"
-
-
-def _whole_store_locked(store: Path, timeout: float = 0.0) -> AbstractContextManager[None]:
-    lock = store.with_name(f"{store.name}.lock")
-    return _locked(lock, _holder(store), repr(str(store)), timeout)
 
 
 @contextmanager
 def _locked(path: Path, holder: Path, name: str, timeout: float = 0.0) -> Generator[None]:
     lock = FileLock(path, thread_local=False)
     with writing(path):
-        acquired = _acquire(lock, timeout)
-    if not acquired:
-        raise StoreError(f"{name} is held by {_who(holder)}")
+        refuse_no_file(path)
+        try:
+            lock.acquire(timeout=timeout, poll_interval=0.02)
+        except Timeout:
+            raise StoreError(f"{name} is held by {_who(holder)}") from None
     try:
         yield
     finally:
         lock.release()
 
 
-def _acquire(lock: FileLock, timeout: float = 0.0) -> bool:
-    refuse_no_file(lock.lock_file)
-    try:
-        lock.acquire(timeout=timeout, poll_interval=0.02)
-    except Timeout:
-        return False
-    return True
-
-
-def _signature(shard: Path) -> Path:
-    return shard.with_suffix(".json")
-
-
 def _held_shard(folder: Path) -> Path | None:
     """The lock of a shard that another process holds now, or None."""
     for path in sorted(folder.glob("shard-*.lock")):
-        lock = FileLock(path, thread_local=False)
-        with writing(path):
-            if not _acquire(lock):
-                return path
-        lock.release()
+        refuse_no_file(path)
+        try:
+            with _locked(path, path.with_suffix(".json"), path.stem):
+                pass
+        except StoreError:
+            return path
     return None
 
 
@@ -147,7 +122,7 @@ def holders(location: str) -> list[dict[str, Any]] | None:
     """The living processes that hold a store or a shard: host, pid, time; None for a URL."""
     if is_url(location):
         return None
-    signatures = map(signed, sorted(folder(Path(location)).glob("*.json")))
+    signatures = map(signed, sorted(_folder(Path(location)).glob("*.json")))
     return [signature for signature in signatures if signature and is_alive(signature)]
 
 

@@ -1,70 +1,115 @@
-"""What a run computes into: the results of a sweep, as far as the engine knows them."""
+"""What a run computes into: the results of a sweep, as far as the engine knows them.
+
+Beside results of cells there are files with what is kept of points. That of a block is called
+CELL/FIRST-STOP, after the points of its cells that it has. The nodes of a finished cell, with which
+it begins if it is extended, are CELL/NUMBER, of so many steps of its points.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from numpy.typing import NDArray
 
+from sweep.plan.chunking import chunk_counts, of_shard
 from sweep.request import AnySweep
 from sweep.spec import Status
 from sweep.statistics.partial import Kept
+from sweep.store.store_files import Files
 from sweep.work import Chunk
 
+BLOCKS, NODES = "status/blocks", "status/nodes"  # in the array's folder; zarr lists neither
 
-class Target(Protocol):
+Parts = Mapping[str, NDArray[Any]]  # of a chunk: its outputs and status, or what is kept of these
+
+
+class Target(ABC):
     """Results that are written chunk by chunk: a `Store`, `Arrays`, or `Blocks` of either."""
 
-    @property
-    def sweep(self) -> AnySweep: ...
+    sweep: AnySweep
+    chunk_shape: tuple[int, ...]  # of its chunks, which may be shorter at the ends of axes
+    location: str = ""  # where other processes can open the store; "": nowhere
+    kept: Kept | None = None  # what is made of points, if it is written in their place
 
-    @property
-    def location(self) -> str | None:
-        """Where other processes can open the store; None: in this process alone."""
-        ...
-
-    @property
-    def chunk_shape(self) -> tuple[int, ...]:
-        """The shape of its chunks, which may be shorter at the ends of axes."""
-        ...
-
-    @property
-    def kept(self) -> Kept | None:
-        """What is made of points, if it is that which is written, and not the points."""
-        ...
-
+    @abstractmethod
     def pending(self) -> list[Chunk]:
         """The chunks that are not done, in C order."""
-        ...
 
-    def parts(self, chunk: Chunk) -> Sequence[Chunk]:
-        """What of a chunk is computed at once."""
-        ...
-
-    def write(self, chunk: Chunk, arrays: Mapping[str, NDArray[Any]]) -> None:
+    @abstractmethod
+    def write(self, chunk: Chunk, arrays: Parts) -> None:
         """Write what was computed of a chunk, which is done then."""
-        ...
+
+    @abstractmethod
+    def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
+        """Those of the chunks that are done and not damaged."""
+
+    @abstractmethod
+    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
+        """The number of points of the chunks by status."""
+
+    def computed(self, chunk: Chunk, compute: Callable[[Chunk], Parts]) -> Parts:
+        """What is written of a chunk, whose points are computed at once or in parts."""
+        return compute(chunk)
+
+    def own(self, some: Iterable[Chunk], shard: tuple[int, int] | None) -> list[Chunk]:
+        """Those of some of its chunks that belong to shard i of n; without a shard, all."""
+        shape = self.sweep.computed_shape[: len(self.chunk_shape)]  # a store has cells, not points
+        return of_shard(some, chunk_counts(shape, self.chunk_shape), shard)
 
     def finish(self, last: Chunk | None = None) -> list[Chunk]:
         """Do what is left once chunks are done; those that are found damaged, and are pending.
 
         With the chunk that was written `last`, what can be left because of it.
         """
-        ...
+        del last
+        return []
 
-    def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
-        """Those of the chunks that are done and not damaged."""
-        ...
-
-    def counts(self, chunks: Iterable[Chunk]) -> Mapping[Status, int]:
-        """The number of points of the chunks by status."""
-        ...
-
-    def append_receipt(self, receipt: Mapping[str, object]) -> None:
+    def append_receipt(self, receipt: Mapping[str, object]) -> None:  # noqa: B027 (it may do nothing)
         """Add a line to the receipts, if these results have any."""
-        ...
 
-    def flush(self) -> None:
+    def flush(self) -> None:  # noqa: B027
         """Write the receipts that are held back."""
-        ...
+
+
+class InMemory(dict[str, bytes]):
+    """What is kept beside results in memory: each name is CELL/REST."""
+
+    def names(self, cell: str = "") -> list[str]:
+        return [name for name in self if name.startswith(f"{cell}/" if cell else "")]
+
+    def read(self, name: str) -> bytes | None:
+        return self.get(name)
+
+    def put(self, name: str, content: bytes) -> None:
+        self[name] = content
+
+    def remove(self, name: str) -> None:
+        self.pop(name, None)
+
+
+class InFiles:
+    """What is kept beside a store's status, in one folder."""
+
+    def __init__(self, files: Files, folder: str) -> None:
+        self._files = files
+        self._folder = folder
+
+    def names(self, cell: str = "") -> list[str]:
+        """The names of all files, or of those of one cell; not of files that are being written."""
+        within = f"{cell}/" if cell else ""
+        names = self._files.list(f"{self._folder}/{cell}".rstrip("/"))
+        return [within + name for name in names if not name.endswith(".partial")]
+
+    def read(self, name: str) -> bytes | None:
+        return self._files.read(f"{self._folder}/{name}")
+
+    def put(self, name: str, content: bytes) -> None:
+        self._files.put(f"{self._folder}/{name}", content)
+
+    def remove(self, name: str) -> None:
+        self._files.remove(f"{self._folder}/{name}")
+
+
+Folder = InMemory | InFiles

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Any
 
@@ -11,15 +11,46 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
+from sweep.options import RunOptions
 from sweep.request import STRETCH, Reduced
 from sweep.spec import Status
 from sweep.store import durable, extension, faults, layout
-from sweep.store.chunk_files import key
+from sweep.store.blocks import Blocks, target_of
 from sweep.store.creation import coordinate_files
 from sweep.store.disk import Store
-from sweep.store.group import as_zarr, note
+from sweep.store.group import as_zarr, key, note
 from sweep.store.place import is_url
 from sweep.work import Chunk
+
+
+def make_ready(
+    store: Store,
+    options: RunOptions,
+    wear: Mapping[str, object] | None,
+    notify: Callable[[str], None],
+) -> None:
+    """Clean and repair a store that is held, and make pending what is to be computed again.
+
+    [wear] of the sweep file is kept, in place of another, so that the store suffices to resume.
+    Raises StoreError if the store was extended before it was held.
+    """
+    shard = options.shard
+    extension.refuse_grown(store.files, store.sweep.grid.shape, store.attributes)
+    if wear and wear_table(store) != wear:
+        note(store.files, store.attributes, layout.WEAR, json.dumps(wear))
+    if shard is None:  # no other run can be at work
+        clean(store)
+    else:
+        remove_merged_blocks(store)
+    for variable, value in _damaged_constants(store):
+        for name, content in coordinate_files(variable, value).items():
+            store.files.put(name, content)
+        notify(f"rebuilt '{store.location}/{variable.name}' from the recipe of the store")
+    reopen(store, store.own(store.chunk_files.torn(), shard))
+    if options.retry_failed:
+        reopen(store, store.own(failed(store), shard))
+        if isinstance(target := target_of(store), Blocks):
+            target.reopen(target.own(target.failed(), shard))
 
 
 def verify(store: Store) -> list[Chunk]:
@@ -68,15 +99,6 @@ def is_complete(store: Store) -> bool:
     return not (store.chunk_files.torn() or _damaged_constants(store) or store.pending())
 
 
-def rebuild_constants(store: Store) -> list[str]:
-    """Write parameters with one value anew that cannot be read; return their folders."""
-    damaged = _damaged_constants(store)
-    for variable, value in damaged:
-        for name, content in coordinate_files(variable, value).items():
-            store.files.put(name, content)
-    return [f"{store.location}/{variable.name}" for variable, _ in damaged]
-
-
 def _damaged_constants(store: Store) -> list[tuple[layout.Variable, NDArray[Any]]]:
     """The parameters with one value that a store lacks, and their values, from its recipe."""
     coordinates = layout.coordinates(store.sweep)
@@ -87,15 +109,16 @@ def _damaged_constants(store: Store) -> list[tuple[layout.Variable, NDArray[Any]
 
 def _holds(store: Store, variable: layout.Variable, value: NDArray[Any]) -> bool:
     """Whether a store has this value of a parameter, whichever version has written it."""
+    if not store.files.exists(f"{variable.name}/c"):
+        return False
     try:
         # The types of zarr.open_array are incomplete.
         array = zarr.open_array(  # pyright: ignore[reportUnknownMemberType]
             as_zarr(store.files), path=variable.name, mode="r"
         )
-        same = np.asarray(array[...]).tobytes() == value.tobytes()
+        return np.asarray(array[...]).tobytes() == value.tobytes()
     except (KeyError, TypeError, ValueError, RuntimeError, FileNotFoundError, IsADirectoryError):
         return False  # of zarr, for a file that is missing, torn, damaged, a folder or a pipe
-    return same and store.files.exists(f"{variable.name}/c")
 
 
 def clean(store: Store) -> None:
@@ -118,24 +141,14 @@ def remove_merged_blocks(store: Store) -> None:
     """
     if not isinstance(store.sweep, Reduced):
         return
-    folders = (store.blocks, store.earlier)
     # Listed before the cells: a cell that is done after its blocks were there needs none of them.
-    listed = [(folder, name) for folder in folders for name in folder.names()]
+    listed = store.blocks.names()
     done = {key(cell.index, ".") for cell in store.done()} if listed else ()
-    for folder, name in listed:
+    for name in listed:
         if name.partition("/")[0] in done:
-            folder.remove(name)
+            store.blocks.remove(name)
 
 
 def wear_table(store: Store) -> Mapping[str, object]:
     """[wear] of the sweep file; {} if it had none."""
     return json.loads(store.attributes.get(layout.WEAR, "{}"))
-
-
-def keep_wear(store: Store, table: Mapping[str, object]) -> None:
-    """Keep [wear] of a sweep file, in place of another, so that the store suffices to resume.
-
-    Raises MachineError if the store cannot be written.
-    """
-    if wear_table(store) != table:
-        note(store.files, store.attributes, layout.WEAR, json.dumps(table))

@@ -19,7 +19,7 @@ from sweep.request import Axis
 from sweep.source import kernel_of
 from sweep.spec import Output, planes
 from sweep.store import Arrays
-from sweep.store.stored_counts import as_stored
+from sweep.store.layout import as_stored
 from tests.points import Case, bits_of, differing, part
 from tests.precompiled import QUICK
 

@@ -17,7 +17,7 @@ from sweep.config import load
 from sweep.errors import StoreError
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.request import Sweep
-from sweep.sampling.sequences import sequence
+from sweep.sampling.drawing import sequence
 from sweep.spec import Status
 from sweep.store import Store
 from tests.command import Run
@@ -267,12 +267,12 @@ def test_points_have_the_bits_they_have_in_a_grid(finished: Path) -> None:
 def test_another_sample_at_the_same_place_is_refused(finished: Path, tmp_path: Path) -> None:
     unseeded = {key: value for key, value in SOBOL.items() if key != "seed"}
     for other, gist in (
-        ({**SOBOL, "seed": 8}, "seed = 7 in the store, seed = 8"),
-        ({**SOBOL, "points": 65}, "points = 64 in the store, points = 65"),
-        ({**SOBOL, "friction": {"loguniform": [0.02, 1.0]}}, r"friction = .*0\.01"),
-        (unseeded, "seed = 7 in the store, no seed"),
+        ({**SOBOL, "seed": 8}, "seed: 7 in the store, 8"),
+        ({**SOBOL, "points": 65}, "points: 64 in the store, 65"),
+        ({**SOBOL, "friction": {"loguniform": [0.02, 1.0]}}, r"friction: .*0\.01"),
+        (unseeded, "seed: 7 in the store, not given"),
     ):
-        with pytest.raises(StoreError, match=f"axis point: {gist}"):
+        with pytest.raises(StoreError, match=f"axis point, {gist}"):
             sweep.run(document(other), store=finished)
     rows = csv(tmp_path, "friction,base_acceleration\n0.1,2\n0.2,3\n")
     for _ in range(2):

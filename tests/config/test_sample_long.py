@@ -25,8 +25,8 @@ from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.request import Request, Sweep
-from sweep.sampling import sequences, stretches
-from sweep.sampling.sequences import MORE_BITS, sequence
+from sweep.sampling import drawing, stretches
+from sweep.sampling.drawing import MORE_BITS, sequence
 from sweep.sampling.stretches import Drawn
 from sweep.spec import Status
 from sweep.store import Store, group
@@ -93,7 +93,7 @@ def test_unscrambled_points_do_not_depend_on_the_number_of_bits(start: int) -> N
 
 def test_points_continue_beyond_30_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of few bits in place of 30, so that the end is near: every point is another."""
-    monkeypatch.setattr(sequences, "BITS", 10)
+    monkeypatch.setattr(drawing, "BITS", 10)
     rows = sequence("sobol", 1025, 2, 3).rows(0, 4096)
     assert len(np.unique(rows[:, 0])) == 4096
     engine = qmc.Sobol(2, scramble=True, bits=MORE_BITS, rng=np.random.default_rng(3))
@@ -162,7 +162,7 @@ def test_another_long_sample_is_refused_and_a_longer_one_extends_the_store(
     first = long_sweep()
     store = Store.create(tmp_path / "a.zarr", first, provenance={})
     for other in (long_sweep(seed=8), long_sweep(points=LONG + 1), long_sweep("random")):
-        with pytest.raises(StoreError, match="axis point: "):
+        with pytest.raises(StoreError, match="axis point, "):
             Store.create(tmp_path / "a.zarr", other, provenance={})
     assert Store.create(tmp_path / "a.zarr", long_sweep(), provenance={}).n_chunks == store.n_chunks
     with pytest.raises(StoreError, match="value 1 of base_acceleration is "):

@@ -25,11 +25,10 @@ from sweep.backends.base import Then
 from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
 from sweep.engine import ledger
-from sweep.engine.crew_choice import crew_for
 from sweep.engine.crews import threads_of_gpu
 from sweep.engine.gpus import MAX_FAULTS
 from sweep.engine.ledger import ATTEMPTS, Summary
-from sweep.engine.loop import run
+from sweep.engine.loop import crew_for, run
 from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
 from sweep.options import RunOptions
 from sweep.request import Sweep

@@ -9,9 +9,8 @@ import pytest
 
 from sweep.backends import open_backend
 from sweep.engine import crews
-from sweep.engine.fitness import Code, UnfitError
+from sweep.engine.job import Code, Job, UnfitError, forget_run, opened, state_of, stop_run
 from sweep.engine.loop import run
-from sweep.engine.worker import Job, forget_run, opened, state_of, stop_run
 from sweep.options import RunOptions
 from sweep.store import Arrays, Store
 from sweep.work import Task

@@ -15,10 +15,10 @@ from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import load
 from sweep.engine.crews import OpenBackend
 from sweep.engine.driver import open_store
-from sweep.engine.ledger import failed_arrays, of_shard
+from sweep.engine.ledger import failed_arrays
 from sweep.errors import StoreError
 from sweep.plan import chunking
-from sweep.plan.chunking import chunk_counts, chunks
+from sweep.plan.chunking import chunk_counts, chunks, of_shard
 from sweep.spec import Status
 from sweep.store import Store
 from sweep.store.upkeep import clean
@@ -49,12 +49,12 @@ def test_every_chunk_is_in_one_shard_and_shards_have_equal_sizes(
 ) -> None:
     every = list(chunks(shape, chunk))
     counts = chunk_counts(shape, chunk)
-    shards = [of_shard(every, counts, i, n) for i in range(1, n + 1)]
+    shards = [of_shard(every, counts, (i, n)) for i in range(1, n + 1)]
     assert sorted(c.index for shard in shards for c in shard) == [c.index for c in every]
     sizes = [len(shard) for shard in shards]
     assert max(sizes) - min(sizes) <= 1
     # Chunks that others finish meanwhile do not move a chunk to another shard.
-    assert of_shard(every[1:], counts, n, n) == [c for c in shards[-1] if c in every[1:]]
+    assert of_shard(every[1:], counts, (n, n)) == [c for c in shards[-1] if c in every[1:]]
 
 
 def test_shards_one_by_one_make_the_store_of_one_run(

@@ -350,7 +350,7 @@ def test_wear_over_years_is_shown_without_a_kernel(tmp_path: Path) -> None:
     }
     results = sweep.run(table, store=None)
     wear = sweep.wear(results, law="archard", coefficient=1e-13, years=[1, 2, 5])
-    from sweep.store.derived_stores import write_derived
+    from sweep.store.datasets import write_derived
 
     write_derived(wear, tmp_path / "wear.zarr")
     contents = contents_of(page(tmp_path / "wear.zarr", tmp_path))

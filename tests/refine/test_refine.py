@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 import sweep
 from sweep.config import load
 from sweep.errors import ConfigError
+from sweep.refine.growing import first_points, next_points
 from sweep.refine.mesh import halved
-from sweep.refine.next_points import first_points, next_points
 from sweep.request import Refinement
 from sweep.spec import Status
 from tests.command import Run

@@ -168,7 +168,7 @@ def test_stopped_at_any_step_and_run_again_it_is_the_same_store(
 def test_stopped_at_any_step_at_a_url_it_is_the_same_store(
     stride: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sweep.store.reading.MAX_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("sweep.store.datasets.MAX_WAIT_SECONDS", 0.05)
     root = f"memory://stopped-{os.getpid()}-{stride}"
     sweep.run(SHORT, store=f"{root}/whole.zarr")
     whole = objects(f"{root}/whole.zarr")
@@ -569,9 +569,7 @@ def test_what_is_read_while_a_store_is_extended_is_read_again(
     request = with_points(load(SLOW))
     store = driver.open_store(request, tmp_path / "a.zarr")
     driver.run_in_store(store, request)
-    more = api.growing(load(SLOW), store)
-    assert more is not None
-    opened, looks = xr.open_dataset, []
+    opened, looks = xr.open_zarr, []
 
     def extending(*arguments: Any, **options: Any) -> xr.Dataset:
         looks.append(1)
@@ -584,8 +582,8 @@ def test_what_is_read_while_a_store_is_extended_is_read_again(
         store.grown(store.sweep.with_axes([longer]))
         return opened(*arguments, **options).expand_dims(nonsense=[1, 2]).isel(nonsense=[])
 
-    monkeypatch.setattr(xr, "open_dataset", extending)
-    monkeypatch.setattr("sweep.store.reading._chunked", refusing_nonsense)
+    monkeypatch.setattr(xr, "open_zarr", extending)
+    monkeypatch.setattr("sweep.store.datasets._chunked", refusing_nonsense)
     assert open_results(store.path).sizes["point"] == 2 * COARSE
 
 
@@ -618,8 +616,7 @@ def test_a_store_that_another_run_has_extended_is_not_continued() -> None:
     request = load(SLOW)
     store = driver.open_store(with_points(request), url)
     driver.run_in_store(store, with_points(request))
-    more = api.growing(request, store)
-    assert more is not None
+    more = api.Growing(request, store)
     sweep.run(url)
     with pytest.raises(StoreError, match="was extended during this run"):
         more()
@@ -674,10 +671,10 @@ def test_a_refined_sweep_can_be_stored_at_a_url() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"refine": {"output": "regime", "levels": 2}}, "axis point: refine = .*'levels': 3"),
-        ({"refine": {**REFINE, "output": ["regime", "wear_power"], "tolerance": 0.5}}, "refine ="),
+        ({"refine": {"output": "regime", "levels": 2}}, "axis point, refine: .*'levels': 3"),
+        ({"refine": {**REFINE, "output": ["regime", "wear_power"], "tolerance": 0.5}}, "refine: "),
         ({"parameters": {**PARAMETERS, "mass": 2}}, "mass: 1.0 kg in the store, 2.0 kg"),
-        ({"axes": {**AXES, "friction": {"geomspace": [0.01, 1.0, 6]}}}, "axis point: axes = "),
+        ({"axes": {**AXES, "friction": {"geomspace": [0.01, 1.0, 6]}}}, "axis point, axes: "),
         ({"axes": {"friction": AXES["friction"]}, "parameters": {**PARAMETERS,
           "base_acceleration": 3}}, "axis point: base_acceleration, friction in the store"),
     ],
@@ -692,7 +689,7 @@ def test_another_sweep_is_refused(kept: Path, changed: Mapping[str, object], mes
 def test_another_tolerance_is_another_sweep(tmp_path: Path) -> None:
     refine = {"output": "wear_power", "levels": 1}
     sweep.run(document({**refine, "tolerance": 0.5}), store=tmp_path / "a.zarr")
-    with pytest.raises(StoreError, match=r"axis point: refine = .*'tolerance': 0\.5\b.* in the st"):
+    with pytest.raises(StoreError, match=r"axis point, refine: .*'tolerance': 0\.5\b.* in the st"):
         sweep.run(document({**refine, "tolerance": 0.4}), store=tmp_path / "a.zarr")
 
 

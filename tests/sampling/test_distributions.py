@@ -15,8 +15,7 @@ import sweep
 from sweep.config import load
 from sweep.request import STRETCH
 from sweep.sampling.distributions import Margin
-from sweep.sampling.drawing import columns_of
-from sweep.sampling.sequences import sequence
+from sweep.sampling.drawing import columns_of, sequence
 from sweep.store import Store
 from tests.config.test_sample import columns, document, faults
 

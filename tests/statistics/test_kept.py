@@ -23,9 +23,8 @@ from sweep.request import Axis, Sweep
 from sweep.spec import Output, Status
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import reduced
-from sweep.statistics.partial import Kept
+from sweep.statistics.partial import Kept, from_bytes, to_bytes
 from sweep.statistics.quantiles import rank
-from sweep.store.partials import from_bytes, to_bytes
 from tests.backends.device_arrays import DeviceArray, Library
 from tests.gpu.twin import TwinDevice
 from tests.oracles import statistics as oracle

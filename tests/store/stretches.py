@@ -8,7 +8,7 @@ import pkgutil
 import pytest
 
 import sweep
-from sweep.sampling import sequences, stretches
+from sweep.sampling import drawing, stretches
 
 
 def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -> None:
@@ -22,5 +22,5 @@ def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -
         if hasattr(module, "STRETCH"):
             patch.setattr(module, "STRETCH", stretch)
     if block is not None:
-        for module in (sequences, stretches):
+        for module in (drawing, stretches):
             patch.setattr(module, "BLOCK", block)

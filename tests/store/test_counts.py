@@ -19,7 +19,7 @@ from sweep.explorers.page_contents import _stored_output
 from sweep.request import Axis
 from sweep.spec import MISSING_FLAG, Status
 from sweep.store import Arrays, Store, open_results
-from sweep.store.reading import settled
+from sweep.store.datasets import settled
 from sweep.store.upkeep import reopen
 from sweep.summary import contents, state
 from tests.store.test_store import SWEEP, create, finish, results_of, tree

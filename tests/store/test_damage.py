@@ -18,7 +18,7 @@ from sweep.analysis.master_curve import load as load_points
 from sweep.analysis.refined import on_grid
 from sweep.errors import StoreError
 from sweep.store import Store, open_results
-from sweep.store.reading import _Checked
+from sweep.store.group import Readable
 from tests.command import Run
 from tests.store.stretches import shorten
 from tests.store.test_storage_faults import flip_a_bit
@@ -191,15 +191,16 @@ def test_a_chunk_that_is_written_while_it_is_read_is_not_damaged(
     for file in files:
         file.unlink()
     dataset = open_results(tmp_path / "a.zarr")
-    intact = _Checked._intact
+    content = Readable.get
 
-    def then_written(results: _Checked, key: object) -> object:
-        values = intact(results, key)
-        for file in files:  # by a rename, as a store is written: other chunks are read meanwhile
-            written = tmp_path / uuid.uuid4().hex
-            shutil.copy(whole.path / file.relative_to(tmp_path / "a.zarr"), written)
-            written.replace(file)
-        return values
+    async def then_written(results: Readable, key: str, *how: Any) -> object:
+        found = await content(results, key, *how)
+        if found is None:
+            for file in files:  # by a rename, as a store is written
+                written = tmp_path / uuid.uuid4().hex
+                shutil.copy(whole.path / file.relative_to(tmp_path / "a.zarr"), written)
+                written.replace(file)
+        return found
 
-    monkeypatch.setattr(_Checked, "_intact", then_written)
+    monkeypatch.setattr(Readable, "get", then_written)
     assert not np.isnan(dataset["wear_power"].values).any()

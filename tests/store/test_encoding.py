@@ -13,7 +13,7 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.plan import chunking
-from sweep.store import Store, encoding
+from sweep.store import Store, creation
 from sweep.store.upkeep import verify
 from tests.store.test_store import SWEEPS, create, results_of, tree
 from tests.store.test_store import finish as finish_store
@@ -25,7 +25,7 @@ BITS = NUMBERS.integers(0, 2**64, N, dtype=np.uint64).view(np.float64)
 
 
 def encoded(values: NDArray[Any], shape: tuple[int, ...]) -> bytes:
-    return b"".join(encoding.encoded(values, shape, 0))
+    return b"".join(creation.encoded(values, shape, 0))
 
 
 def written_by_zarr(folder: Path, values: NDArray[Any], shape: tuple[int, ...]) -> bytes:
@@ -35,7 +35,7 @@ def written_by_zarr(folder: Path, values: NDArray[Any], shape: tuple[int, ...]) 
         shape=values.shape,
         chunks=shape,
         dtype=values.dtype,
-        compressors=encoding.codecs(values.dtype),
+        compressors=creation.codecs(values.dtype),
         fill_value=0,
     )
     array[...] = values

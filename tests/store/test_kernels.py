@@ -18,8 +18,7 @@ from sweep.backends import open_backend
 from sweep.cli import main
 from sweep.config import load
 from sweep.engine.driver import open_store, run_in_store
-from sweep.engine.fitness import Code, UnfitError
-from sweep.engine.worker import Job, forget_run
+from sweep.engine.job import Code, Job, UnfitError, forget_run
 from sweep.errors import MachineError, StoreError
 from sweep.options import RunOptions
 from sweep.refine.growing import with_points

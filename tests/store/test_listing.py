@@ -12,9 +12,9 @@ import xarray as xr
 
 from sweep.plan import chunking
 from sweep.request import Sweep
-from sweep.store import Store, chunk_files
-from sweep.store.local import LocalFiles
-from sweep.store.partials import BLOCKS, InFiles
+from sweep.store import Store, group
+from sweep.store.store_files import LocalFiles
+from sweep.store.target import BLOCKS, InFiles
 from sweep.store.upkeep import clean, reopen, verify
 from tests.store.test_extend import grid
 from tests.store.test_store import SWEEPS, create, finish, tree
@@ -27,13 +27,13 @@ MANY_ROWS = sweep_over(linear("friction", 0.0, 1.0, ROWS), linear("mass", 1.0, 2
 @pytest.fixture
 def flat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names without folders for two chunks and more."""
-    monkeypatch.setattr(chunk_files, "MAX_FOLDERS", 1)
+    monkeypatch.setattr(group, "MAX_FOLDERS", 1)
 
 
 def test_only_where_there_would_be_many_folders() -> None:
-    assert chunk_files.separator(()) == chunk_files.separator((10**5,)) == "/"
-    assert chunk_files.separator((1000, 1)) == chunk_files.separator((300, 300)) == "/"
-    assert chunk_files.separator((1001, 1)) == chunk_files.separator((40, 40, 2)) == "."
+    assert group.separator_for(()) == group.separator_for((10**5,)) == "/"
+    assert group.separator_for((1000, 1)) == group.separator_for((300, 300)) == "/"
+    assert group.separator_for((1001, 1)) == group.separator_for((40, 40, 2)) == "."
 
 
 def test_many_rows_are_files_side_by_side(tmp_path: Path) -> None:
@@ -142,37 +142,37 @@ def test_what_is_listed_is_what_lies_there(
     """Beside strangers of all kinds; and a folder in the place of a file is none."""
     every = list(itertools.product(*map(range, counts)))
     for i, index in enumerate(every):
-        file = tmp_path / chunk_files.key(index, separator)
+        file = tmp_path / group.key(index, separator)
         if i % 3 != 1:
             file.parent.mkdir(parents=True, exist_ok=True)
             (file.touch if i % 3 else file.mkdir)()
     for dimension, beyond in enumerate(counts):  # the first that is no chunk any more
         index = tuple(beyond if i == dimension else 0 for i in range(len(counts)))
-        file = tmp_path / chunk_files.key(index, separator)
+        file = tmp_path / group.key(index, separator)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     for folder in [each for each in tmp_path.rglob("*") if each.is_dir()] + [tmp_path]:
         for name in STRANGERS:
             if name and not (folder / name).exists():
                 (folder / name).touch()
-    expected = [(tmp_path / chunk_files.key(index, separator)).is_file() for index in every]
+    expected = [(tmp_path / group.key(index, separator)).is_file() for index in every]
     listed = LocalFiles(tmp_path).list()
-    assert chunk_files.named(listed, counts, separator).tolist() == expected
+    assert group.named(listed, counts, separator).tolist() == expected
     assert set(expected) == ({True, False} if counts else {False})
     names = [file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*")]
     files = [name for name in names if (tmp_path / name).is_file()]
-    assert chunk_files.named(files, counts, separator).tolist() == expected
+    assert group.named(files, counts, separator).tolist() == expected
 
 
 @pytest.mark.parametrize("separator", ["/", "."])
 def test_nothing_is_listed_where_nothing_lies(separator: str, tmp_path: Path) -> None:
     for counts in ((), (3,), (2, 2)):
         none = LocalFiles(tmp_path).list("none")
-        assert not chunk_files.named(none, counts, separator).any()
+        assert not group.named(none, counts, separator).any()
     (tmp_path / "c").touch()
     assert LocalFiles(tmp_path).list() == ["c"]
     assert LocalFiles(tmp_path).list("c") == []
-    assert not chunk_files.named(["c"], (3, 2), separator).any()
+    assert not group.named(["c"], (3, 2), separator).any()
 
 
 def test_what_another_process_is_writing_is_no_block_yet(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from sweep.request import AnySweep
 from sweep.spec import Status
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.statistics.quantiles import QUANTILE_BITS
-from sweep.store.derived_stores import wear_of
+from sweep.store.datasets import wear_of
 from sweep.summary import Contents, Range, coordinates, labels
 from sweep.wording import escaped, share
 

@@ -17,7 +17,6 @@ from sweep.cli.actions.contents import (
 )
 from sweep.cli.printing import counted, print_object
 from sweep.cli.stopping import StopRequest
-from sweep.engine.driver import shard_counts
 from sweep.engine.ledger import Summary
 from sweep.engine.threads import in_threads
 from sweep.spec import Status
@@ -93,7 +92,8 @@ def _print_failure(ended: Ended, again: str, *, as_json: bool) -> None:
 
 def _print_shard(ended: Ended, shard: tuple[int, int], *, as_json: bool) -> int:
     i, n = shard
-    counts, sentences = shard_counts(ended.kept, shard), ended.kept.sweep.points.model.sentences
+    store, sentences = ended.kept, ended.kept.sweep.points.model.sentences
+    counts = store.counts(store.own(store.done(), shard))
     points_left, next_step = ended.remaining.points_left, next_command("status", ended.place)
     if as_json:
         status = counts_json(counts, sentences)

@@ -12,7 +12,7 @@ from sweep.cli.stopping import interruptible
 from sweep.config import load_wear
 from sweep.config.quantities import as_written
 from sweep.store import open_results, write_derived
-from sweep.store.derived_stores import source_at
+from sweep.store.datasets import source_at
 from sweep.summary import contents
 from sweep.wording import listed
 
