@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,10 +17,11 @@ from hypothesis import strategies as st
 import sweep
 from sweep.config import load
 from sweep.config.stored import text_of
+from sweep.engine.driver import run_in_store
 from sweep.engine.loop import run
 from sweep.errors import ConfigError, StoreError
 from sweep.plan.recipes import fingerprint, recipe
-from sweep.request import MAX_EXACT_POINTS
+from sweep.request import MAX_EXACT_POINTS, Reduced
 from sweep.store import Arrays, Blocks, Store, remaining, target_of
 from sweep.summary import state
 from tests.command import Run
@@ -186,6 +188,19 @@ def test_the_command_refuses_them_too(run: Run, tmp_path: Path) -> None:
         status, _, err = run(*command)
         assert status == 2
         assert f"exact_quantiles: {TOO_MANY}" in err
+
+
+def test_an_unfinished_store_of_more_points_says_what_can_be_done(run: Run, tmp_path: Path) -> None:
+    """An earlier version made it; what it holds can be looked at."""
+    made = load({**too_large(), "reduce": REDUCE}).sweep
+    assert isinstance(made, Reduced)
+    larger = replace(made, exact_quantiles=True)
+    kept = Store.create(tmp_path / "a.zarr", larger, provenance={})
+    request = replace(load(EXACT), sweep=larger)
+    with pytest.raises(StoreError, match=f"{TOO_MANY}; without exact_quantiles, in a store of its"):
+        run_in_store(kept, request)
+    status, out, _ = run("status", "a.zarr")
+    assert (status, "0 of 5,242,885 points done" in out) == (0, True)
 
 
 @pytest.mark.parametrize("bits", [8, 9, 12])

@@ -44,7 +44,7 @@ from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
 from sweep.store import Arrays, Blocks, Store, remaining, target_of
 from sweep.store.target import InFiles
-from sweep.store.upkeep import clean, reopen
+from sweep.store.upkeep import EARLIER, clean, reopen
 from sweep.summary import state
 from sweep.work import Chunk, Points
 from tests.backends.wrapped import WrappedBackend
@@ -567,6 +567,24 @@ def test_parts_of_a_block_that_failed_count_as_failed(
     assert [part.shape[-1] for part in blocks.parts(block)] == [60, 60, 60, 20]
     counts = blocks.kept.counts(failed_arrays(blocks, block))
     assert reduced_counts(counts) == {Status.failed: 200}
+
+
+def test_blocks_of_an_earlier_version_are_computed_again_with_a_notice(
+    cells: xr.Dataset, tmp_path: Path
+) -> None:
+    """It divided cells otherwise; a cell that was done stays."""
+    document, path = reduced(run={"chunk_points": 50, "workers": 1}), tmp_path / "a.zarr"
+    stopping = Stopping(stop := Event(), 6)
+    kept, _ = api.compute(load(document), path, None, stop, open_backend=lambda _: stopping)
+    for name in kept.blocks.names():
+        kept.blocks.remove(name)
+    earlier = InFiles(kept.files, EARLIER)
+    earlier.put("c.0.1/1.0", b"what nobody reads")
+    with pytest.warns(UserWarning, match="an earlier version had begun cells of this store"):
+        dataset = sweep.run(document, store=path)
+    xr.testing.assert_equal(dataset.load(), cells)
+    assert earlier.names() == []
+    sweep.run(document, store=path)  # warnings are errors
 
 
 @pytest.mark.broad

@@ -11,8 +11,9 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
+from sweep.errors import StoreError
 from sweep.options import RunOptions
-from sweep.request import STRETCH, Reduced
+from sweep.request import MAX_EXACT_POINTS, STRETCH, Reduced
 from sweep.spec import Status
 from sweep.store import durable, extension, faults, layout
 from sweep.store.blocks import Blocks, target_of
@@ -20,7 +21,10 @@ from sweep.store.creation import coordinate_files
 from sweep.store.disk import Store
 from sweep.store.group import as_zarr, key, note
 from sweep.store.place import is_url
+from sweep.store.target import InFiles
 from sweep.work import Chunk
+
+EARLIER = "status/pieces"  # where earlier versions kept what they had computed of a cell
 
 
 def make_ready(
@@ -46,11 +50,34 @@ def make_ready(
         for name, content in coordinate_files(variable, value).items():
             store.files.put(name, content)
         notify(f"rebuilt '{store.location}/{variable.name}' from the recipe of the store")
+    if isinstance(store.sweep, Reduced):
+        _leave_earlier_pieces(store, store.sweep, notify)
     reopen(store, store.own(store.chunk_files.torn(), shard))
     if options.retry_failed:
         reopen(store, store.own(failed(store), shard))
         if isinstance(target := target_of(store), Blocks):
             target.reopen(target.own(target.failed(), shard))
+
+
+def _leave_earlier_pieces(store: Store, sweep: Reduced, notify: Callable[[str], None]) -> None:
+    """Remove what an earlier version has kept of cells that it had begun, with a notice.
+
+    StoreError if cells that are to be sorted are too large, which earlier versions allowed.
+    """
+    if sweep.exact_quantiles and sweep.size > MAX_EXACT_POINTS and store.pending():
+        raise StoreError(
+            f"exact quantiles: a cell has {sweep.size:,} points, and {MAX_EXACT_POINTS:,} can be "
+            "sorted at once; without exact_quantiles, in a store of its own, the sweep can be "
+            "completed"
+        )
+    pieces = InFiles(store.files, EARLIER)
+    if names := pieces.names():
+        notify(
+            "an earlier version had begun cells of this store; their points are computed again, "
+            "since this one divides them otherwise"
+        )
+    for name in names:
+        pieces.remove(name)
 
 
 def verify(store: Store) -> list[Chunk]:
