@@ -42,6 +42,8 @@ def draw_results(
     """Save a picture and print its path; `look` has the fields of View, with texts as limits."""
     stores, output = _stores_and_output(results)
     kind = f"against_{against}" if against else shape
+    if path is not None:
+        refuse_end(Path(path))  # before anything is computed
     path = _picture_beside(stores, output, kind) if path is None else Path(path)
     fields: dict[str, Any] = {
         **look,
@@ -55,9 +57,8 @@ def draw_results(
         )
     has_progress = against is not None and not as_json
     with interruptible(), in_threads():
-        dataset = open_results(stores[0])
-        refuse_end(path)
         if shape is not None:
+            dataset = open_results(stores[0])
             written = save(draw_as(shape, dataset, output, cuts, over), path)
             if as_json:
                 print_json({"output": output_name(dataset, output), "file": str(written)})
