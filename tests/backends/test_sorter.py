@@ -157,6 +157,7 @@ def test_memory_to_sort_is_allocated_before_the_library_takes_it() -> None:
     # A library that fails at any use stands where CuPy's functions are expected.
     device.library = Unused()
     with pytest.raises(Exception, match="bytes were asked for"):
+        # The device stands in for a queue, of which only the memory is asked.
         chosen.order_on_device(device, {}, 0, 50)  # type: ignore[arg-type]
     assert (device.refused, device.used) == (1, 0)
 

@@ -187,7 +187,7 @@ FROM_PYTHON: dict[str, tuple[object, Sequence[str]]] = {
 def test_faults_of_a_mapping_with_odd_types(name: str) -> None:
     source, expected = FROM_PYTHON[name]
     with pytest.raises(ConfigError) as caught:
-        load(source)  # type: ignore[arg-type]
+        load(source)  # type: ignore[arg-type]  # keys and values of wrong types are what is tested
     check(caught.value, expected)
 
 
