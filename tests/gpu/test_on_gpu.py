@@ -229,9 +229,9 @@ def test_a_stored_map_has_the_bits_of_a_direct_call(
 
     compute, calls, chunk, document = GpuBackend.compute, [], 64, map_document(64)
 
-    def counted(self: GpuBackend, sweep: Sweep, points: Points, stop: Any = None) -> Computed:
+    def counted(self: GpuBackend, sweep: Sweep, points: Points, *further: Any) -> Computed:
         calls.append(points.n_points)
-        return compute(self, sweep, points, stop)
+        return compute(self, sweep, points, *further)
 
     direct = sweep.run(document, store=None, backend="gpu", chunk_points=64**2)
     monkeypatch.setattr(GpuBackend, "compute", counted)
