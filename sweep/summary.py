@@ -351,6 +351,11 @@ def _occurrences(codes: NDArray[Any], weights: Values | None = None) -> dict[int
     return {int(code): counts[code].item() for code in np.flatnonzero(counts)}
 
 
+def is_flag(variable: xr.DataArray) -> bool:
+    """Whether a variable holds named classes; the status is not a flag."""
+    return "flag_meanings" in variable.attrs and variable.name != "status"
+
+
 def flag_names(variable: xr.DataArray) -> dict[int, str]:
     """The meaning of each code (CF attributes flag_values and flag_meanings); {} if no flag."""
     codes = np.atleast_1d(variable.attrs.get("flag_values", ())).astype(int).tolist()

@@ -18,7 +18,6 @@ from sweep.config import load
 from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
-from sweep.exporting import TRACE_FORMATS, export_as
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.request import STRETCH, Axis, Sweep
@@ -29,13 +28,11 @@ from sweep.windows import period_of
 from sweep.wording import listed, shown
 from sweep.work import Values
 
-PICTURES = (".png", ".pdf", ".svg")
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")
 MAX_SAMPLES = 10**8  # some gigabytes
 MAX_CENTRE_SHIFT = (
     0.02  # share of its height by which a loop may be off centre: the error of few steps
 )
-SHOWN_CYCLES = 5.0  # in a picture; the lines of more would run together
 SLACK = 1e-9  # how far beyond the ends a time may lie by rounding, over the last time
 
 
@@ -150,30 +147,6 @@ def _duration(sweep: Sweep, span: Span, cycles: float) -> float:
     if number <= 0:
         raise SweepError(f"cycles={number!r} is out of range: give a number above 0")
     return number * cycle
-
-
-def save(dataset: xr.Dataset, path: str | Path, cycles: float | None = SHOWN_CYCLES) -> Path:
-    """Write a trace to a file in the format that its suffix names: see `refuse_end`.
-
-    A picture shows at most so many `cycles`, the last ones; with None all.
-    An existing file is replaced; an existing .zarr is refused. Raises SweepError and MachineError.
-    """
-    path = Path(path)
-    refuse_end(path)
-    if path.suffix.lower() in PICTURES:
-        from sweep.analysis.traces import plot_trace
-
-        plot_trace(dataset, path, cycles)
-        return path
-    return export_as(TRACE_FORMATS, dataset, path)
-
-
-def refuse_end(path: Path) -> None:
-    """SweepError if the suffix is not one of .nc, .zarr, .csv, .png, .pdf, .svg."""
-    known = (*TRACE_FORMATS, *PICTURES)
-    if path.suffix.lower() not in known:
-        choices = listed(known)
-        raise SweepError(f"{str(path)!r} has no suffix of a known format: use one of {choices}")
 
 
 def _numbers(name: str, values: ArrayLike) -> Values:

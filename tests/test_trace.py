@@ -22,6 +22,7 @@ from gmpy2 import mpfr
 from numpy.typing import NDArray
 
 import sweep
+from sweep.analysis.trace_files import SHOWN_CYCLES, save
 from sweep.analysis.traces import plot_trace
 from sweep.backends.cache import cache_folder
 from sweep.backends.tracer import Tracer
@@ -32,7 +33,7 @@ from sweep.models.friction_oscillator import MODEL
 from sweep.shipped import configs_folder
 from sweep.source import kernel_of
 from sweep.spec import MISSING_FLAG, Model, Status
-from sweep.tracing import SHOWN_CYCLES, save, trace_point
+from sweep.tracing import trace_point
 from tests.analysis.test_plots import heading_of
 from tests.command import Run, environment
 from tests.forked import PIPE, Forked

@@ -13,11 +13,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import sweep
+from sweep.analysis.trace_files import save
 from sweep.analysis.traces import plot_trace
 from sweep.backends.tracer import Tracer
 from sweep.errors import SweepError
 from sweep.source import kernel_of
-from sweep.tracing import save
 from tests.analysis.test_plots import heading_of
 from tests.points import sweep_of
 

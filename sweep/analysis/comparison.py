@@ -13,7 +13,7 @@ import xarray as xr
 
 from sweep.analysis.labels import point_text
 from sweep.analysis.relative_errors import error_name, errors
-from sweep.analysis.slices import Slice, is_flag
+from sweep.analysis.slices import Slice
 from sweep.config.quantities import number, value_of
 from sweep.config.sweep_file import plain
 from sweep.engine.loop import Report
@@ -23,7 +23,7 @@ from sweep.plan.recipes import model_of, table_of
 from sweep.request import Axis, Sweep
 from sweep.spec import Parameter
 from sweep.store import Arrays, open_results, target_of
-from sweep.summary import coded
+from sweep.summary import coded, is_flag
 from sweep.wording import listed, nearest, shown
 from sweep.work import Values
 

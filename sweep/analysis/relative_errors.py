@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
 from sweep.spec import MISSING_FLAG, Status, index_name
+from sweep.summary import is_flag
 from sweep.work import Values
 
 

@@ -17,7 +17,7 @@ from sweep.analysis.theory_lines import along, theory_borders
 from sweep.analysis.view import View, factor
 from sweep.errors import SweepError
 from sweep.spec import Status, index_name, status_counts
-from sweep.summary import flag_names
+from sweep.summary import flag_names, is_flag
 from sweep.work import Values
 
 Kind = Literal["values", "dots", "bars", "map", "lines", "line", "years"]
@@ -269,8 +269,3 @@ def _fine(values: Values, *, reaches_edges: bool) -> Values:
     ends = edges(values, kind) if reaches_edges else values
     low = max(ends[0], 0.0) if values[0] >= 0 else ends[0]
     return spaced(low, ends[-1], FINE_VALUES if reaches_edges else FINE_VALUES**2, kind)
-
-
-def is_flag(variable: xr.DataArray) -> bool:
-    """Whether a variable holds named classes; the status is not a flag."""
-    return "flag_meanings" in variable.attrs and variable.name != "status"

@@ -30,11 +30,10 @@ from sweep.analysis.labels import (
     with_unit,
 )
 from sweep.analysis.panels import FREE, Mark, Note, Panel, PanelAxis, shade
-from sweep.analysis.slices import is_flag
 from sweep.errors import SweepError
 from sweep.plan.recipes import model_in
 from sweep.spec import Status
-from sweep.summary import flag_names
+from sweep.summary import flag_names, is_flag
 from sweep.work import Values
 
 MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel

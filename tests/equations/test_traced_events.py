@@ -12,12 +12,12 @@ import pytest
 import xarray as xr
 
 import sweep
+from sweep.analysis.trace_files import save
 from sweep.analysis.traces import MAX_EVENTS, plot_trace
 from sweep.backends.tracer import Tracer
 from sweep.source import kernel_of
 from sweep.spec import Status
 from sweep.summary import trace_contents
-from sweep.tracing import save
 
 BELT = {
     "mass": 1.0, "stiffness": 1.0, "belt_speed": 0.2, "static_force": 1.0, "kinetic_force": 0.7,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import xarray as xr
 
+from sweep.analysis.trace_files import SHOWN_CYCLES, refuse_end, save
 from sweep.cli.actions.contents import outputs_json, print_outputs, print_statuses
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
@@ -15,7 +16,7 @@ from sweep.config import load
 from sweep.request import Sweep
 from sweep.spec import Status
 from sweep.summary import trace_contents
-from sweep.tracing import SHOWN_CYCLES, as_point, refuse_end, save, trace_point
+from sweep.tracing import as_point, trace_point
 
 
 def print_trace(
