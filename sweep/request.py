@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.options import RunOptions
 from sweep.spec import Method, Model, Output, Parameter, ParameterSet, parameters_of
+from sweep.time_series import TimeSeries
 from sweep.work import LongValues
 
 POINT = "point"  # the dimension of points that form no grid: samples and refined points
@@ -28,16 +29,6 @@ def is_array(values: LongValues) -> bool:
 
 
 DType = Literal["float64", "float32"]  # of stored real outputs
-Interpolation = Literal["linear", "cubic"]
-
-
-@dataclass(frozen=True)
-class TimeSeries:
-    """A quantity over time: samples, between which it is linear or a natural cubic spline."""
-
-    times: tuple[float, ...]  # s, ascending
-    values: tuple[float, ...]  # in the unit of the parameter
-    interpolation: Interpolation = "linear"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,9 @@ from sweep.config.time_tables import read_table
 from sweep.equations.model import signal_ends
 from sweep.equations.system_file import system_of_text
 from sweep.reader import Table
-from sweep.request import STRETCH, Axis, TimeSeries
+from sweep.request import STRETCH, Axis
 from sweep.spec import Model, ParameterSet
+from sweep.time_series import TimeSeries
 from sweep.windows import IN_CYCLES, IN_TIME
 from sweep.wording import listed
 

@@ -12,8 +12,8 @@ from sweep.config.schema import CSV_FILE, EXCITATION, HOW_READ, only_form
 from sweep.config.sweep_file import is_table
 from sweep.equations.tabulated import table_fault
 from sweep.reader import Faults, Table, dotted
-from sweep.request import TimeSeries
 from sweep.spec import Parameter
+from sweep.time_series import TimeSeries
 from sweep.work import Values
 
 TIME = Parameter(name="time", symbol="t", unit="s", meaning="time of a sample")

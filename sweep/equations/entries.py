@@ -20,8 +20,8 @@ from sweep.equations.system import DIRECTIONS, PERIOD, Definition, Event, Line, 
 from sweep.equations.tabulated import table_fault
 from sweep.errors import FaultError
 from sweep.reader import Faults, Table, TooManyFaultsError, finite, finite_numbers, near
-from sweep.request import Interpolation, TimeSeries
 from sweep.spec import Parameter
+from sweep.time_series import Interpolation, TimeSeries
 from sweep.windows import IN_CYCLES, IN_TIME
 from sweep.wording import written
 

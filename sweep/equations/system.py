@@ -10,8 +10,8 @@ from typing import Literal, cast
 
 from sweep.equations.expressions import Call, Expression, Name, Number, text_of
 from sweep.equations.functions import Kind
-from sweep.request import TimeSeries
 from sweep.spec import Parameter
+from sweep.time_series import TimeSeries
 from sweep.toml_text import assignments
 
 FORMAT = 1  # of the files that this version reads

@@ -17,9 +17,10 @@ from sweep.equations.model import model_of_text
 from sweep.errors import SweepError
 from sweep.installed import installed_model
 from sweep.models import models
-from sweep.request import LEVEL, AnySweep, Axis, LongValues, Reduced, Sweep, TimeSeries
+from sweep.request import LEVEL, AnySweep, Axis, LongValues, Reduced, Sweep
 from sweep.spec import Model, Output
 from sweep.statistics.outputs import reduced
+from sweep.time_series import TimeSeries
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
 Named = TypeVar("Named")

@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from sweep.work import Values
+from sweep.theory import Values
 
 # Values computed at once: intermediate ones stay in the cache, and threads do not wait for the
 # interpreter most of the time, as they do between operations on fewer.
