@@ -21,6 +21,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sweep.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from sweep.analysis.comparison import compare as compare
     from sweep.analysis.master_curve import Choices as Choices
@@ -52,8 +54,6 @@ if TYPE_CHECKING:
     from sweep.request import Request as Request
     from sweep.store import open_results as open_results
     from sweep.tracing import trace as trace
-
-__version__ = "0.1.0"
 
 PUBLIC = {
     "run": "sweep.api",

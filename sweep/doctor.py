@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
-from sweep import __version__
 from sweep.backends.cache import cache_folder, remove
 from sweep.backends.compiler import compile_library, find_compiler, processor_name
 from sweep.backends.cupy_device import count_gpus, find_gpu
@@ -22,6 +21,7 @@ from sweep.engine.crews import usable_processors
 from sweep.errors import SweepError
 from sweep.installed import offers
 from sweep.source import flat_text
+from sweep.version import __version__
 
 LIBRARIES = ("numpy", "xarray", "zarr", "dask")
 N_VALUES = 64  # of the trial kernel; kernels have at most 32 lanes

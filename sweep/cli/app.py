@@ -10,8 +10,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sweep import __version__
 from sweep.errors import SweepError
+from sweep.version import __version__
 from sweep.wording import nearest
 
 Function = TypeVar("Function", bound=Callable[..., Any])

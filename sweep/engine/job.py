@@ -21,7 +21,6 @@ from typing import Any
 from distributed import Status, get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
 
-from sweep import __version__
 from sweep.backends import Backend
 from sweep.backends.visible import VARIABLE
 from sweep.engine.worker import RunState, Worker
@@ -30,6 +29,7 @@ from sweep.options import RunOptions
 from sweep.request import Sweep
 from sweep.source import kernel_digest
 from sweep.store import Store, anything_at, target_of
+from sweep.version import __version__
 from sweep.work import Task
 
 DEPARTURE_SECONDS = 30.0  # SLURM's time between SIGTERM and SIGKILL; a nanny leaves about 6

@@ -10,7 +10,6 @@ from typing import Any
 
 import xarray as xr
 
-from sweep import __version__
 from sweep.analysis.refined import is_refined
 from sweep.backends.wasm import module_bytes as bytes_of_module
 from sweep.backends.wasm import modules_of, whole_kernel
@@ -26,6 +25,7 @@ from sweep.spec import Model, Output, Status, planes
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.layout import is_count
 from sweep.summary import coordinates, flag_names, is_flag
+from sweep.version import __version__
 from sweep.wording import listed
 
 NO_KERNEL = "These points cannot be computed in the page, so"

@@ -24,7 +24,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep import __version__
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.plan.point_columns import derived_dimensions, derived_values
 from sweep.plan.recipes import fingerprint, model_in, outputs_in, recipe
@@ -39,6 +38,7 @@ from sweep.spec import (
     Status,
     every_parameter,
 )
+from sweep.version import __version__
 from sweep.work import Chunk, Values
 
 CONVENTIONS = "CF-1.11"

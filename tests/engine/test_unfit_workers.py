@@ -33,7 +33,7 @@ from tests.engine.test_engine import ROW, bits_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 
-OLD = "import sweep; sweep.__version__ = '0.0.1'"
+OLD = "import sweep.version; sweep.version.__version__ = '0.0.1'"
 
 
 class Mixed(DaskWorkers):
