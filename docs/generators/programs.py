@@ -11,6 +11,7 @@ from generators.tables import code, plain, table
 from sweep import theory
 from sweep.cli.app import COMMANDS, EXITS
 from sweep.errors import SweepError
+from sweep.theory import elementary
 
 
 def command_page() -> str:
@@ -71,7 +72,8 @@ def python_page() -> str:
         kind = "autoexception" if issubclass(public[name], Exception) else "autoclass"
         parts.append(_directive(kind, f"sweep.{name}"))
     parts.append("## Closed forms\n\nNumPy functions of arrays, in SI units.")
-    modules = pkgutil.walk_packages(theory.__path__, "sweep.theory.")
+    packages = pkgutil.walk_packages(theory.__path__, "sweep.theory.")
+    modules = (each for each in packages if each.name != elementary.__name__)
     for module in sorted(each.name for each in modules):
         parts.append(f"### `{module}`\n\n{_directive('automodule', module, ':members:')}")
     return "\n\n".join(parts) + "\n"

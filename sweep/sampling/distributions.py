@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from sweep.errors import FaultError
-from sweep.sampling import elementary
+from sweep.theory import elementary
 from sweep.work import Values
 
 # What an argument is: a value of the parameter within its range; any number, or one above 0, in

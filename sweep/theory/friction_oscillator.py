@@ -19,9 +19,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.sampling.elementary import product_error
 from sweep.spec import MISSING_FLAG
 from sweep.theory import Values, all_zero, den_hartog, values
+from sweep.theory.elementary import product_error
 from sweep.windows import end_in_cycles
 
 STICK, STICK_SLIP, SLIP_SLIP = 0, 1, 2  # the flags of the model's output `regime`

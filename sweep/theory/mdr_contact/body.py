@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sweep.sampling.elementary import power
 from sweep.theory import Values, values
+from sweep.theory.elementary import power
 
 _MOTION = (
     "friction", "poisson_ratio", "indentation", "normal_amplitude", "tangential_amplitude",

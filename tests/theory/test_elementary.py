@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.sampling import elementary
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
+from sweep.theory import elementary
 from tests.command import CHECKOUT, environment
 
 Numbers = NDArray[np.float64]
