@@ -23,7 +23,6 @@ from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.forecast import Forecast, forecast
-from sweep.keywords import spelled_out
 from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
@@ -35,7 +34,8 @@ from sweep.store.datasets import is_current, source_at
 from sweep.store.place import local_name
 from sweep.store.store_files import anything_at
 from sweep.store.upkeep import is_complete
-from sweep.wording import shown
+from sweep.text.keywords import spelled_out
+from sweep.text.wording import shown
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -32,7 +32,7 @@ from sweep.summary import (
     refuse_no_results,
     row_dimensions,
 )
-from sweep.wording import install
+from sweep.text.wording import install
 
 if TYPE_CHECKING:
     import xarray as xr

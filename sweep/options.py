@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 
 from sweep.errors import SweepError
-from sweep.reader import Key, Table, is_flag, is_mapping, whole_from
+from sweep.text.reader import Key, Table, is_flag, is_mapping, whole_from
 
 LOCAL, SLURM = "local", "slurm"  # values of `cluster`
 BackendName = Literal["auto", "cpu", "gpu"]

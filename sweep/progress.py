@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING
 
-from sweep.wording import duration, rate, share
+from sweep.text.wording import duration, rate, share
 
 if TYPE_CHECKING:
     from sweep.engine.ledger import Progress

@@ -24,8 +24,8 @@ from sweep.request import STRETCH, Axis, Sweep
 from sweep.source import kernel_of
 from sweep.spec import DTYPES, MISSING, Observable
 from sweep.store import layout
+from sweep.text.wording import listed, shown
 from sweep.windows import period_of
-from sweep.wording import listed, shown
 from sweep.work import Values
 
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")

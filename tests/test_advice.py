@@ -20,7 +20,7 @@ from sweep.errors import StoreError, SweepWarning
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.shipped import configs_folder
 from sweep.store.store_files import files_of
-from sweep.wording import install
+from sweep.text.wording import install
 from tests.command import CHECKOUT, Run
 
 SMOKE = configs_folder() / "smoke"

@@ -13,7 +13,6 @@ import xarray as xr
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sweep import wording
 from sweep.analysis.cuts import cut
 from sweep.analysis.figures import figure_of, save
 from sweep.analysis.line_panels import lines_of
@@ -25,6 +24,7 @@ from sweep.errors import SweepError
 from sweep.spec import Status
 from sweep.store import open_results
 from sweep.summary import flag_names, refuse_no_results
+from sweep.text import wording
 from sweep.work import Values
 
 ENERGY, FREQUENCY = "energy", "frequency"

@@ -24,7 +24,7 @@ from sweep.request import Axis, Sweep
 from sweep.spec import Parameter
 from sweep.store import Arrays, open_results, target_of
 from sweep.summary import coded, is_flag
-from sweep.wording import listed, nearest, shown
+from sweep.text.wording import listed, nearest, shown
 from sweep.work import Values
 
 Named = TypeVar("Named")

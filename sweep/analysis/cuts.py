@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
-from sweep import wording
 from sweep.analysis.labels import (
     label_names,
     labels_of,
@@ -26,7 +25,8 @@ from sweep.request import LEVEL, POINT
 from sweep.spec import Status, index_name
 from sweep.store.layout import is_count
 from sweep.summary import contents
-from sweep.wording import listed
+from sweep.text import wording
+from sweep.text.wording import listed
 
 MAX_DRAWN_POINTS = 2**24  # of the grid from which refined points over several axes are drawn
 MAX_COUNTED = 2**26  # points of which the statuses are counted where only some are drawn

@@ -13,7 +13,7 @@ from sweep.analysis.scales import spans_decades
 from sweep.analysis.view import factor
 from sweep.plan.recipes import model_in
 from sweep.spec import every_parameter
-from sweep.units import printed, superscripts, with_prefix
+from sweep.text.units import printed, superscripts, with_prefix
 from sweep.work import Values
 
 LABEL_WIDTH = 60  # characters that fit along the shortest axis

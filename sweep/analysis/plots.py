@@ -16,7 +16,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from sweep import wording
 from sweep.analysis.cuts import check_names, cut, parameters_along
 from sweep.analysis.figures import figure_of, refuse_end, save
 from sweep.analysis.labels import in_words, named, point_text, quantity, readable
@@ -27,12 +26,13 @@ from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View, ViewKeywords, view_of
 from sweep.errors import SweepError
-from sweep.keywords import spelled_out
 from sweep.request import POINT
 from sweep.spec import Status
 from sweep.store import open_results
 from sweep.store.datasets import wear_of
 from sweep.summary import coded
+from sweep.text import wording
+from sweep.text.keywords import spelled_out
 
 if TYPE_CHECKING:
     from sweep.engine.loop import Report

@@ -13,12 +13,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep import wording
 from sweep.errors import SweepError
 from sweep.plan.recipes import plain
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
 from sweep.request import LEVEL
 from sweep.store.layout import as_stored, decoded, is_count
+from sweep.text import wording
 from sweep.work import Values
 
 MAX_GRID_POINTS = 10**8  # of a grid, all of which is in memory

@@ -8,7 +8,7 @@ import xarray as xr
 
 from sweep.errors import SweepError
 from sweep.exporting import TRACE_FORMATS, export_as
-from sweep.wording import listed
+from sweep.text.wording import listed
 
 PICTURES = (".png", ".pdf", ".svg")
 SHOWN_CYCLES = 5.0  # in a picture; the lines of more would run together

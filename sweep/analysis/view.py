@@ -8,10 +8,10 @@ from typing import Any, Literal, TypedDict, cast, get_args
 
 import numpy as np
 
-from sweep import units
 from sweep.errors import FaultError, SweepError
 from sweep.spec import Parameter
-from sweep.wording import listed, nearest, shown
+from sweep.text import units
+from sweep.text.wording import listed, nearest, shown
 
 Limits = tuple[float | str, float | str]
 Size = Literal["page", "column"]

@@ -22,8 +22,8 @@ from sweep.errors import SweepError
 from sweep.request import POINT
 from sweep.spec import MISSING_FLAG, Status, status_counts
 from sweep.store.datasets import wear_of
+from sweep.text.units import fine_unit
 from sweep.theory.wear import YEAR
-from sweep.units import fine_unit
 from sweep.work import Values
 
 MAX_BANDS = 3  # values of an axis that are drawn with bands in one picture, without MAX_LINES

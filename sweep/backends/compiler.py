@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sweep.backends.cache import cache_folder, cached, digest, is_intact
 from sweep.errors import CompileError
-from sweep.wording import install
+from sweep.text.wording import install
 
 FLAGS = (
     "-std=c++17",

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from sweep.errors import DeviceError, MachineError, SweepError
-from sweep.wording import install
+from sweep.text.wording import install
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 LISTED = re.compile(

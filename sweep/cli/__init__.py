@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sweep.cli.app import app, usage_message
 from sweep.cli.printing import print_object, print_warning
 from sweep.errors import ConfigError, MachineError, SweepError, SweepWarning, machine_error
-from sweep.wording import escaped
+from sweep.text.wording import escaped
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -11,8 +11,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sweep.errors import SweepError
+from sweep.text.wording import nearest
 from sweep.version import __version__
-from sweep.wording import nearest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -10,7 +10,7 @@ import typer
 
 from sweep.errors import SweepError
 from sweep.options import OPTIONS, Option
-from sweep.wording import nearest
+from sweep.text.wording import nearest
 
 Named = TypeVar("Named")
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from sweep.wording import escaped
+from sweep.text.wording import escaped
 
 MAX_LINES = 8  # of processes or errors
 UNWRAPPED_WIDTH = 10_000  # characters, for output that is not a terminal

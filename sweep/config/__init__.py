@@ -20,8 +20,8 @@ from sweep.config.wear_table import wear_of
 from sweep.errors import SweepError
 from sweep.options import RunOptions
 from sweep.options import read as read_options
-from sweep.reader import Faults, Table
 from sweep.request import AnySweep, Refinement, Request, Wear
+from sweep.text.reader import Faults, Table
 
 __all__ = ["Request", "checked_options", "load", "load_wear"]
 

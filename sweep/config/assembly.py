@@ -12,10 +12,10 @@ from sweep.config.parameter_sets import parameter_set_of
 from sweep.config.quantities import amount
 from sweep.config.schema import TOP_LEVEL
 from sweep.errors import FaultError
-from sweep.reader import Table
 from sweep.request import Axis, Sweep
 from sweep.spec import Model, NotAllZero, Output, Parameter, ParameterSet
-from sweep.wording import listed, written
+from sweep.text.reader import Table
+from sweep.text.wording import listed, written
 
 
 def sweep_of(

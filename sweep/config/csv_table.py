@@ -21,8 +21,8 @@ from sweep.config.quantities import (
 )
 from sweep.errors import FaultError, warn
 from sweep.spec import Parameter
-from sweep.units import rewritten
-from sweep.wording import nearest, written
+from sweep.text.units import rewritten
+from sweep.text.wording import nearest, written
 from sweep.work import Values
 
 CONSTANT = re.compile(r"# (\w+) = (\S+)")  # as `sweep export` writes it

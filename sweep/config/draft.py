@@ -10,10 +10,10 @@ from sweep.config.parameter_sets import replaced_by_options
 from sweep.config.schema import TABLES, TOP_LEVEL
 from sweep.config.sweep_file import Document, has_several, is_table, sample_keys
 from sweep.errors import ConfigError
-from sweep.reader import Faults, Table
 from sweep.request import POINT, Axis
 from sweep.spec import Excitation, Method, Model, Parameter, every_parameter
-from sweep.wording import listed, nearest, written
+from sweep.text.reader import Faults, Table
+from sweep.text.wording import listed, nearest, written
 
 FORMAT = 1  # of sweep files
 

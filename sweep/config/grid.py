@@ -22,10 +22,10 @@ from sweep.config.sweep_file import has_several, is_table
 from sweep.equations.entries import name_fault_in_sweeps
 from sweep.errors import FaultError
 from sweep.plan.chunking import MAX_SWEEP_POINTS
-from sweep.reader import Table
 from sweep.request import Axis, Sweep
 from sweep.spec import Parameter
-from sweep.wording import listed, written
+from sweep.text.reader import Table
+from sweep.text.wording import listed, written
 from sweep.work import Values
 
 MAX_AXIS_VALUES = 10**8  # 0.8 GB

@@ -13,10 +13,10 @@ from sweep.equations.system_file import examine
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.installed import installed_model, offers
 from sweep.models import models
-from sweep.reader import Faults
 from sweep.shipped import shipped_models
 from sweep.spec import Model
-from sweep.wording import nearest, written
+from sweep.text.reader import Faults
+from sweep.text.wording import nearest, written
 
 
 def is_path(name: str) -> bool:

@@ -18,10 +18,10 @@ from sweep.config.sweep_file import (
     with_values,
 )
 from sweep.errors import FaultError
-from sweep.reader import Faults
 from sweep.request import POINT
-from sweep.toml_text import assignments
-from sweep.wording import listed, nearest, written
+from sweep.text.reader import Faults
+from sweep.text.toml_text import assignments
+from sweep.text.wording import listed, nearest, written
 
 OF_PARAMETERS = ("parameters", "axes", "sample", "derived")  # the tables that have parameters
 WHOLE_ENTRIES = {

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sweep.config.sweep_file import Document
-from sweep.reader import Table
 from sweep.spec import Model, ParameterSet, Substitute
-from sweep.wording import listed
+from sweep.text.reader import Table
+from sweep.text.wording import listed
 
 
 def replaced_by_options(document: Document, model: Model) -> set[str]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from sweep.errors import FaultError, warn
 from sweep.spec import Parameter
-from sweep.units import AMOUNT, UNIT_PATTERN, Unit, read_unit, rewritten, scaled
-from sweep.wording import written
+from sweep.text.units import AMOUNT, UNIT_PATTERN, Unit, read_unit, rewritten, scaled
+from sweep.text.wording import written
 from sweep.work import Values
 
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad

@@ -10,11 +10,11 @@ import numpy as np
 from sweep.config.draft import Draft
 from sweep.config.schema import REFINE
 from sweep.errors import FaultError
-from sweep.reader import Table
 from sweep.refine.mesh import halved, is_geometric
 from sweep.request import MAX_REFINED_POINTS, AnySweep, Axis, Refinement
 from sweep.spec import Output, Parameter
-from sweep.wording import listed
+from sweep.text.reader import Table
+from sweep.text.wording import listed
 from sweep.work import Values
 
 MAX_REFINED_AXES = 4  # a cell with more axes has too many neighbours

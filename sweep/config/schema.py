@@ -10,8 +10,18 @@ from typing import Any, NamedTuple, cast
 from sweep.errors import FaultError
 from sweep.options import MAX_WORKERS
 from sweep.plan.chunking import MAX_SWEEP_POINTS
-from sweep.reader import FLAG, Key, Keys, finite, is_mapping, is_text, one_of, whole_from, whole_key
-from sweep.wording import listed
+from sweep.text.reader import (
+    FLAG,
+    Key,
+    Keys,
+    finite,
+    is_mapping,
+    is_text,
+    one_of,
+    whole_from,
+    whole_key,
+)
+from sweep.text.wording import listed
 
 MAX_SCRAMBLINGS = 4096
 MAX_CORES = 4096  # of a job

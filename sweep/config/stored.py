@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
 from sweep.request import FOR_INDICES, POINT, AnySweep, Axis, Reduced, Sweep
-from sweep.toml_text import assignments
+from sweep.text.toml_text import assignments
 
 
 def is_store(source: str | Path) -> bool:

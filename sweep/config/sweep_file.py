@@ -17,9 +17,9 @@ from sweep.config.quantities import BARE_POINT, POINT_CURE
 from sweep.config.schema import AXIS_FORMS, HOW_READ, SAMPLE, TABLES
 from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
-from sweep.reader import Faults, Table
 from sweep.shipped import shipped_configs
-from sweep.wording import UNREADABLE, key_text, nearest, special, written
+from sweep.text.reader import Faults, Table
+from sweep.text.wording import UNREADABLE, key_text, nearest, special, written
 
 Entries = dict[str, object]
 Places = Mapping[tuple[str, str], str]  # by table and key: the option that set the entry

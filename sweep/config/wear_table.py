@@ -12,13 +12,13 @@ from sweep.config.quantities import amount, as_written, refuse_outside
 from sweep.config.sample import read_margin
 from sweep.config.schema import WEAR
 from sweep.errors import FaultError, warn
-from sweep.reader import Table
 from sweep.request import Wear
 from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.spec import Output, Parameter
+from sweep.text.reader import Table
+from sweep.text.wording import listed, nearest, written
 from sweep.theory.wear import GEOMETRIES, LAWS, YEAR, Geometry, Law, inclination_warning
 from sweep.theory.wear.geometries import SMALL
-from sweep.wording import listed, nearest, written
 
 LEVELS = (0.05, 0.5, 0.95)  # of quantiles, unless others are given
 FINEST_LEVEL = 1e-9  # how close to 0 and 1 a level may be

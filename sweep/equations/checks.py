@@ -25,8 +25,8 @@ from sweep.equations.output_kinds import KINDS
 from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.equations.system import Definition, Line, System, event_place
 from sweep.errors import Fault, FaultError
-from sweep.units import NO_DIMENSION, Dimensions, dimensions, product, read_unit, unit_text
-from sweep.wording import listed, nearest, written
+from sweep.text.units import NO_DIMENSION, Dimensions, dimensions, product, read_unit, unit_text
+from sweep.text.wording import listed, nearest, written
 
 MAX_KEPT = 4096  # values a point of all outputs, which a kernel holds on its stack
 MAX_INLINED = 5_000  # parts of a line with its definitions in place of their names

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from sweep.equations.expressions import Call, Expression, Name, Number
 from sweep.equations.functions import FUNCTIONS, Function
 from sweep.errors import FaultError
-from sweep.reader import finite
-from sweep.wording import SYNONYMS, nearest, written
+from sweep.text.reader import finite
+from sweep.text.wording import SYNONYMS, nearest, written
 
 MAX_LENGTH = 2000  # characters of an expression
 MAX_PARENTHESES = 50  # nested

@@ -11,8 +11,8 @@ from typing import Literal, cast
 from sweep.equations.expressions import Call, Expression, Name, Number, text_of
 from sweep.equations.functions import Kind
 from sweep.spec import Parameter
+from sweep.text.toml_text import assignments
 from sweep.time_series import TimeSeries
-from sweep.toml_text import assignments
 
 FORMAT = 1  # of the files that this version reads
 PERIOD = "period"  # what `every` says for values at whole periods

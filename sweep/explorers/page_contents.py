@@ -25,8 +25,8 @@ from sweep.spec import Model, Output, Status, planes
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.layout import is_count
 from sweep.summary import coordinates, flag_names, is_flag
+from sweep.text.wording import listed
 from sweep.version import __version__
-from sweep.wording import listed
 
 NO_KERNEL = "These points cannot be computed in the page, so"
 

@@ -19,7 +19,7 @@ from sweep.request import (
     is_array,
 )
 from sweep.source import is_token_digest, kernel_digest
-from sweep.wording import listed
+from sweep.text.wording import listed
 
 # NumPy's geomspace and exp differ in the last bits between processors; other values differ by more.
 RELATIVE_TOLERANCE = 1e-12

@@ -12,7 +12,7 @@ from typing import Any
 
 from sweep.errors import MachineError, PlaceError, StoreError, SweepError, machine_error
 from sweep.store.place import is_url
-from sweep.wording import UNREADABLE, install, special
+from sweep.text.wording import UNREADABLE, install, special
 
 CURES = {
     errno.ENOSPC: (

@@ -12,7 +12,7 @@ from pathlib import Path
 from stat import S_ISLNK
 
 from sweep.errors import MachineError, StoreError
-from sweep.wording import UNREADABLE
+from sweep.text.wording import UNREADABLE
 
 GROUP = "zarr.json"  # metadata of the store
 STATUS = "status/zarr.json"

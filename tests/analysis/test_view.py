@@ -16,7 +16,7 @@ from sweep.analysis.slices import MAX_LINES
 from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.shipped import configs_folder
-from sweep.units import factor, printed
+from sweep.text.units import factor, printed
 from tests.analysis.test_plots import (
     BASE_ACCELERATION,
     BORDERS,

@@ -29,7 +29,7 @@ from sweep.shipped import configs_folder, shipped_configs
 from sweep.source import Kernel, kernel_text
 from sweep.spec import Status
 from sweep.store import Store
-from sweep.wording import duration, rate, share
+from sweep.text.wording import duration, rate, share
 from tests.command import CHECKOUT, MODULE, Run, Terminal, environment, fresh_sweep_command
 from tests.store.test_store import SWEEP, create, finish, results_of
 from tests.test_plan import sweep_over

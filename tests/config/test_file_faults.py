@@ -282,7 +282,7 @@ def test_near_names_are_looked_up_only_for_the_faults_that_are_printed(
         looked_up.append(name)
         return get_close_matches(name, known, n)
 
-    monkeypatch.setattr("sweep.wording.get_close_matches", look_up)
+    monkeypatch.setattr("sweep.text.wording.get_close_matches", look_up)
     keys = {f"mas{i}": 1.0 for i in range(1000)}
     wrong = {"model": "friction_oscillator", **({table: keys} if table else keys)}
     with pytest.raises(ConfigError) as caught:

@@ -16,7 +16,15 @@ from sweep.equations.checks import dimensions_of
 from sweep.equations.system_file import examine
 from sweep.errors import FaultError
 from sweep.shipped import configs_folder
-from sweep.units import NO_DIMENSION, PREFIXES, UNITS, dimensions, product, read_unit, unit_text
+from sweep.text.units import (
+    NO_DIMENSION,
+    PREFIXES,
+    UNITS,
+    dimensions,
+    product,
+    read_unit,
+    unit_text,
+)
 from tests.equations.good_model import (
     FORCE,
     GOOD,

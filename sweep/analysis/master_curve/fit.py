@@ -29,7 +29,7 @@ from sweep.analysis.master_curve.points import (
 )
 from sweep.analysis.master_curve.solve import adaptive, quotients
 from sweep.errors import SweepError
-from sweep.wording import nearest
+from sweep.text.wording import nearest
 from sweep.work import Values
 
 CORE_APPEARS = 1.0  # ξ at which, under constant load, part of the contact begins to stick

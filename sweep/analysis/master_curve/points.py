@@ -23,8 +23,8 @@ from sweep.models.mdr_contact import MODEL
 from sweep.spec import Status, every_parameter
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
+from sweep.text.wording import listed, nearest, shown
 from sweep.theory.mdr_contact import energy_unit, physical_numbers
-from sweep.wording import listed, nearest, shown
 from sweep.work import Values
 
 SPHERE = 2.0  # exponent of its profile

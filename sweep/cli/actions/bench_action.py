@@ -12,7 +12,7 @@ from sweep.config import load
 from sweep.forecast import MAX_SECONDS, RecordedSpeed, Speed, recorded_speeds, speed_of
 from sweep.options import RunKeywords
 from sweep.shipped import shipped_configs
-from sweep.wording import duration, rate
+from sweep.text.wording import duration, rate
 
 
 def print_speeds(

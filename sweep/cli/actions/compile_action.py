@@ -11,7 +11,7 @@ from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import interruptible
 from sweep.config import load
 from sweep.options import RunKeywords
-from sweep.wording import duration
+from sweep.text.wording import duration
 
 
 def print_compiled(

@@ -20,7 +20,7 @@ from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.statistics.quantiles import QUANTILE_BITS
 from sweep.store.datasets import wear_of
 from sweep.summary import Contents, Range, coordinates, labels
-from sweep.wording import escaped, share
+from sweep.text.wording import escaped, share
 
 WEIGHTING = {
     "cell area": "means and shares are of the map: each refined point counts by its cells' area",

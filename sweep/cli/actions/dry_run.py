@@ -16,7 +16,7 @@ from sweep.forecast import MAX_SECONDS, Forecast
 from sweep.options import SLURM
 from sweep.request import Request
 from sweep.store import is_url
-from sweep.wording import duration, rate
+from sweep.text.wording import duration, rate
 
 
 def print_forecast(request: Request, store: str, *, as_json: bool) -> None:

@@ -23,7 +23,7 @@ from sweep.spec import Status
 from sweep.store import Remaining, Store, remaining
 from sweep.store.receipts import errors, of_done_chunks
 from sweep.summary import contents
-from sweep.wording import duration, escaped, rate
+from sweep.text.wording import duration, escaped, rate
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from sweep.config.time_tables import EXAMPLE
 from sweep.errors import SweepError
 from sweep.installed import installed_model, offers
 from sweep.spec import Model, Parameter
-from sweep.wording import listed
+from sweep.text.wording import listed
 
 KEYS = (
     *("name", "title", "source", "parameters", "parameter_sets", "methods", "outputs"),

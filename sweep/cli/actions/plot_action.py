@@ -22,7 +22,7 @@ from sweep.errors import SweepError
 from sweep.progress import shown as shown_progress
 from sweep.store import open_results
 from sweep.store.place import local_name
-from sweep.wording import listed
+from sweep.text.wording import listed
 
 Shape = Literal["histogram", "scatter_matrix"]
 

@@ -31,7 +31,7 @@ from sweep.store.lock import holders
 from sweep.store.receipts import Flow, flow, is_writing, of_done_chunks
 from sweep.store.upkeep import verify as verified
 from sweep.summary import StoreState, running, state
-from sweep.wording import duration, rate, share
+from sweep.text.wording import duration, rate, share
 
 SECONDS_BETWEEN_LOOKS = 2.0  # with --watch
 SLICE_SECONDS = 0.05  # between two looks whether to stop

@@ -14,7 +14,7 @@ from sweep.config.quantities import as_written
 from sweep.store import open_results, write_derived
 from sweep.store.datasets import source_at
 from sweep.summary import contents
-from sweep.wording import listed
+from sweep.text.wording import listed
 
 NAME_KEYS = (
     "law",

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sweep.errors import SweepError
 from sweep.spec import Parameter
+from sweep.text.wording import nearest
 from sweep.theory import Values, values
 from sweep.theory.wear.laws import by_name, in_order
-from sweep.wording import nearest
 
 MAX_EXCESS = 0.01  # of the volume of an inclined bar, without a warning
 MAX_STEPS = 100  # of Newton's method, which takes up to 10

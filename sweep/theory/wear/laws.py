@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sweep.errors import SweepError
 from sweep.spec import Parameter
+from sweep.text.wording import nearest
 from sweep.theory import Values
-from sweep.wording import nearest
 
 MAX_STEPS = 100  # of Newton's method, which takes up to 40 where a volume is hardly ever reached
 LAST_STEP = 1e-10  # relative; the next one would be about its square

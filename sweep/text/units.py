@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 
 from sweep.errors import FaultError
-from sweep.wording import listed, written
+from sweep.text.wording import listed, written
 
 # SI base units in the order in which they are written. The radian is one of them, so that "50 Hz"
 # is no angular frequency and "0.1 rad" no friction coefficient.

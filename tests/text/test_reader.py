@@ -7,8 +7,8 @@ import datetime
 import pytest
 
 from sweep.errors import ConfigError, Fault, FaultError
-from sweep.reader import FLAG, Faults, Key, Table, TooManyFaultsError, is_text, whole_key
-from sweep.wording import written
+from sweep.text.reader import FLAG, Faults, Key, Table, TooManyFaultsError, is_text, whole_key
+from sweep.text.wording import written
 
 KEYS = {
     "count": whole_key(1, 9),

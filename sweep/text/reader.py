@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError, Fault, FaultError
-from sweep.wording import listed, meant_cure, nearest, nearest_name, written
+from sweep.text.wording import listed, meant_cure, nearest, nearest_name, written
 
 MAX_TEXT_LENGTH = 1000  # of titles, meanings, sources
 MAX_WORD_LENGTH = 64  # of keys as messages show them

@@ -1,0 +1,1 @@
+"""What people read and write: words, units, and how any table is read."""
