@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sweep.equations.model import causes_in_window
 from sweep.equations.system_file import system_of_text
-from sweep.spec import Method, Model, NotAllZero, every_parameter
+from sweep.model.table import Method, Model, NotAllZero, every_parameter
 from sweep.work import Values
 
 # In a module of sweep.theory named after a model: by sentence, where the cause applies.

@@ -19,7 +19,7 @@ from sweep.backends.cupy_device import count_gpus, find_gpu
 from sweep.backends.visible import KERNEL_MODULE, has_cupy, install_cupy, visible_gpus
 from sweep.engine.crews import usable_processors
 from sweep.errors import SweepError
-from sweep.installed import offers
+from sweep.model.installed import offers
 from sweep.source import flat_text
 from sweep.version import __version__
 

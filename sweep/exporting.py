@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
+from sweep.model.table import MISSING_COUNT
 from sweep.plan.recipes import model_of
-from sweep.spec import MISSING_COUNT
 from sweep.store import durable, open_results
 from sweep.store.datasets import settled, write_zarr
 from sweep.store.faults import making, unwritable

@@ -20,6 +20,8 @@ from sweep.engine.driver import open_store
 from sweep.engine.loop import FEW_CHUNKS_SECONDS
 from sweep.engine.slurm import jobs_and_cores
 from sweep.engine.worker import Deadline, RunState, points_of_a_call
+from sweep.model.shipped import configs_folder
+from sweep.model.table import array_types
 from sweep.options import SLURM
 from sweep.plan.chunking import (
     chunk_at,
@@ -31,8 +33,6 @@ from sweep.plan.chunking import (
 )
 from sweep.plan.point_columns import points, variant_sets
 from sweep.request import STRETCH, AnySweep, Axis, Reduced, Request, Sweep, is_array
-from sweep.shipped import configs_folder
-from sweep.spec import array_types
 from sweep.store import anything_at, is_url, layout, target_of
 from sweep.store.upkeep import failed
 from sweep.work import Chunk, Points

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sweep.api import run
 from sweep.config.model_file import read_system_file
 from sweep.equations.expressions import Number
-from sweep.spec import Status
+from sweep.model.table import Status
 
 if TYPE_CHECKING:
     import xarray as xr

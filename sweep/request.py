@@ -10,9 +10,9 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.model.table import Method, Model, Output, Parameter, ParameterSet, parameters_of
+from sweep.model.time_series import TimeSeries
 from sweep.options import RunOptions
-from sweep.spec import Method, Model, Output, Parameter, ParameterSet, parameters_of
-from sweep.time_series import TimeSeries
 from sweep.work import LongValues
 
 POINT = "point"  # the dimension of points that form no grid: samples and refined points

@@ -17,11 +17,11 @@ from sweep.equations.model import pack_of
 from sweep.equations.system_file import system_of_text
 from sweep.equations.tabulated import table_text
 from sweep.errors import SweepError
-from sweep.installed import header_folder
+from sweep.model.installed import header_folder
+from sweep.model.shipped import kernels_folder
+from sweep.model.table import Method, Model, Output, Parameter, ParameterSet, Status, parameters_of
+from sweep.model.time_series import TimeSeries
 from sweep.request import Sweep
-from sweep.shipped import kernels_folder
-from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status, parameters_of
-from sweep.time_series import TimeSeries
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sweep.analysis.refined import cells_of, holds_refined_points
 from sweep.causes import causes
 from sweep.errors import StoreError, SweepError
+from sweep.model.table import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.plan.recipes import model_in
-from sweep.spec import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, remaining

@@ -18,14 +18,14 @@ from sweep.config import load
 from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
+from sweep.model.table import DTYPES, MISSING, Observable
+from sweep.model.windows import period_of
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.request import STRETCH, Axis, Sweep
 from sweep.source import kernel_of
-from sweep.spec import DTYPES, MISSING, Observable
 from sweep.store import layout
 from sweep.text.wording import listed, shown
-from sweep.windows import period_of
 from sweep.work import Values
 
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")

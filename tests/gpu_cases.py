@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from sweep.backends.cpu import CpuBackend
+from sweep.model.table import planes
 from sweep.request import Axis
 from sweep.source import kernel_of, kernel_text
-from sweep.spec import planes
 from sweep.statistics.outputs import reduced
 from sweep.statistics.partial import Kept
 from sweep.work import Column, Points

@@ -8,7 +8,7 @@ import pytest
 
 import sweep
 from sweep.cli.actions.contents import print_outputs, print_statuses
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.summary import contents
 from tests.command import Run
 from tests.config.test_sample import PARAMETERS

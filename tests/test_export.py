@@ -18,7 +18,7 @@ import sweep
 import sweep.summary
 from sweep.errors import MachineError, SweepError
 from sweep.exporting import export
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.store import Store
 from tests.command import Run, in_little_room
 from tests.store.test_store import SWEEP, create, finish, results_of

@@ -28,10 +28,10 @@ from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast, timed
+from sweep.model.shipped import configs_folder
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points, variant_sets
 from sweep.request import Sweep
-from sweep.shipped import configs_folder
 from sweep.work import Points
 from tests.command import Run
 

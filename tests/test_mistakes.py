@@ -12,7 +12,7 @@ import xarray as xr
 
 import sweep
 from sweep.errors import SweepError
-from sweep.shipped import configs_folder
+from sweep.model.shipped import configs_folder
 from tests.command import Run
 
 SMOKE = configs_folder() / "smoke"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sweep.models import models
+from sweep.model.tables import models
 
 ROOT = Path(__file__).resolve().parents[1]
 OF_PYTEST_AND_PYTHON = {"__init__", "__main__", "conftest"}

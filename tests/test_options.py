@@ -12,8 +12,8 @@ import sweep
 from sweep import api
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
+from sweep.model.table import Status
 from sweep.options import OPTIONS, RunOptions, consistent
-from sweep.spec import Status
 from tests.command import Run
 from tests.test_api_arguments import BASE
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sweep.errors import SweepError
-from sweep.models.friction_oscillator import EXACT, MODEL
+from sweep.model.table import Variant
+from sweep.model.tables.friction_oscillator import EXACT, MODEL
 from sweep.plan import chunking, point_columns, recipes
 from sweep.request import Axis, Sweep
-from sweep.spec import Variant
 from sweep.work import Chunk
 
 # How long an example takes says something of the machine and its load, nothing of what is tested.

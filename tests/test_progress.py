@@ -12,7 +12,7 @@ import pytest
 import sweep
 from sweep import progress
 from sweep.backends.compiler import Compiler, run_compiler
-from sweep.shipped import configs_folder
+from sweep.model.shipped import configs_folder
 from tests.command import CHECKOUT, Terminal, sweep_command
 
 SMOKE = configs_folder() / "smoke" / "wear_power.toml"

@@ -35,11 +35,11 @@ from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError
+from sweep.model.table import Status
 from sweep.options import RunOptions
 from sweep.plan import chunking, point_columns
 from sweep.request import AnySweep, Reduced, Sweep
 from sweep.sampling.drawing import columns_of
-from sweep.spec import Status
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
 from sweep.store import Arrays, Blocks, Store, remaining, target_of

@@ -19,14 +19,14 @@ from sweep.config import load
 from sweep.engine import loop
 from sweep.engine.driver import provenance
 from sweep.engine.loop import run
-from sweep.models import mdr_contact
-from sweep.models.impact_oscillator import HARMONIC_BALANCE
+from sweep.model.table import Method
+from sweep.model.tables import mdr_contact
+from sweep.model.tables.impact_oscillator import HARMONIC_BALANCE
 from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_counts, chunk_shape, points_of_more_chunks, work_shape
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import recipe
 from sweep.request import AnySweep, Request, Sweep
-from sweep.spec import Method
 from sweep.store import Arrays, Store, target_of
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend

@@ -14,8 +14,8 @@ import pytest
 from sweep import source
 from sweep.backends.compiler import compile_library, find_compiler
 from sweep.errors import CompileError, SweepError
-from sweep.models import models
-from sweep.shipped import kernels_folder
+from sweep.model.shipped import kernels_folder
+from sweep.model.tables import models
 from sweep.source import (
     Kernel,
     KernelTexts,

@@ -16,7 +16,7 @@ import xarray as xr
 import sweep.summary
 from sweep.cli.actions.contents import print_outputs
 from sweep.cli.actions.status_action import flow_json, flow_of
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.store import Store, remaining
 from sweep.summary import blocks, contents, coordinates, state, trace_contents
 from tests.analysis.test_plots import CONSTANT_LOAD

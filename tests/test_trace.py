@@ -28,11 +28,11 @@ from sweep.backends.cache import cache_folder
 from sweep.backends.tracer import Tracer
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
-from sweep.models import models
-from sweep.models.friction_oscillator import MODEL
-from sweep.shipped import configs_folder
+from sweep.model.shipped import configs_folder
+from sweep.model.table import MISSING_FLAG, Model, Status
+from sweep.model.tables import models
+from sweep.model.tables.friction_oscillator import MODEL
 from sweep.source import kernel_of
-from sweep.spec import MISSING_FLAG, Model, Status
 from sweep.tracing import trace_point
 from tests.analysis.test_plots import heading_of
 from tests.command import Run, environment

@@ -166,9 +166,10 @@ def _imported_by_name(tree: ast.AST) -> Iterator[str]:
 
 
 WHERE = """
-import json, sweep, sweep.shipped
+import json, sweep
 from importlib.metadata import version
-folders = [sweep.__file__, sweep.shipped.kernels_folder(), sweep.shipped.configs_folder()]
+from sweep.model.shipped import configs_folder, kernels_folder
+folders = [sweep.__file__, kernels_folder(), configs_folder()]
 print(json.dumps([*map(str, folders), version("tribosweep")]))
 """
 

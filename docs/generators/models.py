@@ -13,9 +13,9 @@ from generators.tables import code, equations, plain, table
 from sweep.config.model_file import read_model, read_system_file
 from sweep.equations.expressions import Expression, Name
 from sweep.equations.system import Event, Rule, System
-from sweep.models import models
-from sweep.shipped import shipped_models
-from sweep.spec import Model, Parameter
+from sweep.model.shipped import shipped_models
+from sweep.model.table import Model, Parameter
+from sweep.model.tables import models
 
 
 def model_pages() -> dict[str, str]:
@@ -53,7 +53,7 @@ These pages are written from the tables and files of the models when the site is
 
 def _prose(name: str) -> str:
     """The docstring of a model's module without its title; indented lines are equations."""
-    text = importlib.import_module(f"sweep.models.{name}").__doc__ or ""
+    text = importlib.import_module(f"sweep.model.tables.{name}").__doc__ or ""
     paragraphs = textwrap.dedent(text).strip().split("\n\n")[1:]
     return "\n\n".join(
         equations("&" + tex_of_line(part) for part in re.split(r"(?<=\S)\s{2,}|\n", each))

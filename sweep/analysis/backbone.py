@@ -21,7 +21,7 @@ from sweep.analysis.plots import notes_of, panel_of
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View
 from sweep.errors import SweepError
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.store import open_results
 from sweep.summary import flag_names, refuse_no_results
 from sweep.text import wording

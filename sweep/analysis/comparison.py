@@ -19,9 +19,9 @@ from sweep.config.sweep_file import plain
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import FaultError, SweepError
+from sweep.model.table import Parameter
 from sweep.plan.recipes import model_of, table_of
 from sweep.request import Axis, Sweep
-from sweep.spec import Parameter
 from sweep.store import Arrays, open_results, target_of
 from sweep.summary import coded, is_flag
 from sweep.text.wording import listed, nearest, shown

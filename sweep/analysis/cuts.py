@@ -21,8 +21,8 @@ from sweep.analysis.refined import cells_of, is_refined, on_grid, refined_axes
 from sweep.analysis.slices import Refined, Slice
 from sweep.analysis.view import View, in_unit
 from sweep.errors import SweepError
+from sweep.model.table import Status, index_name
 from sweep.request import LEVEL, POINT
-from sweep.spec import Status, index_name
 from sweep.store.layout import is_count
 from sweep.summary import contents
 from sweep.text import wording

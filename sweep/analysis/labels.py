@@ -11,8 +11,8 @@ import xarray as xr
 
 from sweep.analysis.scales import spans_decades
 from sweep.analysis.view import factor
+from sweep.model.table import every_parameter
 from sweep.plan.recipes import model_in
-from sweep.spec import every_parameter
 from sweep.text.units import printed, superscripts, with_prefix
 from sweep.work import Values
 

@@ -40,7 +40,7 @@ from sweep.analysis.refined import refined_axes
 from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_rounding
 from sweep.analysis.slices import MAX_LINES, Slice
 from sweep.errors import SweepError
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.summary import flag_names
 from sweep.work import Values
 

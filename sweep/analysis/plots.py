@@ -26,8 +26,8 @@ from sweep.analysis.scales import evenly
 from sweep.analysis.slices import Slice
 from sweep.analysis.view import View, ViewKeywords, view_of
 from sweep.errors import SweepError
+from sweep.model.table import Status
 from sweep.request import POINT
-from sweep.spec import Status
 from sweep.store import open_results
 from sweep.store.datasets import wear_of
 from sweep.summary import coded

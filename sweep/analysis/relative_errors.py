@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
-from sweep.spec import MISSING_FLAG, Status, index_name
+from sweep.model.table import MISSING_FLAG, Status, index_name
 from sweep.summary import is_flag
 from sweep.work import Values
 

@@ -36,8 +36,8 @@ from sweep.analysis.panels import MISSING_DOTS, Mark, Panel, PanelAxis, dot_size
 from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spaced, spans_decades
 from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
+from sweep.model.table import index_name
 from sweep.request import POINT
-from sweep.spec import index_name
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.summary import weighting
 from sweep.work import Values

@@ -16,7 +16,7 @@ from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spaced
 from sweep.analysis.theory_lines import along, theory_borders
 from sweep.analysis.view import View, factor
 from sweep.errors import SweepError
-from sweep.spec import Status, index_name, status_counts
+from sweep.model.table import Status, index_name, status_counts
 from sweep.summary import flag_names, is_flag
 from sweep.work import Values
 

@@ -31,8 +31,8 @@ from sweep.analysis.labels import (
 )
 from sweep.analysis.panels import FREE, Mark, Note, Panel, PanelAxis, shade
 from sweep.errors import SweepError
+from sweep.model.table import Status
 from sweep.plan.recipes import model_in
-from sweep.spec import Status
 from sweep.summary import flag_names, is_flag
 from sweep.work import Values
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, cast, get_args
 import numpy as np
 
 from sweep.errors import FaultError, SweepError
-from sweep.spec import Parameter
+from sweep.model.table import Parameter
 from sweep.text import units
 from sweep.text.wording import listed, nearest, shown
 

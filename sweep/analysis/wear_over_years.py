@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from sweep.config import load_wear
 from sweep.config.wear_table import CARRIED, SHARES, power_fault
 from sweep.errors import SweepError
+from sweep.model.table import MISSING_FLAG, Status
 from sweep.request import Wear
-from sweep.spec import MISSING_FLAG, Status
 from sweep.store import open_results
 from sweep.summary import coded, refuse_no_results
 from sweep.text.keywords import spelled_out

@@ -19,8 +19,8 @@ from sweep.analysis.slices import MAX_LINES, Slice
 from sweep.analysis.view import View
 from sweep.analysis.wear_over_years import STATES
 from sweep.errors import SweepError
+from sweep.model.table import MISSING_FLAG, Status, status_counts
 from sweep.request import POINT
-from sweep.spec import MISSING_FLAG, Status, status_counts
 from sweep.store.datasets import wear_of
 from sweep.text.units import fine_unit
 from sweep.theory.wear import YEAR

@@ -23,7 +23,7 @@ from sweep.backends.device import GROUP, Entries, Memory, Program, Queue, reques
 from sweep.backends.library import ColumnStruct
 from sweep.backends.random_points import draw, random_columns
 from sweep.errors import DeviceError
-from sweep.spec import Output, array_types
+from sweep.model.table import Output, array_types
 from sweep.work import Column, Points
 
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch

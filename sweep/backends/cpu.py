@@ -32,9 +32,9 @@ from sweep.backends.library import (
     run_in_slices,
 )
 from sweep.errors import CompileError
+from sweep.model.table import array_types, planes
 from sweep.request import Sweep
 from sweep.source import Kernel, KernelTexts, kernel_of
-from sweep.spec import array_types, planes
 from sweep.work import Points
 
 

@@ -18,8 +18,8 @@ from typing import Literal
 
 from sweep.backends.cache import cached, digest
 from sweep.backends.compiler import NoCompilerError, run_compiler, zig
-from sweep.models import models
-from sweep.shipped import modules_folder
+from sweep.model.shipped import modules_folder
+from sweep.model.tables import models
 from sweep.source import Kernel, flat_text, kernel_text
 
 Entry = Literal["cpu", "trace"]

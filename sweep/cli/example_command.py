@@ -12,7 +12,7 @@ import typer
 from sweep.cli.app import command
 from sweep.cli.parameters import Json, chosen
 from sweep.cli.printing import print_json, print_table
-from sweep.shipped import shipped_configs
+from sweep.model.shipped import shipped_configs
 
 
 @command("sweep example", "sweep example wear_power > my.toml")

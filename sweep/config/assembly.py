@@ -12,8 +12,8 @@ from sweep.config.parameter_sets import parameter_set_of
 from sweep.config.quantities import amount
 from sweep.config.schema import TOP_LEVEL
 from sweep.errors import FaultError
+from sweep.model.table import Model, NotAllZero, Output, Parameter, ParameterSet
 from sweep.request import Axis, Sweep
-from sweep.spec import Model, NotAllZero, Output, Parameter, ParameterSet
 from sweep.text.reader import Table
 from sweep.text.wording import listed, written
 

@@ -20,7 +20,7 @@ from sweep.config.quantities import (
     number,
 )
 from sweep.errors import FaultError, warn
-from sweep.spec import Parameter
+from sweep.model.table import Parameter
 from sweep.text.units import rewritten
 from sweep.text.wording import nearest, written
 from sweep.work import Values

@@ -12,12 +12,12 @@ from sweep.config.draft import Draft
 from sweep.config.time_tables import read_table
 from sweep.equations.model import signal_ends
 from sweep.equations.system_file import system_of_text
+from sweep.model.table import Model, ParameterSet
+from sweep.model.time_series import TimeSeries
+from sweep.model.windows import IN_CYCLES, IN_TIME
 from sweep.request import STRETCH, Axis
-from sweep.spec import Model, ParameterSet
 from sweep.text.reader import Table
 from sweep.text.wording import listed
-from sweep.time_series import TimeSeries
-from sweep.windows import IN_CYCLES, IN_TIME
 
 
 def excitation_of(

@@ -21,9 +21,9 @@ from sweep.config.schema import AXIS, AXIS_FORMS, HOW_READ, only_form
 from sweep.config.sweep_file import has_several, is_table
 from sweep.equations.entries import name_fault_in_sweeps
 from sweep.errors import FaultError
+from sweep.model.table import Parameter
 from sweep.plan.chunking import MAX_SWEEP_POINTS
 from sweep.request import Axis, Sweep
-from sweep.spec import Parameter
 from sweep.text.reader import Table
 from sweep.text.wording import listed, written
 from sweep.work import Values

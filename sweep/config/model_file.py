@@ -11,10 +11,10 @@ from sweep.equations.model import model_of
 from sweep.equations.system import System
 from sweep.equations.system_file import examine
 from sweep.errors import ConfigError, Fault, SweepError
-from sweep.installed import installed_model, offers
-from sweep.models import models
-from sweep.shipped import shipped_models
-from sweep.spec import Model
+from sweep.model.installed import installed_model, offers
+from sweep.model.shipped import shipped_models
+from sweep.model.table import Model
+from sweep.model.tables import models
 from sweep.text.reader import Faults
 from sweep.text.wording import nearest, written
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sweep.config.sweep_file import Document
-from sweep.spec import Model, ParameterSet, Substitute
+from sweep.model.table import Model, ParameterSet, Substitute
 from sweep.text.reader import Table
 from sweep.text.wording import listed
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from sweep.errors import FaultError, warn
-from sweep.spec import Parameter
+from sweep.model.table import Parameter
 from sweep.text.units import AMOUNT, UNIT_PATTERN, Unit, read_unit, rewritten, scaled
 from sweep.text.wording import written
 from sweep.work import Values

@@ -10,8 +10,8 @@ from sweep.config.draft import Draft
 from sweep.config.quantities import as_written, number
 from sweep.config.schema import REDUCE
 from sweep.errors import FaultError
+from sweep.model.table import Model, Output, Parameter
 from sweep.request import MAX_EXACT_POINTS, POINT, AnySweep, Sweep
-from sweep.spec import Model, Output, Parameter
 from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, reduced
 from sweep.text.reader import Table
 from sweep.text.wording import listed, nearest, written

@@ -10,9 +10,9 @@ import numpy as np
 from sweep.config.draft import Draft
 from sweep.config.schema import REFINE
 from sweep.errors import FaultError
+from sweep.model.table import Output, Parameter
 from sweep.refine.mesh import halved, is_geometric
 from sweep.request import MAX_REFINED_POINTS, AnySweep, Axis, Refinement
-from sweep.spec import Output, Parameter
 from sweep.text.reader import Table
 from sweep.text.wording import listed
 from sweep.work import Values

@@ -15,11 +15,11 @@ from sweep.config.reduce_table import wants_indices
 from sweep.config.schema import CSV_FILE, DISTRIBUTION, HOW_READ, SAMPLE, only_form
 from sweep.config.sweep_file import is_table, sample_keys
 from sweep.errors import FaultError
+from sweep.model.table import Parameter
 from sweep.request import FOR_INDICES, POINT, Axis, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, refuse
 from sweep.sampling.drawing import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS, columns_of
 from sweep.sampling.stretches import Drawn
-from sweep.spec import Parameter
 from sweep.text.reader import Faults, Table
 from sweep.text.wording import listed, meant_cure, nearest_name, written
 from sweep.work import Values

@@ -17,7 +17,7 @@ from sweep.config.quantities import BARE_POINT, POINT_CURE
 from sweep.config.schema import AXIS_FORMS, HOW_READ, SAMPLE, TABLES
 from sweep.config.stored import is_store, tables_of_store
 from sweep.errors import ConfigError, Fault
-from sweep.shipped import shipped_configs
+from sweep.model.shipped import shipped_configs
 from sweep.text.reader import Faults, Table
 from sweep.text.wording import UNREADABLE, key_text, nearest, special, written
 

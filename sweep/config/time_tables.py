@@ -11,9 +11,9 @@ from sweep.config.quantities import in_range
 from sweep.config.schema import CSV_FILE, EXCITATION, HOW_READ, only_form
 from sweep.config.sweep_file import is_table
 from sweep.equations.tabulated import table_fault
-from sweep.spec import Parameter
+from sweep.model.table import Parameter
+from sweep.model.time_series import TimeSeries
 from sweep.text.reader import Faults, Table, dotted
-from sweep.time_series import TimeSeries
 from sweep.work import Values
 
 TIME = Parameter(name="time", symbol="t", unit="s", meaning="time of a sample")

@@ -12,9 +12,9 @@ from sweep.config.quantities import amount, as_written, refuse_outside
 from sweep.config.sample import read_margin
 from sweep.config.schema import WEAR
 from sweep.errors import FaultError, warn
+from sweep.model.table import Output, Parameter
 from sweep.request import Wear
 from sweep.sampling.distributions import DISTRIBUTIONS
-from sweep.spec import Output, Parameter
 from sweep.text.reader import Table
 from sweep.text.wording import listed, nearest, written
 from sweep.theory.wear import GEOMETRIES, LAWS, YEAR, Geometry, Law, inclination_warning

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.spec import DTYPES, MISSING, Status, planes
+from sweep.model.table import DTYPES, MISSING, Status, planes
 from sweep.store import Target
 from sweep.work import Chunk, Task
 

@@ -15,10 +15,10 @@ from sweep.backends import Backend, Stopped
 from sweep.backends.base import Arrays, Computed
 from sweep.engine.ledger import Receipt
 from sweep.errors import MachineError, SweepError
+from sweep.model.table import Status, array_types, status_counts
 from sweep.plan.chunking import joined
 from sweep.plan.point_columns import points, variants_of
 from sweep.request import AnySweep, Reduced
-from sweep.spec import Status, array_types, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
 from sweep.store import Target

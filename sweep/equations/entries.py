@@ -19,11 +19,11 @@ from sweep.equations.schemes import CONTROLS
 from sweep.equations.system import DIRECTIONS, PERIOD, Definition, Event, Line, Scope, Signal, State
 from sweep.equations.tabulated import table_fault
 from sweep.errors import FaultError
-from sweep.spec import Parameter
+from sweep.model.table import Parameter
+from sweep.model.time_series import Interpolation, TimeSeries
+from sweep.model.windows import IN_CYCLES, IN_TIME
 from sweep.text.reader import Faults, Table, TooManyFaultsError, finite, finite_numbers, near
 from sweep.text.wording import written
-from sweep.time_series import Interpolation, TimeSeries
-from sweep.windows import IN_CYCLES, IN_TIME
 
 MAX_CHARACTERS = 200_000  # of all expressions of a file
 MAX_MODES = 16

@@ -16,8 +16,8 @@ from sweep.equations.sides import Sides
 from sweep.equations.system import PERIOD, System
 from sweep.equations.system_file import system_of_text
 from sweep.errors import FaultError
-from sweep.spec import Method, Model, Observable, Output, Parameter, sentences
-from sweep.windows import IN_CYCLES, IN_TIME, RELATIONS, end_in_time
+from sweep.model.table import Method, Model, Observable, Output, Parameter, sentences
+from sweep.model.windows import IN_CYCLES, IN_TIME, RELATIONS, end_in_time
 
 WINDOW = IN_TIME.parameter_set(
     "by_time",

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sweep.spec import Parameter
+from sweep.model.table import Parameter
 
 MAXIMUM_EVENTS = Parameter(
     name="maximum_events", symbol="E", unit="1", minimum=1, maximum=1e15, whole=True, default=1e6,

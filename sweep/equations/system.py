@@ -10,9 +10,9 @@ from typing import Literal, cast
 
 from sweep.equations.expressions import Call, Expression, Name, Number, text_of
 from sweep.equations.functions import Kind
-from sweep.spec import Parameter
+from sweep.model.table import Parameter
+from sweep.model.time_series import TimeSeries
 from sweep.text.toml_text import assignments
-from sweep.time_series import TimeSeries
 
 FORMAT = 1  # of the files that this version reads
 PERIOD = "period"  # what `every` says for values at whole periods

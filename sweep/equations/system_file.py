@@ -28,10 +28,10 @@ from sweep.equations.output_kinds import AT_EVENTS, KINDS
 from sweep.equations.schemes import CONTROLS
 from sweep.equations.system import FORMAT, PERIOD, Rule, System, Test
 from sweep.errors import ConfigError, Fault
-from sweep.spec import Parameter, Status
+from sweep.model.table import Parameter, Status
+from sweep.model.windows import IN_CYCLES, IN_TIME
 from sweep.text.reader import TooManyFaultsError, finite_numbers
 from sweep.text.wording import listed, written
-from sweep.windows import IN_CYCLES, IN_TIME
 
 TIME_UNITS = ("s", "1")
 MAX_FAULTS = 100  # after which reading ends

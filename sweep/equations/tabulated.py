@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from sweep.errors import FaultError
-from sweep.time_series import TimeSeries
+from sweep.model.time_series import TimeSeries
 
 MAX_SAMPLES = 10**5
 

@@ -18,10 +18,10 @@ from sweep.equations.expressions import Call, Expression, Name, Number, walk, wh
 from sweep.explorers.packing import packed, packed_values, plain
 from sweep.explorers.subject import Columns, Subject
 from sweep.explorers.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
+from sweep.model.table import Model, Output, Status, planes
 from sweep.plan.recipes import model_in
 from sweep.request import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
-from sweep.spec import Model, Output, Status, planes
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.layout import is_count
 from sweep.summary import coordinates, flag_names, is_flag

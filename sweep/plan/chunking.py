@@ -9,8 +9,8 @@ from dataclasses import replace
 from operator import mul
 
 from sweep.errors import SweepError
+from sweep.model.table import Method
 from sweep.request import AnySweep, Reduced
-from sweep.spec import Method
 from sweep.work import Chunk
 
 CHUNKS_OF_A_RUN = 64  # target number, within the limits on the size of a chunk

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import FaultError, SweepError
+from sweep.model.table import Variant
 from sweep.plan.chunking import work_shape
 from sweep.request import AnySweep, Axis, LongValues, Reduced, Sweep
 from sweep.sampling.stretches import stretch
-from sweep.spec import Variant
 from sweep.work import Chunk, Column, Points
 
 FEW = 16  # values of a column that show in most cases that it has several

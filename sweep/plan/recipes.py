@@ -15,12 +15,12 @@ import numpy as np
 
 from sweep.equations.model import model_of_text
 from sweep.errors import SweepError
-from sweep.installed import installed_model
-from sweep.models import models
+from sweep.model.installed import installed_model
+from sweep.model.table import Model, Output
+from sweep.model.tables import models
+from sweep.model.time_series import TimeSeries
 from sweep.request import LEVEL, AnySweep, Axis, LongValues, Reduced, Sweep
-from sweep.spec import Model, Output
 from sweep.statistics.outputs import reduced
-from sweep.time_series import TimeSeries
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()
 Named = TypeVar("Named")

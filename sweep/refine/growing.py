@@ -25,9 +25,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError, StoreError, SweepError
+from sweep.model.table import Status
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
 from sweep.request import MAX_REFINED_POINTS, POINT, AnySweep, Axis, Grid, Refinement, Request
-from sweep.spec import Status
 from sweep.store import Arrays, Store, Target, anything_at, is_url, target_of
 from sweep.store.extension import refuse_grown
 from sweep.store.place import local

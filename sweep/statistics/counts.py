@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.statistics.moments import Array, State, on_host
 
 SHORT = 16  # points of rows that are turned, at most

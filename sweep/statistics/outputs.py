@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from sweep.model.table import Labels, Output
 from sweep.request import Reduced, Sweep
-from sweep.spec import Labels, Output
 from sweep.statistics.counts import STATUSES
 
 PLAIN = ("mean", "standard_deviation", "minimum", "maximum", "sobol_indices")

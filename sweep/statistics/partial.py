@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.model.table import DTYPES, MISSING, Output, Status, planes
 from sweep.request import Reduced
-from sweep.spec import DTYPES, MISSING, Output, Status, planes
 from sweep.statistics.counts import Classes, EqualBins, Extremes, Shares, by_status, status_of
 from sweep.statistics.indices import Indices
 from sweep.statistics.moments import Array, Moments

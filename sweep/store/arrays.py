@@ -13,9 +13,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
+from sweep.model.table import Status, status_counts
 from sweep.plan.chunking import chunk_shape, chunks, work_shape
 from sweep.request import AnySweep, Reduced
-from sweep.spec import Status, status_counts
 from sweep.store import layout
 from sweep.store.layout import FILL_VALUE, decoded, encoding_of, with_derived, without_fill_value
 from sweep.store.target import InMemory, Target

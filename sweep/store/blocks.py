@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sweep.errors import machine_error
+from sweep.model.table import Status
 from sweep.plan.chunking import MAX_CHUNK_POINTS, block_shape, chunk_counts, chunks
 from sweep.request import Reduced
-from sweep.spec import Status
 from sweep.statistics.counts import STATUSES, reduced_counts
 from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes
 from sweep.store.arrays import Arrays

@@ -23,9 +23,9 @@ from xarray.backends import BackendArray
 from xarray.core import indexing  # what is used of it is in xarray's API reference and guides
 
 from sweep.errors import StoreError, SweepError, warn
+from sweep.model.table import MISSING, Status
 from sweep.plan.recipes import outputs_in
 from sweep.request import LEVEL, STRETCH
-from sweep.spec import MISSING, Status
 from sweep.store import extension, faults, lock
 from sweep.store.faults import ORIGIN, intact
 from sweep.store.group import (

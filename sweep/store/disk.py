@@ -23,9 +23,9 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
+from sweep.model.table import Status, status_counts
 from sweep.plan.chunking import chunk_shape, work_shape
 from sweep.request import AnySweep, Reduced
-from sweep.spec import Status, status_counts
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import extension, faults, layout, lock

@@ -22,10 +22,10 @@ from zarr.abc.store import Store as ZarrStore
 from zarr.storage import FsspecStore, LocalStore, WrapperStore
 
 from sweep.errors import StoreError, machine_error
+from sweep.model.table import Status, every_parameter
 from sweep.plan.chunking import chunk_counts, chunks
 from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.request import STRETCH, AnySweep, LongValues
-from sweep.spec import Status, every_parameter
 from sweep.store.faults import (
     damaged_coordinate,
     gone,

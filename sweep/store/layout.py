@@ -25,10 +25,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.equations.derived import in_order, inputs, value_of
-from sweep.plan.point_columns import derived_dimensions, derived_values
-from sweep.plan.recipes import fingerprint, model_in, outputs_in, recipe
-from sweep.request import LEVEL, STRETCH, AnySweep, LongValues, Reduced, Sweep
-from sweep.spec import (
+from sweep.model.table import (
     DTYPES,
     MISSING,
     MISSING_COUNT,
@@ -38,6 +35,9 @@ from sweep.spec import (
     Status,
     every_parameter,
 )
+from sweep.plan.point_columns import derived_dimensions, derived_values
+from sweep.plan.recipes import fingerprint, model_in, outputs_in, recipe
+from sweep.request import LEVEL, STRETCH, AnySweep, LongValues, Reduced, Sweep
 from sweep.version import __version__
 from sweep.work import Chunk, Values
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.store.faults import refuse_no_file, writing
 from sweep.store.lock import is_alive
 from sweep.store.place import is_url

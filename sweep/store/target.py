@@ -13,9 +13,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sweep.model.table import Status
 from sweep.plan.chunking import chunk_counts, of_shard
 from sweep.request import AnySweep
-from sweep.spec import Status
 from sweep.statistics.partial import Kept
 from sweep.store.store_files import Files
 from sweep.work import Chunk

@@ -12,9 +12,9 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
+from sweep.model.table import Status
 from sweep.options import RunOptions
 from sweep.request import MAX_EXACT_POINTS, STRETCH, Reduced
-from sweep.spec import Status
 from sweep.store import durable, extension, faults, layout
 from sweep.store.blocks import Blocks, target_of
 from sweep.store.creation import coordinate_files

@@ -19,10 +19,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.spec import MISSING_FLAG
+from sweep.model.table import MISSING_FLAG
+from sweep.model.windows import end_in_cycles
 from sweep.theory import Values, all_zero, den_hartog, values
 from sweep.theory.elementary import product_error
-from sweep.windows import end_in_cycles
 
 STICK, STICK_SLIP, SLIP_SLIP = 0, 1, 2  # the flags of the model's output `regime`
 

@@ -12,7 +12,7 @@ import xarray as xr
 import sweep
 from sweep.analysis.backbone import energy_at, plot_backbone
 from sweep.errors import SweepError
-from sweep.shipped import configs_folder
+from sweep.model.shipped import configs_folder
 from sweep.theory import impact_oscillator as theory
 from tests.analysis.test_plots import heading_of
 

@@ -22,9 +22,9 @@ from sweep.analysis.relative_errors import errors, spread
 from sweep.analysis.scales import decades
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
+from sweep.model.shipped import configs_folder
+from sweep.model.table import MISSING_FLAG, Status
 from sweep.request import Axis
-from sweep.shipped import configs_folder
-from sweep.spec import MISSING_FLAG, Status
 from sweep.store import Arrays
 from tests.analysis.test_plots import figure_of_slice, legend_of
 from tests.command import Run

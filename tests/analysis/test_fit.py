@@ -38,7 +38,7 @@ from sweep.analysis.master_curve.points import left_out
 from sweep.analysis.master_curve.solve import Problem, adaptive, quotients
 from sweep.analysis.scales import merged
 from sweep.errors import SweepError
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.theory.mdr_contact import constant_load_energy
 from tests.command import Run
 

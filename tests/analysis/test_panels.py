@@ -13,7 +13,7 @@ from sweep.analysis.figures import colours_of_hues
 from sweep.analysis.panels import Panel
 from sweep.analysis.plots import panel_of
 from sweep.analysis.view import View
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.analysis.test_plots import BASE_ACCELERATION, FRICTION, asymptotic_dataset
 
 

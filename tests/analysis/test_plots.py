@@ -21,11 +21,11 @@ from sweep.analysis.plots import draw_slices
 from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spans_decades
 from sweep.analysis.view import View
 from sweep.errors import SweepError
-from sweep.models import models
-from sweep.models.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
+from sweep.model.shipped import configs_folder, shipped_configs
+from sweep.model.table import MISSING_FLAG, Status
+from sweep.model.tables import models
+from sweep.model.tables.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
 from sweep.request import Axis, Sweep
-from sweep.shipped import configs_folder, shipped_configs
-from sweep.spec import MISSING_FLAG, Status
 from sweep.store import Arrays
 from sweep.theory import friction_oscillator as theory
 from sweep.theory.mdr_contact import slip_depth

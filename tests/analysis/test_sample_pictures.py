@@ -13,7 +13,7 @@ import sweep
 from sweep.analysis import sample_pictures
 from sweep.analysis.refined import on_grid
 from sweep.errors import SweepError
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.analysis.test_plots import heading_of, legend_of
 from tests.command import Run
 from tests.config.test_sample import PARAMETERS

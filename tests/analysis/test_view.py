@@ -15,7 +15,7 @@ from sweep.analysis.scales import without_rounding
 from sweep.analysis.slices import MAX_LINES
 from sweep.analysis.view import View
 from sweep.errors import SweepError
-from sweep.shipped import configs_folder
+from sweep.model.shipped import configs_folder
 from sweep.text.units import factor, printed
 from tests.analysis.test_plots import (
     BASE_ACCELERATION,

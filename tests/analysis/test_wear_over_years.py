@@ -19,7 +19,7 @@ import xarray as xr
 import sweep
 from sweep.analysis import wear_over_years
 from sweep.errors import ConfigError, SweepError, SweepWarning
-from sweep.spec import MISSING_FLAG, Status
+from sweep.model.table import MISSING_FLAG, Status
 from sweep.store import open_results, write_derived
 from sweep.theory import wear as theory
 from tests.command import Run

@@ -12,7 +12,7 @@ import xarray as xr
 import sweep
 from sweep.analysis.wear_pictures import SAMPLE_LEVELS
 from sweep.errors import SweepError
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.analysis.test_plots import heading_of, legend_of
 from tests.refine.test_refine import document
 

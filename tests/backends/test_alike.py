@@ -11,9 +11,9 @@ import pytest
 from sweep.backends import alike, cpu
 from sweep.config import load
 from sweep.equations.derived import inputs
-from sweep.models import models
+from sweep.model.table import Method
+from sweep.model.tables import models
 from sweep.plan.point_columns import points as points_of
-from sweep.spec import Method
 from sweep.work import Chunk, Column, Points
 from tests.points import case_of, methods
 

@@ -29,11 +29,11 @@ from sweep.backends.cpu import CpuBackend, CpuTarget, Library, request_type
 from sweep.backends.library import SLICE_SECONDS, ColumnStruct, load_library
 from sweep.config import load
 from sweep.errors import CompileError, MachineError, SweepError
-from sweep.models import impact_oscillator
-from sweep.models.friction_oscillator import MODEL
+from sweep.model.table import array_types
+from sweep.model.tables import impact_oscillator
+from sweep.model.tables.friction_oscillator import MODEL
 from sweep.plan.point_columns import points
 from sweep.source import flat_text, kernel_of, kernel_text
-from sweep.spec import array_types
 from sweep.store import Store
 from sweep.work import Chunk, Column, Points
 from tests.points import case_of, compute, differing, sweep_of

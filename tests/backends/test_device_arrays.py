@@ -15,10 +15,10 @@ import pytest
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
+from sweep.model.table import Status
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points as points_of
 from sweep.request import Reduced
-from sweep.spec import Status
 from sweep.statistics.partial import Kept
 from tests.backends.device_arrays import Library
 from tests.gpu.twin import TwinDevice

@@ -15,7 +15,7 @@ from sweep.backends.alike import LEAST_SORT_BYTES, WARP, sorting
 from sweep.backends.batches import Pace, Work
 from sweep.backends.device import Sizes, request_type
 from sweep.backends.gpu import GpuBackend
-from sweep.models import models
+from sweep.model.tables import models
 from sweep.work import Column, Points
 from tests.backends.device_arrays import Library
 from tests.gpu.twin import TwinDevice

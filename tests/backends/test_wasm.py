@@ -20,11 +20,11 @@ from sweep.backends.tracer import Tracer
 from sweep.backends.wasm import Module, build, module_bytes, shipped_modules, whole_kernel
 from sweep.config import load
 from sweep.errors import CompileError
+from sweep.model.shipped import configs_folder
+from sweep.model.table import Status
 from sweep.plan.chunking import chunks
 from sweep.plan.point_columns import points
-from sweep.shipped import configs_folder
 from sweep.source import kernel_of
-from sweep.spec import Status
 from tests.backends.wasm_host import Host, canonical, computed, traced
 from tests.points import Case, bits_of, case_of, methods
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sweep.backends.cpu import CpuBackend
-from sweep.spec import Method
+from sweep.model.table import Method
 from sweep.theory.stability import SCHEMES
 from sweep.work import Column
 from tests.benchmarks.peers import schemes_numba

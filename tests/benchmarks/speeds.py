@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.backends.cpu import CpuBackend, CpuTarget
-from sweep.models import models
+from sweep.model.tables import models
 from tests.benchmarks.record import Figure
 from tests.points import Case, case_at
 

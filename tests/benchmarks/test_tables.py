@@ -10,8 +10,8 @@ import pytest
 
 from sweep.cli import main
 from sweep.forecast import Speed, recorded_speeds
+from sweep.model.shipped import shipped_configs
 from sweep.request import Request
-from sweep.shipped import shipped_configs
 from tests.benchmarks import gpu_tables, tables
 from tests.benchmarks.__main__ import NAMES, RECORD
 

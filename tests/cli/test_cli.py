@@ -24,10 +24,10 @@ from sweep.cli.app import COMMANDS, app
 from sweep.cli.printing import finite
 from sweep.config.model_file import known_models
 from sweep.engine.ledger import failed_arrays
-from sweep.models import models
-from sweep.shipped import configs_folder, shipped_configs
+from sweep.model.shipped import configs_folder, shipped_configs
+from sweep.model.table import Status
+from sweep.model.tables import models
 from sweep.source import Kernel, kernel_text
-from sweep.spec import Status
 from sweep.store import Store
 from sweep.text.wording import duration, rate, share
 from tests.command import CHECKOUT, MODULE, Run, Terminal, environment, fresh_sweep_command

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sweep.engine.ledger import ATTEMPTS
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.store import Store
 from tests.command import Run, environment, with_backend
 from tests.engine.faulty import Faulty

@@ -26,7 +26,7 @@ import pytest
 import xarray as xr
 
 from sweep.cli import main
-from sweep.shipped import configs_folder
+from sweep.model.shipped import configs_folder
 from sweep.store import Store, open_results
 from tests.command import MODULE, Run, Terminal, environment, json_lines
 from tests.forked import CHECKOUT, PIPE, Forked, run_python

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from sweep.config import Request, load, model_file
 from sweep.config.grid import axis as axis_of
 from sweep.errors import ConfigError, FaultError
-from sweep.models import models
+from sweep.model.table import Method, Model, Output, Parameter, ParameterSet, Status
+from sweep.model.tables import models
 from sweep.options import RunOptions
 from sweep.plan.recipes import recipe
-from sweep.spec import Method, Model, Output, Parameter, ParameterSet, Status
 from tests.config.documents import GOOD, faults, mapping
 from tests.config.test_quantities import ACCELERATION, METRE, PLAIN, RADIAN, SECOND
 

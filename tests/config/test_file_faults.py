@@ -14,7 +14,7 @@ from dask.utils import parse_bytes
 
 from sweep.config import grid, load
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
-from sweep.shipped import shipped_configs
+from sweep.model.shipped import shipped_configs
 from sweep.store import Store
 from tests.config.documents import GOOD, faults, mapping
 

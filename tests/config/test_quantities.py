@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sweep.config.quantities import number
 from sweep.errors import FaultError
-from sweep.spec import Parameter
+from sweep.model.table import Parameter
 
 METRE, SECOND, PLAIN, RADIAN, PER_SECOND = (
     Parameter(name="length", symbol="l", unit="m", meaning="a length"),

@@ -15,10 +15,10 @@ from scipy.stats import qmc
 import sweep
 from sweep.config import load
 from sweep.errors import StoreError
+from sweep.model.table import Status
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.request import Sweep
 from sweep.sampling.drawing import sequence
-from sweep.spec import Status
 from sweep.store import Store
 from tests.command import Run
 from tests.config import documents

@@ -20,6 +20,7 @@ import sweep
 from sweep.config import load
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast
+from sweep.model.table import Status
 from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
@@ -28,7 +29,6 @@ from sweep.request import Request, Sweep
 from sweep.sampling import drawing, stretches
 from sweep.sampling.drawing import MORE_BITS, sequence
 from sweep.sampling.stretches import Drawn
-from sweep.spec import Status
 from sweep.store import Store, group
 from sweep.store.upkeep import verify
 from tests.command import CHECKOUT, environment

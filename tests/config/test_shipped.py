@@ -7,8 +7,8 @@ import math
 import pytest
 
 from sweep.config import load
-from sweep.models import models
-from sweep.shipped import configs_folder, kernels_folder, shipped_configs
+from sweep.model.shipped import configs_folder, kernels_folder, shipped_configs
+from sweep.model.tables import models
 
 
 def test_shipped_names() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sweep.config import load
+from sweep.model.shipped import configs_folder
 from sweep.plan.recipes import recipe
-from sweep.shipped import configs_folder
 from sweep.store.layout import attributes
 from tests.docs.blocks import blocks, run_page
 from tests.docs.site import ROOT

@@ -33,8 +33,8 @@ from sweep.engine.clusters import KEPT_BYTES
 from sweep.engine.ledger import ATTEMPTS, Progress, Receipt
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError, SweepError
+from sweep.model.table import Status
 from sweep.options import RunOptions
-from sweep.spec import Status
 from sweep.store import Arrays, Store
 from sweep.store.upkeep import clean, failed, reopen
 from tests.command import environment, outliving

@@ -33,11 +33,11 @@ from sweep.engine.ledger import (
 )
 from sweep.engine.loop import run
 from sweep.engine.worker import CALL_SECONDS, RunState, Worker
-from sweep.models.friction_oscillator import MODEL
+from sweep.model.table import Status
+from sweep.model.tables.friction_oscillator import MODEL
 from sweep.options import RunOptions
 from sweep.plan.point_columns import points
 from sweep.request import Axis, Sweep
-from sweep.spec import Status
 from sweep.store import Arrays, Store, Target
 from sweep.work import Chunk, Points, Task
 from tests.backends.wrapped import WrappedBackend

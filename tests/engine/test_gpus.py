@@ -30,9 +30,9 @@ from sweep.engine.gpus import MAX_FAULTS
 from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import crew_for, run
 from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
+from sweep.model.table import Status
 from sweep.options import RunOptions
 from sweep.request import Sweep
-from sweep.spec import Status
 from sweep.store import Arrays, Store
 from sweep.store.upkeep import failed
 from sweep.work import Points

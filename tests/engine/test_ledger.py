@@ -17,7 +17,7 @@ from sweep.engine.ledger import (
     Receipt,
 )
 from sweep.errors import MachineError
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.store import Arrays
 from sweep.work import Chunk, Task
 from tests.test_plan import linear, sweep_over

@@ -20,9 +20,9 @@ from sweep.backends.base import Then
 from sweep.engine.ledger import Progress
 from sweep.engine.loop import run
 from sweep.errors import MachineError
+from sweep.model.table import Status
 from sweep.options import RunOptions
 from sweep.request import Sweep
-from sweep.spec import Status
 from sweep.store import Store
 from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend

@@ -12,7 +12,7 @@ import pytest
 from sweep.backends.compiler import zig
 from sweep.backends.cpu import CpuTarget
 from sweep.backends.gpu import GpuBackend
-from sweep.shipped import shipped_models
+from sweep.model.shipped import shipped_models
 from sweep.source import kernel_of
 from tests.backends.same_bits import chunk_faults, compiler_of_users, output_faults, target_faults
 from tests.gpu.kernels import compiled, spill_faults

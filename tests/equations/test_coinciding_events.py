@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.equations.examples import counted, first_method, points, with_events
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sweep
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.equations.examples import BALL, BLOCK, first_method, model, points, with_events
 
 GRAVITY, RESTITUTION, HEIGHT = 9.81, 0.8, 2.0

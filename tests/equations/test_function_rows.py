@@ -7,7 +7,7 @@ import pytest
 from sweep.equations.expressions import Expression
 from sweep.equations.functions import FUNCTIONS, derivative, literal, size_of
 from sweep.equations.parsing import parse
-from sweep.shipped import kernels_folder
+from sweep.model.shipped import kernels_folder
 from tests.equations.test_expressions import tree_of
 from tests.oracles import expressions as oracle
 

@@ -11,10 +11,10 @@ import pytest
 from mpmath import mp, mpf
 from scipy.integrate import solve_ivp
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.backends.kernel_probe import Entry, Probe, compile_probe
 from tests.equations.examples import first_methods, points, with_events
-from tests.models.test_elementary_header import (
+from tests.model.test_elementary_header import (
     DIGITS,
     POINTS,
     Column,

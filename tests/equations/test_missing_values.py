@@ -13,7 +13,7 @@ import xarray as xr
 import sweep
 from sweep.config import load
 from sweep.errors import ConfigError, StoreError
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.statistics import outputs
 from sweep.statistics.outputs import OF_VALUES
 from sweep.store import Store

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 from scipy.interpolate import CubicSpline
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.equations.examples import first_method, methods, points, with_events
 
 # x = (t - a)(t - b)(t - c), and its derivatives. The rate of y is one of t alone: it is the example

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.equations.examples import points
 from tests.equations.random_piecewise_linear import LONGEST, Structure, point, structure
 from tests.oracles import piecewise_linear_outputs as outputs

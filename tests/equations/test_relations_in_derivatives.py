@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.equations.examples import methods, points
 
 BOUNDS = {"maximum_steps": 1e5}  # so that steps that shrink at a jump end soon

@@ -16,8 +16,8 @@ import sweep
 from sweep.config import load
 from sweep.equations.model import pack_of
 from sweep.equations.system import System, Test
-from sweep.shipped import configs_folder, shipped_configs
-from sweep.spec import Status
+from sweep.model.shipped import configs_folder, shipped_configs
+from sweep.model.table import Status
 from tests.equations.good_model import read_system
 from tests.oracles.systems import SOLVERS
 

@@ -9,7 +9,7 @@ import sweep
 from sweep.equations.expressions import text_of
 from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.errors import ConfigError
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.equations.examples import first_methods, model, points
 from tests.equations.good_model import read_system
 

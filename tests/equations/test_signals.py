@@ -19,9 +19,9 @@ from sweep.config import load
 from sweep.config.model_file import read_model, read_system_file
 from sweep.equations.system_file import system_of_text
 from sweep.errors import ConfigError
+from sweep.model.table import Status
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
-from sweep.spec import Status
 from sweep.summary import contents
 from tests.backends.same_bits import target_faults
 from tests.equations.examples import methods

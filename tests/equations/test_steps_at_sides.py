@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.equations.examples import model, points
 
 RESTS = """

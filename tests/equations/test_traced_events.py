@@ -15,8 +15,8 @@ import sweep
 from sweep.analysis.trace_files import save
 from sweep.analysis.traces import MAX_EVENTS, plot_trace
 from sweep.backends.tracer import Tracer
+from sweep.model.table import Status
 from sweep.source import kernel_of
-from sweep.spec import Status
 from sweep.summary import trace_contents
 
 BELT = {

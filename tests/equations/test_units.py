@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sweep.equations.checks import dimensions_of
 from sweep.equations.system_file import examine
 from sweep.errors import FaultError
-from sweep.shipped import configs_folder
+from sweep.model.shipped import configs_folder
 from sweep.text.units import (
     NO_DIMENSION,
     PREFIXES,

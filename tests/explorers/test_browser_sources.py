@@ -12,7 +12,7 @@ import pytest
 
 import sweep
 from sweep.explorers import explore
-from sweep.shipped import configs_folder, shipped_configs
+from sweep.model.shipped import configs_folder, shipped_configs
 from tests.config.test_substitutes import SPHERE
 from tests.explorers.sweeps import BORDERS, REDUCED, SWEEP
 from tests.explorers.tab import FEW, MARKS, Tab, bits

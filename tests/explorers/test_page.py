@@ -23,7 +23,7 @@ from sweep.config import load
 from sweep.errors import SweepError
 from sweep.explorers import explore
 from sweep.explorers.theory_borders import theory_borders
-from sweep.shipped import shipped_configs
+from sweep.model.shipped import shipped_configs
 from sweep.store import Store
 from tests.command import CHECKOUT, Run
 from tests.config.test_substitutes import SPHERE

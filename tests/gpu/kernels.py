@@ -19,10 +19,10 @@ from typing import Any
 
 from sweep.backends.gpu import options_for
 from sweep.config.model_file import read_model
-from sweep.models import models
-from sweep.shipped import shipped_models
+from sweep.model.shipped import shipped_models
+from sweep.model.table import Method, Model
+from sweep.model.tables import models
 from sweep.source import Kernel, kernel_text
-from sweep.spec import Method, Model
 from tests.gpu import nvrtc
 
 SIZES = "tribosweep_sizes"

@@ -16,7 +16,7 @@ import pytest
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import LostDeviceError
-from sweep.models import models
+from sweep.model.tables import models
 from sweep.source import kernel_of, kernel_text
 from tests import gpu_cases
 from tests.benchmarks import gpu, gpu_works

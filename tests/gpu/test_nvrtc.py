@@ -14,8 +14,8 @@ import pytest
 
 from sweep.backends.gpu import OPTIONS, options_for
 from sweep.backends.random_points import drawing_text
-from sweep.models import models
-from sweep.shipped import shipped_models
+from sweep.model.shipped import shipped_models
+from sweep.model.tables import models
 from sweep.source import Kernel, flat_text, kernel_text
 from tests.backends.kernel_probe import Entry, compile_probe
 from tests.gpu import nvrtc

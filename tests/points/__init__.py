@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sweep.backends.cpu import CpuBackend, CpuTarget
-from sweep.models import models
+from sweep.model.table import Method, Model, Parameter, ParameterSet
+from sweep.model.tables import models
 from sweep.request import Sweep
-from sweep.spec import Method, Model, Parameter, ParameterSet
 from sweep.work import Column, Points
 
 Values = dict[str, NDArray[np.float64]]  # parameter -> (n,) or (1,)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sweep.config.model_file import read_model
 from sweep.equations.schemes import SCHEMES
-from sweep.spec import Model
+from sweep.model.table import Model
 from tests.points import Case, Values, case_at
 
 METHODS = tuple(SCHEMES)

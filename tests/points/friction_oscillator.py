@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.models.friction_oscillator import CONSTANT, MODEL, SCHEMES, STEP
+from sweep.model.tables.friction_oscillator import CONSTANT, MODEL, SCHEMES, STEP
 from tests.points import Values, spread
 
 NAMES = {

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 import sweep
 from sweep.config import load
 from sweep.errors import ConfigError
+from sweep.model.table import Status
 from sweep.refine.growing import first_points, next_points
 from sweep.refine.mesh import halved
 from sweep.request import Refinement
-from sweep.spec import Status
 from tests.command import Run
 from tests.config.test_sample import PARAMETERS
 

@@ -26,9 +26,9 @@ from sweep.config import load
 from sweep.engine import driver
 from sweep.engine.ledger import Progress
 from sweep.errors import MachineError, StoreError
+from sweep.model.table import Status
 from sweep.refine.growing import with_points
 from sweep.request import AnySweep, Sweep
-from sweep.spec import Status
 from sweep.store import Store, extension, open_results
 from sweep.store.group import note
 from sweep.store.upkeep import failed

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from SALib.analyze.sobol import first_order, total_order
 from scipy.stats import qmc, sobol_indices, uniform
 
-from sweep.models.friction_oscillator import MODEL
+from sweep.model.table import Output, Status
+from sweep.model.tables.friction_oscillator import MODEL
 from sweep.request import Axis, Sweep
-from sweep.spec import Output, Status
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import reduced
 from sweep.statistics.partial import Kept, from_bytes, to_bytes

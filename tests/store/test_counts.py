@@ -16,8 +16,8 @@ import sweep
 from sweep.analysis.refined import on_grid
 from sweep.config import load
 from sweep.explorers.page_contents import _stored_output
+from sweep.model.table import MISSING_FLAG, Status
 from sweep.request import Axis
-from sweep.spec import MISSING_FLAG, Status
 from sweep.store import Arrays, Store, open_results
 from sweep.store.datasets import settled
 from sweep.store.upkeep import reopen

@@ -18,9 +18,9 @@ from sweep import api
 from sweep.config import load
 from sweep.engine.driver import open_store
 from sweep.errors import MachineError, StoreError, SweepError
-from sweep.models.friction_oscillator import EXACT
+from sweep.model.table import Status
+from sweep.model.tables.friction_oscillator import EXACT
 from sweep.request import Axis, Sweep
-from sweep.spec import Status
 from sweep.store import Store, creation, disk, extension, open_results
 from sweep.store.store_files import files_of
 from sweep.store.upkeep import clean, verify

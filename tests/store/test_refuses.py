@@ -13,7 +13,7 @@ import pytest
 import zarr
 
 from sweep.errors import StoreError
-from sweep.models.friction_oscillator import EXACT, MODEL
+from sweep.model.tables.friction_oscillator import EXACT, MODEL
 from sweep.request import Axis, Sweep
 from sweep.store import Store, open_results
 from tests.store.test_store import SWEEP, create, tree

@@ -13,9 +13,9 @@ import pytest
 import xarray as xr
 import zarr
 
+from sweep.model.table import Status
 from sweep.plan import chunking, recipes
 from sweep.request import Axis, Sweep
-from sweep.spec import Status
 from sweep.store import Arrays, Store, open_results
 from sweep.store.upkeep import clean, verify
 from sweep.work import Chunk

@@ -12,9 +12,9 @@ import xarray as xr
 import zarr
 
 from sweep.errors import StoreError
+from sweep.model.table import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.plan import chunking
 from sweep.request import Axis
-from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.store import Store, creation, open_results
 from sweep.store.upkeep import verify
 from tests.store.test_encoding import fill_by_zarr

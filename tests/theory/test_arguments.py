@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from sweep.spec import MISSING_FLAG
+from sweep.model.table import MISSING_FLAG
 from sweep.theory import den_hartog, friction_oscillator, impact_oscillator, mdr_contact, stability
 
 ORDINARY = 0.7  # taken by every argument of every function

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.theory import den_hartog as theory
 from sweep.theory import friction_oscillator
 from tests.oracles import den_hartog as oracle

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweep.models.friction_oscillator import MODEL
+from sweep.model.tables.friction_oscillator import MODEL
 from sweep.theory import friction_oscillator as theory
 
 OMEGA = 2 * math.pi

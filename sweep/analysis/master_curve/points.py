@@ -19,8 +19,8 @@ from sweep.analysis.scales import ROUNDING, difference, merged
 from sweep.analysis.view import in_unit
 from sweep.config.csv_table import csv_table
 from sweep.errors import FaultError, SweepError
-from sweep.models.mdr_contact import MODEL
-from sweep.spec import Status, every_parameter
+from sweep.model.table import Status, every_parameter
+from sweep.model.tables.mdr_contact import MODEL
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
 from sweep.text.wording import listed, nearest, shown

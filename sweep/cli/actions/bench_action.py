@@ -10,8 +10,8 @@ from sweep.cli.printing import counted, print_json, print_table
 from sweep.cli.stopping import interruptible
 from sweep.config import load
 from sweep.forecast import MAX_SECONDS, RecordedSpeed, Speed, recorded_speeds, speed_of
+from sweep.model.shipped import shipped_configs
 from sweep.options import RunKeywords
-from sweep.shipped import shipped_configs
 from sweep.text.wording import duration, rate
 
 

@@ -19,7 +19,7 @@ from sweep.cli.printing import counted, print_object
 from sweep.cli.stopping import StopRequest
 from sweep.engine.ledger import Summary
 from sweep.engine.threads import in_threads
-from sweep.spec import Status
+from sweep.model.table import Status
 from sweep.store import Remaining, Store, remaining
 from sweep.store.receipts import errors, of_done_chunks
 from sweep.summary import contents

@@ -18,8 +18,8 @@ from sweep.config.model_file import (
 )
 from sweep.config.time_tables import EXAMPLE
 from sweep.errors import SweepError
-from sweep.installed import installed_model, offers
-from sweep.spec import Model, Parameter
+from sweep.model.installed import installed_model, offers
+from sweep.model.table import Model, Parameter
 from sweep.text.wording import listed
 
 KEYS = (

@@ -13,8 +13,8 @@ from sweep.cli.actions.contents import outputs_json, print_outputs, print_status
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
 from sweep.config import load
+from sweep.model.table import Status
 from sweep.request import Sweep
-from sweep.spec import Status
 from sweep.summary import trace_contents
 from sweep.tracing import as_point, trace_point
 

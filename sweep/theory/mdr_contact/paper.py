@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.spec import MISSING_FLAG
+from sweep.model.table import MISSING_FLAG
 from sweep.theory import Values, values
 
 REGION_I, REGION_II, REGION_III = 1, 2, 3  # complete slip, partial slip, complete stick

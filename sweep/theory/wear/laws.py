@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sweep.errors import SweepError
-from sweep.spec import Parameter
+from sweep.model.table import Parameter
 from sweep.text.wording import nearest
 from sweep.theory import Values
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 
-from sweep.spec import (
+from sweep.model.table import (
     Excitation,
     Method,
     Model,
@@ -38,7 +38,7 @@ from sweep.spec import (
     Variant,
     sentences,
 )
-from sweep.windows import IN_CYCLES, IN_TIME, RELATIONS
+from sweep.model.windows import IN_CYCLES, IN_TIME, RELATIONS
 
 COMMON = (
     Parameter(name="mass", symbol="m", unit="kg", minimum=0, open_minimum=True,

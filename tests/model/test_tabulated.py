@@ -15,10 +15,10 @@ import sweep
 from sweep.backends.cpu import CpuTarget
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
+from sweep.model.table import Status
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import fingerprint, recipe
-from sweep.spec import Status
 from sweep.store import Store
 from tests.backends.same_bits import target_faults
 from tests.gpu.twin import TwinDevice

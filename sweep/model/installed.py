@@ -17,9 +17,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sweep.errors import SweepError
-from sweep.models import models
-from sweep.shipped import shipped_models
-from sweep.spec import Model
+from sweep.model.shipped import shipped_models
+from sweep.model.table import Model
+from sweep.model.tables import models
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

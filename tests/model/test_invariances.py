@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sweep.models import models
+from sweep.model.tables import models
 from tests.points import compute, differing, friction_oscillator, impact_oscillator, mdr_contact
 from tests.points.friction_oscillator import CODE_ASTER_TOLERANCES, CONTROLLED, PENALISED
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sweep.spec import Status
+from sweep.model.table import Status
 from tests.oracles import mdr_contact as oracle
 from tests.oracles import mdr_time_stepping as plain
 from tests.points import compute

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sweep.spec import Parameter, ParameterSet, Relation
+from sweep.model.table import Parameter, ParameterSet, Relation
 
 ROUNDING = 1e-12  # relative, of an end in time that is computed from a period
 

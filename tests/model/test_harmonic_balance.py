@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 import sweep
 from sweep.errors import SweepError
-from sweep.models import models
-from sweep.models.impact_oscillator import HARMONIC_BALANCE
-from sweep.spec import MISSING_FLAG, Status
+from sweep.model.table import MISSING_FLAG, Status
+from sweep.model.tables import models
+from sweep.model.tables.impact_oscillator import HARMONIC_BALANCE
 from tests.backends.kernel_probe import Entry, Probe, compile_probe
 from tests.oracles import harmonic_balance as balanced
 from tests.oracles import impact_oscillator as oracle

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from functools import cache
 
-from sweep.spec import Model
+from sweep.model.table import Model
 
 
 @cache

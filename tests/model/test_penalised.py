@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sweep.backends.cpu import CpuTarget
 from sweep.config import load
 from sweep.errors import ConfigError
-from sweep.models.friction_oscillator import MODEL
-from sweep.spec import Method, Status
+from sweep.model.table import Method, Status
+from sweep.model.tables.friction_oscillator import MODEL
 from sweep.theory.stability import longest_step
 from sweep.tracing import trace
 from tests.oracles.penalised_schemes import run

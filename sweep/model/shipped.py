@@ -28,13 +28,17 @@ def shipped_models() -> dict[str, Path]:
 
 def modules_folder() -> Path:
     """The folder of the WebAssembly modules that a release has; a checkout has none."""
-    return Path(__file__).resolve().parent / "modules"
+    return _package() / "modules"
 
 
 @cache
 def _folder(name: str) -> Path:
     """Next to the package in a checkout, which has a pyproject.toml; in the package in a wheel."""
-    package = Path(__file__).resolve().parent
+    package = _package()
     beside = package.parent / name
     in_checkout = (package.parent / "pyproject.toml").is_file() and beside.is_dir()
     return beside if in_checkout else package / name
+
+
+def _package() -> Path:
+    return Path(__file__).resolve().parents[1]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.models import models
+from sweep.model.tables import models
 from sweep.theory import stability
 from tests.backends.kernel_probe import Entry, Probe, compile_probe
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sweep.config import load
 from sweep.errors import ConfigError
-from sweep.spec import MISSING_FLAG, Status
+from sweep.model.table import MISSING_FLAG, Status
 from sweep.theory import mdr_contact as theory
 from tests.oracles import mdr_contact as oracle
 from tests.oracles import mdr_contact_high_precision as high_precision

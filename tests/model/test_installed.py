@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 import sweep
-from sweep import installed
 from sweep.errors import SweepError
+from sweep.model import installed
 from sweep.source import kernel_digest
 from tests.command import fresh_sweep_command
 from tests.forked import CHECKOUT
 
-EXAMPLE = Path(__file__).parent / "plugin_example"
+EXAMPLE = Path(__file__).parents[1] / "plugin_example"
 SWEEP_FILE = """
 format = 1
 model = "sliding_block"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.spec import MISSING_COUNT, MISSING_FLAG, Status
+from sweep.model.table import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.theory import friction_oscillator as theory
 from tests.oracles import friction_oscillator as oracle
 from tests.oracles import friction_scan

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from sweep.spec import Method, Model, Observable, Output, Parameter, ParameterSet, sentences
+from sweep.model.table import Method, Model, Observable, Output, Parameter, ParameterSet, sentences
 
 COMMON = (
     Parameter(name="mass", symbol="m", unit="kg", minimum=0, open_minimum=True,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.config import load
 from sweep.errors import ConfigError
-from sweep.spec import MISSING_FLAG, Status
+from sweep.model.table import MISSING_FLAG, Status
 from sweep.theory import impact_oscillator as theory
 from sweep.tracing import trace
 from tests.backends.kernel_probe import Entry, Probe, compile_probe

@@ -12,9 +12,18 @@ from numpy.typing import NDArray
 
 from sweep.backends.compiler import find_compiler, zig
 from sweep.backends.cpu import CpuBackend, CpuTarget
-from sweep.models import models
+from sweep.model.table import (
+    MISSING,
+    Method,
+    Model,
+    Output,
+    Parameter,
+    ParameterSet,
+    Status,
+    planes,
+)
+from sweep.model.tables import models
 from sweep.request import Sweep
-from sweep.spec import MISSING, Method, Model, Output, Parameter, ParameterSet, Status, planes
 from sweep.work import Column, Points
 from tests.points import compute, fixed_points
 

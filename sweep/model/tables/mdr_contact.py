@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sweep.spec import (
+from sweep.model.table import (
     Method,
     Model,
     NotAllZero,

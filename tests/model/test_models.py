@@ -19,10 +19,10 @@ import pytest
 
 import sweep
 from sweep.config import load
-from sweep.models import models
-from sweep.shipped import configs_folder, kernels_folder, shipped_configs
+from sweep.model.shipped import configs_folder, kernels_folder, shipped_configs
+from sweep.model.table import MISSING_FLAG, Method, Model, Status, every_parameter
+from sweep.model.tables import models
 from sweep.source import flat_text
-from sweep.spec import MISSING_FLAG, Method, Model, Status, every_parameter
 from tests.points import case_of, compute, fixed_points, methods
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -235,8 +235,8 @@ def complaint(key: str, revision: int, digests: Mapping[str, str], table: Mappin
     if changed and same_revision:
         return (
             f"the bits of {key} have changed ({', '.join(changed)}): if that is meant, raise its "
-            f"revision to {revision + 1} in sweep/models/, so that no store is continued with "
-            f"other bits, and {_write(key, revision + 1, digests)}"
+            f"revision to {revision + 1} in sweep/model/tables/, so that no store is continued "
+            f"with other bits, and {_write(key, revision + 1, digests)}"
         )
     if changed:
         return f"{key} has a new revision: {_write(key, revision, digests)}"

@@ -1,0 +1,1 @@
+"""What a model is: its table, its window of time, and where shipped and installed ones are."""
