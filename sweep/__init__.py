@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from sweep.errors import SweepWarning as SweepWarning
     from sweep.explorers import explore as explore
     from sweep.exporting import export as export
-    from sweep.options import RunKeywords as RunKeywords
-    from sweep.request import Request as Request
+    from sweep.request.options import RunKeywords as RunKeywords
+    from sweep.request.sweeps import Request as Request
     from sweep.store import open_results as open_results
     from sweep.tracing import trace as trace
 
@@ -66,8 +66,8 @@ PUBLIC = {
     "open_results": "sweep.store",
     "trace": "sweep.tracing",
     "explore": "sweep.explorers",
-    "Request": "sweep.request",
-    "RunKeywords": "sweep.options",
+    "Request": "sweep.request.sweeps",
+    "RunKeywords": "sweep.request.options",
     "Progress": "sweep.engine.ledger",
     "WearKeywords": "sweep.analysis.wear_over_years",
     "MasterCurve": "sweep.analysis.master_curve",

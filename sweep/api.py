@@ -23,12 +23,12 @@ from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.forecast import Forecast, forecast
-from sweep.options import OPTIONS, RunKeywords, consistent
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
 from sweep.refine.growing import Growing, max_points, with_points
-from sweep.request import Request, Wear
+from sweep.request.options import OPTIONS, RunKeywords, consistent
+from sweep.request.sweeps import Request, Wear
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
 from sweep.store.datasets import is_current, source_at
 from sweep.store.place import local_name

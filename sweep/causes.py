@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sweep.equations.model import causes_in_window
 from sweep.equations.system_file import system_of_text
 from sweep.model.table import Method, Model, NotAllZero, every_parameter
-from sweep.work import Values
+from sweep.request.chunk import Values
 
 # In a module of sweep.theory named after a model: by sentence, where the cause applies.
 Causes = Mapping[str, NDArray[np.bool_]]

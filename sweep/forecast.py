@@ -22,7 +22,6 @@ from sweep.engine.slurm import jobs_and_cores
 from sweep.engine.worker import Deadline, RunState, points_of_a_call
 from sweep.model.shipped import configs_folder
 from sweep.model.table import array_types
-from sweep.options import SLURM
 from sweep.plan.chunking import (
     chunk_at,
     chunk_counts,
@@ -32,10 +31,11 @@ from sweep.plan.chunking import (
     work_shape,
 )
 from sweep.plan.point_columns import points, variant_sets
-from sweep.request import STRETCH, AnySweep, Axis, Reduced, Request, Sweep, is_array
+from sweep.request.chunk import Chunk, Points
+from sweep.request.options import SLURM
+from sweep.request.sweeps import STRETCH, AnySweep, Axis, Reduced, Request, Sweep, is_array
 from sweep.store import anything_at, is_url, layout, target_of
 from sweep.store.upkeep import failed
-from sweep.work import Chunk, Points
 
 TIMED_SECONDS = 2.0
 MAX_SECONDS = 10.0  # until the first point is done

@@ -21,7 +21,7 @@ from sweep.model.installed import header_folder
 from sweep.model.shipped import kernels_folder
 from sweep.model.table import Method, Model, Output, Parameter, ParameterSet, Status, parameters_of
 from sweep.model.time_series import TimeSeries
-from sweep.request import Sweep
+from sweep.request.sweeps import Sweep
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

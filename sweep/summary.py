@@ -18,6 +18,7 @@ from sweep.causes import causes
 from sweep.errors import StoreError, SweepError
 from sweep.model.table import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.plan.recipes import model_in
+from sweep.request.chunk import Values
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, remaining
@@ -33,7 +34,6 @@ from sweep.store.receipts import (
     latest_rate,
     of_done_chunks,
 )
-from sweep.work import Values
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -22,11 +22,11 @@ from sweep.model.table import DTYPES, MISSING, Observable
 from sweep.model.windows import period_of
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
-from sweep.request import STRETCH, Axis, Sweep
+from sweep.request.chunk import Values
+from sweep.request.sweeps import STRETCH, Axis, Sweep
 from sweep.source import kernel_of
 from sweep.store import layout
 from sweep.text.wording import listed, shown
-from sweep.work import Values
 
 PROVENANCE = ("Conventions", "title", "source", "references", "model", "method", "revision")
 MAX_SAMPLES = 10**8  # some gigabytes

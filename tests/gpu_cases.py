@@ -15,11 +15,11 @@ import numpy as np
 
 from sweep.backends.cpu import CpuBackend
 from sweep.model.table import planes
-from sweep.request import Axis
+from sweep.request.chunk import Column, Points
+from sweep.request.sweeps import Axis
 from sweep.source import kernel_of, kernel_text
 from sweep.statistics.outputs import reduced
 from sweep.statistics.partial import Kept
-from sweep.work import Column, Points
 from tests.points import Bits, Case, cases
 from tests.points.files import file_cases
 

@@ -21,10 +21,10 @@ from sweep import api
 from sweep.backends import Backend, Computed, open_backend
 from sweep.backends.base import Then
 from sweep.config import load
-from sweep.request import Sweep
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Sweep
 from sweep.store import Store
 from sweep.store.target import BLOCKS, NODES
-from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
 from tests.forked import CHECKOUT, PIPE, Forked

@@ -31,8 +31,8 @@ from sweep.forecast import forecast, timed
 from sweep.model.shipped import configs_folder
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points, variant_sets
-from sweep.request import Sweep
-from sweep.work import Points
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Sweep
 from tests.command import Run
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")

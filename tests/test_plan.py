@@ -16,8 +16,8 @@ from sweep.errors import SweepError
 from sweep.model.table import Variant
 from sweep.model.tables.friction_oscillator import EXACT, MODEL
 from sweep.plan import chunking, point_columns, recipes
-from sweep.request import Axis, Sweep
-from sweep.work import Chunk
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import Axis, Sweep
 
 # How long an example takes says something of the machine and its load, nothing of what is tested.
 untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -36,9 +36,10 @@ from sweep.engine.ledger import failed_arrays
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError
 from sweep.model.table import Status
-from sweep.options import RunOptions
 from sweep.plan import chunking, point_columns
-from sweep.request import AnySweep, Reduced, Sweep
+from sweep.request.chunk import Chunk, Points
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import AnySweep, Reduced, Sweep
 from sweep.sampling.drawing import columns_of
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
@@ -46,7 +47,6 @@ from sweep.store import Arrays, Blocks, Store, remaining, target_of
 from sweep.store.target import InFiles
 from sweep.store.upkeep import EARLIER, clean, reopen
 from sweep.summary import state
-from sweep.work import Chunk, Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
 from tests.config.test_sample import PARAMETERS

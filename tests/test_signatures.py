@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import sweep
-from sweep.options import RunKeywords
+from sweep.request.options import RunKeywords
 
 FUNCTIONS = (
     "run", "trace", "wear", "fit", "compare", "export", "explore", "open_results", "load",

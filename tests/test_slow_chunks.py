@@ -22,13 +22,13 @@ from sweep.engine.loop import run
 from sweep.model.table import Method
 from sweep.model.tables import mdr_contact
 from sweep.model.tables.impact_oscillator import HARMONIC_BALANCE
-from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_counts, chunk_shape, points_of_more_chunks, work_shape
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import recipe
-from sweep.request import AnySweep, Request, Sweep
+from sweep.request.chunk import Points
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import AnySweep, Request, Sweep
 from sweep.store import Arrays, Store, target_of
-from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import Run
 from tests.gpu.twin import TwinDevice

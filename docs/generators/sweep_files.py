@@ -6,7 +6,7 @@ from generators.models import parameter_table
 from generators.tables import code, plain, table
 from sweep.config import schema
 from sweep.config.reduce_table import EXAMPLES, STATISTICS
-from sweep.options import OPTIONS
+from sweep.request.options import OPTIONS
 from sweep.text.reader import Keys
 from sweep.theory.wear.geometries import GEOMETRIES
 from sweep.theory.wear.laws import LAWS

@@ -22,10 +22,10 @@ from sweep.analysis.slices import Slice
 from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.model.table import Status
+from sweep.request.chunk import Values
 from sweep.store import open_results
 from sweep.summary import flag_names, refuse_no_results
 from sweep.text import wording
-from sweep.work import Values
 
 ENERGY, FREQUENCY = "energy", "frequency"
 

@@ -21,11 +21,11 @@ from sweep.engine.loop import run as run_engine
 from sweep.errors import FaultError, SweepError
 from sweep.model.table import Parameter
 from sweep.plan.recipes import model_of, table_of
-from sweep.request import Axis, Sweep
+from sweep.request.chunk import Values
+from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays, open_results, target_of
 from sweep.summary import coded, is_flag
 from sweep.text.wording import listed, nearest, shown
-from sweep.work import Values
 
 Named = TypeVar("Named")
 

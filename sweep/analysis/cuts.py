@@ -22,7 +22,7 @@ from sweep.analysis.slices import Refined, Slice
 from sweep.analysis.view import View, in_unit
 from sweep.errors import SweepError
 from sweep.model.table import Status, index_name
-from sweep.request import LEVEL, POINT
+from sweep.request.sweeps import LEVEL, POINT
 from sweep.store.layout import is_count
 from sweep.summary import contents
 from sweep.text import wording

@@ -13,8 +13,8 @@ from sweep.analysis.scales import spans_decades
 from sweep.analysis.view import factor
 from sweep.model.table import every_parameter
 from sweep.plan.recipes import model_in
+from sweep.request.chunk import Values
 from sweep.text.units import printed, superscripts, with_prefix
-from sweep.work import Values
 
 LABEL_WIDTH = 60  # characters that fit along the shortest axis
 LABEL_NAMES = "label_names"  # attribute of a coordinate whose names are drawn as 0, 1, 2, ...

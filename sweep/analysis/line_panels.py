@@ -41,8 +41,8 @@ from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_r
 from sweep.analysis.slices import MAX_LINES, Slice
 from sweep.errors import SweepError
 from sweep.model.table import Status
+from sweep.request.chunk import Values
 from sweep.summary import flag_names
-from sweep.work import Values
 
 ORDERS = ("first_order", "total_order")  # of Sobol' indices
 SHADES = ("#e8eef7", "#fdf0dc", "#e7f3e4", "#f6e6ee", "#eeeeee")  # of classes behind a line

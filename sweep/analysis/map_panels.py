@@ -42,8 +42,8 @@ from sweep.analysis.scales import (
     without_rounding,
 )
 from sweep.analysis.slices import Slice
+from sweep.request.chunk import Values
 from sweep.summary import flag_names
-from sweep.work import Values
 
 MAX_DOTS = 5_000  # of a sample; more would run together
 SAMPLE_AREA = 6e4  # points² that the dots of a sample cover

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sweep.analysis.labels import axis_label, hyphenated, in_symbols
 from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
-from sweep.work import Values
+from sweep.request.chunk import Values
 
 NO_VALUE: Mapping[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
 ZERO: Mapping[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}

@@ -27,7 +27,7 @@ from sweep.analysis.slices import Slice
 from sweep.analysis.view import View, ViewKeywords, view_of
 from sweep.errors import SweepError
 from sweep.model.table import Status
-from sweep.request import POINT
+from sweep.request.sweeps import POINT
 from sweep.store import open_results
 from sweep.store.datasets import wear_of
 from sweep.summary import coded

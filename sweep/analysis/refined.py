@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from sweep.errors import SweepError
 from sweep.plan.recipes import plain
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
-from sweep.request import LEVEL
+from sweep.request.chunk import Values
+from sweep.request.sweeps import LEVEL
 from sweep.store.layout import as_stored, decoded, is_count
 from sweep.text import wording
-from sweep.work import Values
 
 MAX_GRID_POINTS = 10**8  # of a grid, all of which is in memory
 BATCH = 2**22  # positions in cells that are interpolated at once

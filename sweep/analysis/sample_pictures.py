@@ -37,10 +37,10 @@ from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spaced, span
 from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
 from sweep.model.table import index_name
-from sweep.request import POINT
+from sweep.request.chunk import Values
+from sweep.request.sweeps import POINT
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.summary import weighting
-from sweep.work import Values
 
 Shape = Literal["histogram", "scatter_matrix"]
 

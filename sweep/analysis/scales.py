@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.work import Values
+from sweep.request.chunk import Values
 
 ROUNDING = 1e-9  # relative difference of values that count as equal
 LOG_DECADES = 3.0  # a positive output that spans more decades is drawn on a logarithmic scale

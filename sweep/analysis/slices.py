@@ -17,8 +17,8 @@ from sweep.analysis.theory_lines import along, theory_borders
 from sweep.analysis.view import View, factor
 from sweep.errors import SweepError
 from sweep.model.table import Status, index_name, status_counts
+from sweep.request.chunk import Values
 from sweep.summary import flag_names, is_flag
-from sweep.work import Values
 
 Kind = Literal["values", "dots", "bars", "map", "lines", "line", "years"]
 

@@ -10,7 +10,7 @@ from contourpy import contour_generator
 
 from sweep.causes import theory_of
 from sweep.equations.derived import in_order, inputs, value_of
-from sweep.work import Values
+from sweep.request.chunk import Values
 
 Boundaries = Callable[[Mapping[str, Any]], dict[str, Values]]
 

@@ -20,12 +20,12 @@ from sweep.config import load_wear
 from sweep.config.wear_table import CARRIED, SHARES, power_fault
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_FLAG, Status
-from sweep.request import Wear
+from sweep.request.chunk import Values
+from sweep.request.sweeps import Wear
 from sweep.store import open_results
 from sweep.summary import coded, refuse_no_results
 from sweep.text.keywords import spelled_out
 from sweep.theory.wear import YEAR, geometry_of, law_of, time_to_depth
-from sweep.work import Values
 
 PART = 2**18  # values computed at once: their intermediate arrays take some 50 MB
 LOST = ("mean", "standard_deviation", "histogram", "first_order", "total_order")

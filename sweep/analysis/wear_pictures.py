@@ -20,11 +20,11 @@ from sweep.analysis.view import View
 from sweep.analysis.wear_over_years import STATES
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_FLAG, Status, status_counts
-from sweep.request import POINT
+from sweep.request.chunk import Values
+from sweep.request.sweeps import POINT
 from sweep.store.datasets import wear_of
 from sweep.text.units import fine_unit
 from sweep.theory.wear import YEAR
-from sweep.work import Values
 
 MAX_BANDS = 3  # values of an axis that are drawn with bands in one picture, without MAX_LINES
 CURVE_POINTS = 200

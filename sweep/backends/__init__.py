@@ -9,7 +9,7 @@ from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.backends.visible import has_cupy
 from sweep.errors import MachineError, SweepError
-from sweep.options import BACKENDS
+from sweep.request.options import BACKENDS
 
 __all__ = ["Arrays", "Backend", "Computed", "Stopped", "open_backend"]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sweep.backends.device import Memory, Queue
 from sweep.equations.derived import inputs, value_of
 from sweep.model.table import Method
-from sweep.work import Column, Points
+from sweep.request.chunk import Column, Points
 
 Order = NDArray[np.intp]
 

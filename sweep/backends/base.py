@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.request import Sweep
-from sweep.work import Points
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Sweep
 
 Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 

@@ -24,7 +24,7 @@ from sweep.backends.library import ColumnStruct
 from sweep.backends.random_points import draw, random_columns
 from sweep.errors import DeviceError
 from sweep.model.table import Output, array_types
-from sweep.work import Column, Points
+from sweep.request.chunk import Column, Points
 
 LAUNCH_SECONDS = 0.25  # wanted at most: a display, Ctrl-C and a time limit wait for a launch
 LEAST_SHARE = 1 / 256  # of work in the time of a launch, since times differ from launch to launch

@@ -33,9 +33,9 @@ from sweep.backends.library import (
 )
 from sweep.errors import CompileError
 from sweep.model.table import array_types, planes
-from sweep.request import Sweep
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Sweep
 from sweep.source import Kernel, KernelTexts, kernel_of
-from sweep.work import Points
 
 
 @dataclass(frozen=True)

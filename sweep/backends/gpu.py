@@ -15,9 +15,9 @@ from sweep.backends.library import check_layout
 from sweep.backends.random_points import drawing_text, random_columns
 from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.model.table import array_types, planes
-from sweep.request import Sweep
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Sweep
 from sweep.source import Kernel, flat_text, kernel_of
-from sweep.work import Points
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
 ITEMS_OF_A_THREAD = 4  # the items of a thread share the recurrence of the motion

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from sweep.backends.device import Entries, Memory, Queue
+from sweep.request.chunk import Column
 from sweep.sampling.distributions import DISTRIBUTIONS, LARGEST_UNIT
 from sweep.sampling.stretches import Drawn
 from sweep.source import flat_text
 from sweep.theory import elementary
-from sweep.work import Column
 
 ENTRY = "tribosweep_draw"
 N_JUMPS, N_CONSTANTS = 18, 7  # of drawing_gpu.h

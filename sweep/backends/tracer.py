@@ -20,8 +20,8 @@ from sweep.backends.library import (
     run_in_slices,
 )
 from sweep.errors import SweepError
+from sweep.request.chunk import Values
 from sweep.source import Kernel, kernel_text
-from sweep.work import Values
 
 MAX_STATES = 10**8  # items times moments
 MAX_EVENTS = 10**4  # that a trace has

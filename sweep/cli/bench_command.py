@@ -8,7 +8,7 @@ import typer
 
 from sweep.cli.app import command
 from sweep.cli.parameters import Json, option, takes_run_options
-from sweep.options import RunKeywords
+from sweep.request.options import RunKeywords
 
 
 @command(

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from sweep.cli.app import command
 from sweep.cli.parameters import ConfigPath, Json, Overrides, takes_run_options
-from sweep.options import RunKeywords
+from sweep.request.options import RunKeywords
 
 
 @command("sweep compile wear_power", "sweep compile my.toml --set method=moreau", name="compile")

@@ -6,7 +6,7 @@ from typing import Annotated, Unpack
 
 from sweep.cli.app import command
 from sweep.cli.parameters import Json, Overrides, StorePath, argument, takes_run_options
-from sweep.options import RunKeywords
+from sweep.request.options import RunKeywords
 
 
 @command(

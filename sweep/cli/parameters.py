@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 
 from sweep.errors import SweepError
-from sweep.options import OPTIONS, Option
+from sweep.request.options import OPTIONS, Option
 from sweep.text.wording import nearest
 
 Named = TypeVar("Named")

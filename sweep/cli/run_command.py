@@ -10,7 +10,7 @@ import typer
 from sweep.cli.app import command
 from sweep.cli.parameters import ConfigPath, Json, Overrides, flag, output_option, takes_run_options
 from sweep.cli.stopping import StopRequest
-from sweep.options import OPTIONS, RunKeywords
+from sweep.request.options import OPTIONS, RunKeywords
 
 
 @command(

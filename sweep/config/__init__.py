@@ -18,9 +18,9 @@ from sweep.config.schema import SLURM
 from sweep.config.sweep_file import is_table, plain, read
 from sweep.config.wear_table import wear_of
 from sweep.errors import SweepError
-from sweep.options import RunOptions
-from sweep.options import read as read_options
-from sweep.request import AnySweep, Refinement, Request, Wear
+from sweep.request.options import RunOptions
+from sweep.request.options import read as read_options
+from sweep.request.sweeps import AnySweep, Refinement, Request, Wear
 from sweep.text.reader import Faults, Table
 
 __all__ = ["Request", "checked_options", "load", "load_wear"]

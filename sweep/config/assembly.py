@@ -13,7 +13,7 @@ from sweep.config.quantities import amount
 from sweep.config.schema import TOP_LEVEL
 from sweep.errors import FaultError
 from sweep.model.table import Model, NotAllZero, Output, Parameter, ParameterSet
-from sweep.request import Axis, Sweep
+from sweep.request.sweeps import Axis, Sweep
 from sweep.text.reader import Table
 from sweep.text.wording import listed, written
 

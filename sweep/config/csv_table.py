@@ -21,9 +21,9 @@ from sweep.config.quantities import (
 )
 from sweep.errors import FaultError, warn
 from sweep.model.table import Parameter
+from sweep.request.chunk import Values
 from sweep.text.units import rewritten
 from sweep.text.wording import nearest, written
-from sweep.work import Values
 
 CONSTANT = re.compile(r"# (\w+) = (\S+)")  # as `sweep export` writes it
 NAME_AND_UNIT = re.compile(r"(.*\S)\s*(?:\[([^\[\]]*)\]|\(([^()]*)\))")

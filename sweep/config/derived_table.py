@@ -11,7 +11,7 @@ from sweep.config.draft import Draft
 from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
 from sweep.plan.point_columns import derived_faults, derived_values
-from sweep.request import STRETCH, Axis, Sweep
+from sweep.request.sweeps import STRETCH, Axis, Sweep
 from sweep.text.wording import listed, nearest, written
 
 MAX_CHECKED = 2**22  # points at which derived values are checked in advance

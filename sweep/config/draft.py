@@ -11,7 +11,7 @@ from sweep.config.schema import TABLES, TOP_LEVEL
 from sweep.config.sweep_file import Document, has_several, is_table, sample_keys
 from sweep.errors import ConfigError
 from sweep.model.table import Excitation, Method, Model, Parameter, every_parameter
-from sweep.request import POINT, Axis
+from sweep.request.sweeps import POINT, Axis
 from sweep.text.reader import Faults, Table
 from sweep.text.wording import listed, nearest, written
 

@@ -15,7 +15,7 @@ from sweep.equations.system_file import system_of_text
 from sweep.model.table import Model, ParameterSet
 from sweep.model.time_series import TimeSeries
 from sweep.model.windows import IN_CYCLES, IN_TIME
-from sweep.request import STRETCH, Axis
+from sweep.request.sweeps import STRETCH, Axis
 from sweep.text.reader import Table
 from sweep.text.wording import listed
 

@@ -23,10 +23,10 @@ from sweep.equations.entries import name_fault_in_sweeps
 from sweep.errors import FaultError
 from sweep.model.table import Parameter
 from sweep.plan.chunking import MAX_SWEEP_POINTS
-from sweep.request import Axis, Sweep
+from sweep.request.chunk import Values
+from sweep.request.sweeps import Axis, Sweep
 from sweep.text.reader import Table
 from sweep.text.wording import listed, written
-from sweep.work import Values
 
 MAX_AXIS_VALUES = 10**8  # 0.8 GB
 FORM = "{name} = {{ values = [...] }} or {{ linspace = [first, last, count] }}"

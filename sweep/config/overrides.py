@@ -18,7 +18,7 @@ from sweep.config.sweep_file import (
     with_values,
 )
 from sweep.errors import FaultError
-from sweep.request import POINT
+from sweep.request.sweeps import POINT
 from sweep.text.reader import Faults
 from sweep.text.toml_text import assignments
 from sweep.text.wording import listed, nearest, written

@@ -11,9 +11,9 @@ import numpy as np
 
 from sweep.errors import FaultError, warn
 from sweep.model.table import Parameter
+from sweep.request.chunk import Values
 from sweep.text.units import AMOUNT, UNIT_PATTERN, Unit, read_unit, rewritten, scaled
 from sweep.text.wording import written
-from sweep.work import Values
 
 FULL_TURN = 2 * math.pi * (1 + 1e-12)  # rad
 MAX_TEXT_LENGTH = 80  # of a quantity: the patterns below take quadratic time

@@ -11,7 +11,7 @@ from sweep.config.quantities import as_written, number
 from sweep.config.schema import REDUCE
 from sweep.errors import FaultError
 from sweep.model.table import Model, Output, Parameter
-from sweep.request import MAX_EXACT_POINTS, POINT, AnySweep, Sweep
+from sweep.request.sweeps import MAX_EXACT_POINTS, POINT, AnySweep, Sweep
 from sweep.statistics.outputs import OF_FLAGS, PLAIN, WITH_NUMBER, reduced
 from sweep.text.reader import Table
 from sweep.text.wording import listed, nearest, written

@@ -12,10 +12,10 @@ from sweep.config.schema import REFINE
 from sweep.errors import FaultError
 from sweep.model.table import Output, Parameter
 from sweep.refine.mesh import halved, is_geometric
-from sweep.request import MAX_REFINED_POINTS, AnySweep, Axis, Refinement
+from sweep.request.chunk import Values
+from sweep.request.sweeps import MAX_REFINED_POINTS, AnySweep, Axis, Refinement
 from sweep.text.reader import Table
 from sweep.text.wording import listed
-from sweep.work import Values
 
 MAX_REFINED_AXES = 4  # a cell with more axes has too many neighbours
 MAX_REFINED_VALUES = 2**24  # along an axis, at the finest level

@@ -16,13 +16,13 @@ from sweep.config.schema import CSV_FILE, DISTRIBUTION, HOW_READ, SAMPLE, only_f
 from sweep.config.sweep_file import is_table, sample_keys
 from sweep.errors import FaultError
 from sweep.model.table import Parameter
-from sweep.request import FOR_INDICES, POINT, Axis, LongValues
+from sweep.request.chunk import Values
+from sweep.request.sweeps import FOR_INDICES, POINT, Axis, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, refuse
 from sweep.sampling.drawing import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS, columns_of
 from sweep.sampling.stretches import Drawn
 from sweep.text.reader import Faults, Table
 from sweep.text.wording import listed, meant_cure, nearest_name, written
-from sweep.work import Values
 
 SEEDED = ("random", "latin_hypercube")  # without a seed, Sobol's sequence is not scrambled
 MIN_SCRAMBLINGS = 8  # from which errors are estimated

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from sweep.errors import FaultError
-from sweep.options import MAX_WORKERS
 from sweep.plan.chunking import MAX_SWEEP_POINTS
+from sweep.request.options import MAX_WORKERS
 from sweep.text.reader import (
     FLAG,
     Key,

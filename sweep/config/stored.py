@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
-from sweep.request import FOR_INDICES, POINT, AnySweep, Axis, Reduced, Sweep
+from sweep.request.sweeps import FOR_INDICES, POINT, AnySweep, Axis, Reduced, Sweep
 from sweep.text.toml_text import assignments
 
 

@@ -13,8 +13,8 @@ from sweep.config.sweep_file import is_table
 from sweep.equations.tabulated import table_fault
 from sweep.model.table import Parameter
 from sweep.model.time_series import TimeSeries
+from sweep.request.chunk import Values
 from sweep.text.reader import Faults, Table, dotted
-from sweep.work import Values
 
 TIME = Parameter(name="time", symbol="t", unit="s", meaning="time of a sample")
 COLUMNS, SAMPLES = (*CSV_FILE, "time", "column"), ("times", "values")  # keys of a signal

@@ -13,7 +13,7 @@ from sweep.config.sample import read_margin
 from sweep.config.schema import WEAR
 from sweep.errors import FaultError, warn
 from sweep.model.table import Output, Parameter
-from sweep.request import Wear
+from sweep.request.sweeps import Wear
 from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.text.reader import Table
 from sweep.text.wording import listed, nearest, written

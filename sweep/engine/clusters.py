@@ -51,10 +51,10 @@ from sweep.engine.schedulers import (
 )
 from sweep.engine.slurm import folder_of_keys
 from sweep.errors import MachineError, PlaceError, StoreError, SweepError
-from sweep.options import LOCAL, SLURM, RunOptions
+from sweep.request.chunk import Chunk, Task
+from sweep.request.options import LOCAL, SLURM, RunOptions
 from sweep.store import Target, anything_at, gone
 from sweep.store.faults import RESUME_HINT
-from sweep.work import Chunk, Task
 
 LOOK_SECONDS = 1.0  # between two counts of the workers
 # Of free memory, a process keeps KEPT_BYTES; blocks from MAPPED_BYTES on are returned at once. No

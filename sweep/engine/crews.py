@@ -14,10 +14,10 @@ from sweep.backends import Backend
 from sweep.engine.ledger import Receipt
 from sweep.engine.worker import RunState, Worker
 from sweep.errors import SweepError
-from sweep.options import LOCAL, RunOptions
 from sweep.plan.point_columns import points
+from sweep.request.chunk import Chunk, Task
+from sweep.request.options import LOCAL, RunOptions
 from sweep.store import Target
-from sweep.work import Chunk, Task
 
 # For a GPU, one thread computes while another copies; more of them write. The driver and the
 # process itself need processors too.

@@ -18,12 +18,12 @@ from sweep.engine.slurm import named
 from sweep.errors import MachineError, StoreError
 from sweep.plan.chunking import chunk_at, chunk_shape, work_shape
 from sweep.plan.point_columns import points, variant_sets
-from sweep.request import Request
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Request
 from sweep.source import kernel_digest
 from sweep.store import Store, anything_at, is_in_memory, target_of
 from sweep.store.layout import WEAR
 from sweep.store.upkeep import clean, failed, is_complete, make_ready
-from sweep.work import Points
 
 
 def open_store(request: Request, path: str | Path) -> Store:

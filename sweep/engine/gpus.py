@@ -38,9 +38,9 @@ from sweep.errors import (
     PlaceError,
     SweepError,
 )
-from sweep.options import RunOptions
+from sweep.request.chunk import Task
+from sweep.request.options import RunOptions
 from sweep.store import anything_at, gone
-from sweep.work import Task
 
 MAX_FAULTS = 2  # in a row, before a GPU is given up: fewer than the attempts at a chunk
 DELIVERY_SECONDS = 0.5  # between a process's last result and its end

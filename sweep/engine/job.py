@@ -25,12 +25,12 @@ from sweep.backends import Backend
 from sweep.backends.visible import VARIABLE
 from sweep.engine.worker import RunState, Worker
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
-from sweep.options import RunOptions
-from sweep.request import Sweep
+from sweep.request.chunk import Task
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import Sweep
 from sweep.source import kernel_digest
 from sweep.store import Store, anything_at, target_of
 from sweep.version import __version__
-from sweep.work import Task
 
 DEPARTURE_SECONDS = 30.0  # SLURM's time between SIGTERM and SIGKILL; a nanny leaves about 6
 # Raised for signal handlers off the main thread, and on Windows.

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError
 from sweep.model.table import DTYPES, MISSING, Status, planes
+from sweep.request.chunk import Chunk, Task
 from sweep.store import Target
-from sweep.work import Chunk, Task
 
 TASKS_PER_WORKER = 2  # one running, one waiting
 TASK_SECONDS = 0.5  # target: short enough to stop soon, long enough to make handing over cheap

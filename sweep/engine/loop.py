@@ -24,10 +24,10 @@ from sweep.engine.crews import (
     refuse_in_worker_process,
 )
 from sweep.engine.ledger import Ledger, Progress, Receipt, Summary
-from sweep.options import RunOptions, consistent
 from sweep.plan.chunking import chunk_counts, chunks, points_of_more_chunks
+from sweep.request.chunk import Task
+from sweep.request.options import RunOptions, consistent
 from sweep.store import Target
-from sweep.work import Task
 
 REPORT_SECONDS = 0.25
 FEW_CHUNKS_SECONDS = 5.0  # of a run, before the user is notified that workers have none

@@ -25,7 +25,7 @@ from distributed.utils import get_mp_context
 from sweep.engine.crews import GUARD
 from sweep.engine.slurm import CERTIFICATE, KEY, KEYS, job_script, requested
 from sweep.errors import MachineError, SweepError
-from sweep.options import RunOptions
+from sweep.request.options import RunOptions
 
 CONNECT_SECONDS = 10.0
 FILES, FILES_PER_WORKER = 48, 16  # 25 and 12 are open in this process while a sweep runs

@@ -12,7 +12,7 @@ from typing import Any
 
 from dask.utils import parse_bytes
 
-from sweep.options import RunOptions
+from sweep.request.options import RunOptions
 from sweep.store import is_url
 
 SECONDS_TO_FIND_SCHEDULER = 60  # after which a job ends

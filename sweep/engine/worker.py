@@ -18,11 +18,11 @@ from sweep.errors import MachineError, SweepError
 from sweep.model.table import Status, array_types, status_counts
 from sweep.plan.chunking import joined
 from sweep.plan.point_columns import points, variants_of
-from sweep.request import AnySweep, Reduced
+from sweep.request.chunk import Chunk, Task
+from sweep.request.sweeps import AnySweep, Reduced
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
 from sweep.store import Target
-from sweep.work import Chunk, Task
 
 # Of results and parameters that one call of a GPU holds; their threads are as many as processors.
 POINTS_OF_A_CALL, BYTES_OF_A_CALL = 2**24, 2**28

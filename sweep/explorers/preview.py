@@ -13,7 +13,7 @@ from sweep.analysis.scales import evenly
 from sweep.explorers.packing import packed, packed_values, plain, shuffled
 from sweep.explorers.subject import Subject
 from sweep.model.table import Status
-from sweep.request import POINT
+from sweep.request.sweeps import POINT
 
 MAX_PREVIEW_VALUES = 2**21  # of all outputs together, read at first
 SHRINK = 0.85  # the longest axis, until the page fits

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sweep.analysis import theory_lines
 from sweep.analysis.scales import evenly, spaced
 from sweep.explorers.packing import packed, shuffled
-from sweep.request import Sweep
-from sweep.work import Values
+from sweep.request.chunk import Values
+from sweep.request.sweeps import Sweep
 
 Border = dict[str, Any]
 Dimensions = Mapping[str, Mapping[str, Values]]  # by axis, the values of every parameter along it

@@ -10,8 +10,8 @@ from operator import mul
 
 from sweep.errors import SweepError
 from sweep.model.table import Method
-from sweep.request import AnySweep, Reduced
-from sweep.work import Chunk
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import AnySweep, Reduced
 
 CHUNKS_OF_A_RUN = 64  # target number, within the limits on the size of a chunk
 SLOW_CHUNKS_OF_A_RUN = 256  # the same for methods of which a point may take long

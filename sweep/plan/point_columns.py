@@ -19,9 +19,9 @@ from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import FaultError, SweepError
 from sweep.model.table import Variant
 from sweep.plan.chunking import work_shape
-from sweep.request import AnySweep, Axis, LongValues, Reduced, Sweep
+from sweep.request.chunk import Chunk, Column, Points
+from sweep.request.sweeps import AnySweep, Axis, LongValues, Reduced, Sweep
 from sweep.sampling.stretches import stretch
-from sweep.work import Chunk, Column, Points
 
 FEW = 16  # values of a column that show in most cases that it has several
 

@@ -19,7 +19,7 @@ from sweep.model.installed import installed_model
 from sweep.model.table import Model, Output
 from sweep.model.tables import models
 from sweep.model.time_series import TimeSeries
-from sweep.request import LEVEL, AnySweep, Axis, LongValues, Reduced, Sweep
+from sweep.request.sweeps import LEVEL, AnySweep, Axis, LongValues, Reduced, Sweep
 from sweep.statistics.outputs import reduced
 
 Recipe = dict[str, Any]  # JSON-able, floats as float.hex()

@@ -27,11 +27,19 @@ from numpy.typing import NDArray
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.model.table import Status
 from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
-from sweep.request import MAX_REFINED_POINTS, POINT, AnySweep, Axis, Grid, Refinement, Request
+from sweep.request.chunk import Values
+from sweep.request.sweeps import (
+    MAX_REFINED_POINTS,
+    POINT,
+    AnySweep,
+    Axis,
+    Grid,
+    Refinement,
+    Request,
+)
 from sweep.store import Arrays, Store, Target, anything_at, is_url, target_of
 from sweep.store.extension import refuse_grown
 from sweep.store.place import local
-from sweep.work import Values
 
 Results = TypeVar("Results", Store, Arrays)
 Known = Mapping[str, NDArray[Any]]  # by plane of each output and "status": (n_points,)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.work import Values
+from sweep.request.chunk import Values
 
 Keys = NDArray[np.int64]  # (n,) ascending: flat indices of points in the lattice, or of cells
 Places = NDArray[np.int64]  # (n, n_axes)

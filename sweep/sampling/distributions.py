@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 
 from sweep.errors import FaultError
+from sweep.request.chunk import Values
 from sweep.theory import elementary
-from sweep.work import Values
 
 # What an argument is: a value of the parameter within its range; any number, or one above 0, in
 # the parameter's unit; a plain number above 0.

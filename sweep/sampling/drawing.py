@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sweep.request import FOR_INDICES, STRETCH, LongValues
+from sweep.request.sweeps import FOR_INDICES, STRETCH, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
 from sweep.sampling.stretches import BLOCK, Drawn, Generator, Rows, SampleColumns, Sequence
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.request import LongValues
+from sweep.request.chunk import Values
+from sweep.request.sweeps import LongValues
 from sweep.sampling.distributions import Margin
-from sweep.work import Values
 
 BLOCK = 2**18  # points drawn at a time
 Rows = NDArray[np.float64]  # (n_points, n_dimensions), in [0, 1]

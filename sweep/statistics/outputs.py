@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sweep.model.table import Labels, Output
-from sweep.request import Reduced, Sweep
+from sweep.request.sweeps import Reduced, Sweep
 from sweep.statistics.counts import STATUSES
 
 PLAIN = ("mean", "standard_deviation", "minimum", "maximum", "sobol_indices")

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.model.table import DTYPES, MISSING, Output, Status, planes
-from sweep.request import Reduced
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Reduced
 from sweep.statistics.counts import Classes, EqualBins, Extremes, Shares, by_status, status_of
 from sweep.statistics.indices import Indices
 from sweep.statistics.moments import Array, Moments
 from sweep.statistics.outputs import POINTS_BY_STATUS, Wanted, wanted
 from sweep.statistics.quantiles import QUANTILE_BITS, LeadingBits, Sorted
-from sweep.work import Points
 
 Partial = Mapping[str, NDArray[Any]]  # by "output/kind/part"
 # The kinds of numbers that are kept of the values of an output. The state `of` some points of each

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sweep.errors import MachineError
 from sweep.model.table import Status, status_counts
 from sweep.plan.chunking import chunk_shape, chunks, work_shape
-from sweep.request import AnySweep, Reduced
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import AnySweep, Reduced
 from sweep.store import layout
 from sweep.store.layout import FILL_VALUE, decoded, encoding_of, with_derived, without_fill_value
 from sweep.store.target import InMemory, Target
-from sweep.work import Chunk
 
 
 class Arrays(Target):

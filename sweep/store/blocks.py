@@ -24,14 +24,14 @@ import numpy as np
 from sweep.errors import machine_error
 from sweep.model.table import Status
 from sweep.plan.chunking import MAX_CHUNK_POINTS, block_shape, chunk_counts, chunks
-from sweep.request import Reduced
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import Reduced
 from sweep.statistics.counts import STATUSES, reduced_counts
 from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes
 from sweep.store.arrays import Arrays
 from sweep.store.disk import Store
 from sweep.store.group import key
 from sweep.store.target import Folder, Target
-from sweep.work import Chunk
 
 MAX_BLOCKS = 2**12  # of a cell
 MAX_NODE_BYTES = 2**18  # of a chunk's cells, or as many as these have points

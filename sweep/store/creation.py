@@ -23,10 +23,10 @@ from zarr.codecs import BloscCodec, Crc32cCodec
 from zarr.storage import MemoryStore
 
 from sweep.plan.chunking import chunk_counts
-from sweep.request import STRETCH, AnySweep, Reduced
+from sweep.request.chunk import Values
+from sweep.request.sweeps import STRETCH, AnySweep, Reduced
 from sweep.store import layout
 from sweep.store.group import separator_for
-from sweep.work import Values
 
 MAX_PART_POINTS = 2**20  # of a file; a part is what is read at once
 MIN_PART_POINTS = 2**16

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from sweep.errors import StoreError
-from sweep.request import (
+from sweep.request.sweeps import (
     STRETCH,
     AnySweep,
     Axis,

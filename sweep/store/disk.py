@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from sweep.errors import StoreError
 from sweep.model.table import Status, status_counts
 from sweep.plan.chunking import chunk_shape, work_shape
-from sweep.request import AnySweep, Reduced
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import AnySweep, Reduced
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import extension, faults, layout, lock
@@ -42,7 +43,6 @@ from sweep.store.place import local
 from sweep.store.receipts import Receipts
 from sweep.store.store_files import Files, files_of
 from sweep.store.target import BLOCKS, NODES, InFiles, Target
-from sweep.work import Chunk
 
 
 class Store(Target):

@@ -25,7 +25,8 @@ from sweep.errors import StoreError, machine_error
 from sweep.model.table import Status, every_parameter
 from sweep.plan.chunking import chunk_counts, chunks
 from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
-from sweep.request import STRETCH, AnySweep, LongValues
+from sweep.request.chunk import Chunk, Values
+from sweep.request.sweeps import STRETCH, AnySweep, LongValues
 from sweep.store.faults import (
     damaged_coordinate,
     gone,
@@ -37,7 +38,6 @@ from sweep.store.faults import (
 from sweep.store.layout import REDUCED
 from sweep.store.place import GROUP, is_url
 from sweep.store.store_files import Files, beside
-from sweep.work import Chunk, Values
 
 if TYPE_CHECKING:
     from zarr.abc.buffer import Buffer, BufferPrototype

@@ -37,9 +37,9 @@ from sweep.model.table import (
 )
 from sweep.plan.point_columns import derived_dimensions, derived_values
 from sweep.plan.recipes import fingerprint, model_in, outputs_in, recipe
-from sweep.request import LEVEL, STRETCH, AnySweep, LongValues, Reduced, Sweep
+from sweep.request.chunk import Chunk, Values
+from sweep.request.sweeps import LEVEL, STRETCH, AnySweep, LongValues, Reduced, Sweep
 from sweep.version import __version__
-from sweep.work import Chunk, Values
 
 CONVENTIONS = "CF-1.11"
 MISSING_LEVEL = 255

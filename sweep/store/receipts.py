@@ -22,11 +22,11 @@ from threading import Lock
 from typing import Any, cast
 
 from sweep.model.table import Status
+from sweep.request.chunk import Chunk
 from sweep.store.faults import refuse_no_file, writing
 from sweep.store.lock import is_alive
 from sweep.store.place import is_url
 from sweep.store.store_files import Files, beside
-from sweep.work import Chunk
 
 MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate
 WINDOW_IN_CHUNKS = 3.0  # or this many times the slowest of the recent chunks, if that is longer

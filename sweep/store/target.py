@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from sweep.model.table import Status
 from sweep.plan.chunking import chunk_counts, of_shard
-from sweep.request import AnySweep
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import AnySweep
 from sweep.statistics.partial import Kept
 from sweep.store.store_files import Files
-from sweep.work import Chunk
 
 BLOCKS, NODES = "status/blocks", "status/nodes"  # in the array's folder; zarr lists neither
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError
 from sweep.model.table import Status
-from sweep.options import RunOptions
-from sweep.request import MAX_EXACT_POINTS, STRETCH, Reduced
+from sweep.request.chunk import Chunk
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import MAX_EXACT_POINTS, STRETCH, Reduced
 from sweep.store import durable, extension, faults, layout
 from sweep.store.blocks import Blocks, target_of
 from sweep.store.creation import coordinate_files
@@ -22,7 +23,6 @@ from sweep.store.disk import Store
 from sweep.store.group import as_zarr, key, note
 from sweep.store.place import is_url
 from sweep.store.target import InFiles
-from sweep.work import Chunk
 
 EARLIER = "status/pieces"  # where earlier versions kept what they had computed of a cell
 

@@ -24,7 +24,7 @@ from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.model.shipped import configs_folder
 from sweep.model.table import MISSING_FLAG, Status
-from sweep.request import Axis
+from sweep.request.sweeps import Axis
 from sweep.store import Arrays
 from tests.analysis.test_plots import figure_of_slice, legend_of
 from tests.command import Run

@@ -25,7 +25,7 @@ from sweep.model.shipped import configs_folder, shipped_configs
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.model.tables import models
 from sweep.model.tables.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
-from sweep.request import Axis, Sweep
+from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays
 from sweep.theory import friction_oscillator as theory
 from sweep.theory.mdr_contact import slip_depth

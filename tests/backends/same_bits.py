@@ -15,8 +15,8 @@ from sweep.backends.compiler import Compiler, find_compiler
 from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.engine.loop import run
 from sweep.model.table import Output, planes
-from sweep.options import RunOptions
-from sweep.request import Axis
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import Axis
 from sweep.source import kernel_of
 from sweep.store import Arrays
 from sweep.store.layout import as_stored

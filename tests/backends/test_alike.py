@@ -14,7 +14,7 @@ from sweep.equations.derived import inputs
 from sweep.model.table import Method
 from sweep.model.tables import models
 from sweep.plan.point_columns import points as points_of
-from sweep.work import Chunk, Column, Points
+from sweep.request.chunk import Chunk, Column, Points
 from tests.points import case_of, methods
 
 SORTED = [(model, method) for model, method in methods() if method.kinds or method.cost]

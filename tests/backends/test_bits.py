@@ -17,7 +17,7 @@ import pytest
 from sweep.backends.compiler import zig
 from sweep.backends.cpu import CpuTarget
 from sweep.model.table import Output, Status
-from sweep.work import Column, Points
+from sweep.request.chunk import Column, Points
 from tests.backends.same_bits import (
     chunk_faults,
     compiler_of_users,

@@ -18,7 +18,7 @@ from sweep.config import load
 from sweep.model.table import Status
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points as points_of
-from sweep.request import Reduced
+from sweep.request.sweeps import Reduced
 from sweep.statistics.partial import Kept
 from tests.backends.device_arrays import Library
 from tests.gpu.twin import TwinDevice

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sweep.backends import Stopped
 from sweep.backends.cpu import CpuBackend
+from sweep.request.chunk import Column, Points
 from sweep.source import kernel_of
-from sweep.work import Column, Points
 from tests.backends.kernel_probe import Entry, compile_probe
 from tests.oracles import mdr_time_stepping
 from tests.points import compute, sweep_of

@@ -16,7 +16,7 @@ from sweep.backends.batches import Pace, Work
 from sweep.backends.device import Sizes, request_type
 from sweep.backends.gpu import GpuBackend
 from sweep.model.tables import models
-from sweep.work import Column, Points
+from sweep.request.chunk import Column, Points
 from tests.backends.device_arrays import Library
 from tests.gpu.twin import TwinDevice
 from tests.points import Case, bits_of, cases, differing, part

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sweep.backends.tracer import Seen
 from sweep.backends.wasm import Module, module_bytes
 from sweep.model.table import array_types, planes
-from sweep.work import Points
+from sweep.request.chunk import Points
 
 CANONICAL = np.uint64(0x7FF8000000000000)  # the payload of NaN varies between engines
 FOREVER = 1 << 60  # units of work

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sweep.backends import Backend
-from sweep.request import Sweep
-from sweep.work import Points
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Sweep
 
 
 class WrappedBackend:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.config.model_file import read_model
-from sweep.request import Sweep
-from sweep.work import Column, Points
+from sweep.request.chunk import Column, Points
+from sweep.request.sweeps import Sweep
 from tests.points import case_at, cases, sweep_of
 from tests.points.files import file_case
 from tests.points.impact_oscillator import SDND122

@@ -13,8 +13,8 @@ import numpy as np
 from sweep.backends.cpu import CpuBackend
 from sweep.config import load
 from sweep.plan.point_columns import points
+from sweep.request.chunk import Chunk
 from sweep.source import kernel_of
-from sweep.work import Chunk
 from tests.benchmarks.peers import mdr_numba, systems_numba
 from tests.benchmarks.speeds import Speed, case_of, numba, scalar_build, values_at_points
 from tests.points import Case

@@ -22,7 +22,7 @@ from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import Summary
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
-from sweep.work import Chunk
+from sweep.request.chunk import Chunk
 from tests.benchmarks.engine_share import CHUNK_POINTS, TWO, engine_share, prepare, request_of
 from tests.benchmarks.record import Figure
 

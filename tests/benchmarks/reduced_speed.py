@@ -20,10 +20,10 @@ from sweep.api import with_options
 from sweep.backends.cpu import CpuBackend
 from sweep.config import Request, load
 from sweep.plan.point_columns import points
-from sweep.request import Reduced
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Reduced
 from sweep.statistics.partial import Kept
 from sweep.store import Arrays, target_of
-from sweep.work import Points
 from tests.benchmarks.billion import WORKERS
 from tests.benchmarks.memory import run_request, watched
 from tests.benchmarks.record import Figure

@@ -18,8 +18,8 @@ import numpy as np
 
 from sweep.backends.cpu import CpuBackend
 from sweep.model.table import Method
+from sweep.request.chunk import Column
 from sweep.theory.stability import SCHEMES
-from sweep.work import Column
 from tests.benchmarks.peers import schemes_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.speeds import Peer, Speed, case_of, figures, numba

@@ -11,7 +11,7 @@ import pytest
 from sweep.cli import main
 from sweep.forecast import Speed, recorded_speeds
 from sweep.model.shipped import shipped_configs
-from sweep.request import Request
+from sweep.request.sweeps import Request
 from tests.benchmarks import gpu_tables, tables
 from tests.benchmarks.__main__ import NAMES, RECORD
 

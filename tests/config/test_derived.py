@@ -21,7 +21,7 @@ from sweep.errors import StoreError, SweepError
 from sweep.exporting import export
 from sweep.plan.chunking import chunk_at, chunk_shape, chunks
 from sweep.plan.point_columns import points, variant_sets
-from sweep.request import Axis
+from sweep.request.sweeps import Axis
 from sweep.store import Store
 from tests.config.documents import faults
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sweep.config import load
-from sweep.request import Reduced, Sweep
+from sweep.request.sweeps import Reduced, Sweep
 from tests.config import documents
 from tests.config.documents import PARAMETERS
 

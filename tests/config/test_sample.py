@@ -17,7 +17,7 @@ from sweep.config import load
 from sweep.errors import StoreError
 from sweep.model.table import Status
 from sweep.plan.recipes import fingerprint, recipe
-from sweep.request import Sweep
+from sweep.request.sweeps import Sweep
 from sweep.sampling.drawing import sequence
 from sweep.store import Store
 from tests.command import Run

@@ -21,11 +21,11 @@ from sweep.config import load
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast
 from sweep.model.table import Status
-from sweep.options import RunOptions
 from sweep.plan.chunking import chunk_shape, chunks
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import fingerprint, recipe
-from sweep.request import Request, Sweep
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import Request, Sweep
 from sweep.sampling import drawing, stretches
 from sweep.sampling.drawing import MORE_BITS, sequence
 from sweep.sampling.stretches import Drawn

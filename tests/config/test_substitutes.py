@@ -19,7 +19,7 @@ from sweep.errors import ConfigError
 from sweep.plan.chunking import chunk_at
 from sweep.plan.point_columns import points
 from sweep.plan.recipes import fingerprint, from_recipe, recipe
-from sweep.request import Sweep
+from sweep.request.sweeps import Sweep
 from sweep.store import Store
 from tests.command import Run
 from tests.config.documents import faults

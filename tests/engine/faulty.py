@@ -16,9 +16,9 @@ import pytest
 
 from sweep.backends import Backend, Computed, Stopped, open_backend
 from sweep.backends.base import Then
-from sweep.request import Sweep
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Sweep
 from sweep.store import Store
-from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.engine.test_engine import FRICTIONS
 from tests.store.injected import fail_writing

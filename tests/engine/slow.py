@@ -12,8 +12,8 @@ from pathlib import Path
 
 from sweep.backends import Backend, Computed, open_backend
 from sweep.backends.base import Then
-from sweep.request import Sweep
-from sweep.work import Points
+from sweep.request.chunk import Points
+from sweep.request.sweeps import Sweep
 from tests.backends.wrapped import WrappedBackend
 
 

@@ -34,7 +34,7 @@ from sweep.engine.ledger import ATTEMPTS, Progress, Receipt
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.model.table import Status
-from sweep.options import RunOptions
+from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
 from sweep.store.upkeep import clean, failed, reopen
 from tests.command import environment, outliving

@@ -31,11 +31,11 @@ from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import crew_for, run
 from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
 from sweep.model.table import Status
-from sweep.options import RunOptions
-from sweep.request import Sweep
+from sweep.request.chunk import Points
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import Sweep
 from sweep.store import Arrays, Store
 from sweep.store.upkeep import failed
-from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import CHECKOUT, Run
 from tests.engine.faulty import FullDisk, check_hung

@@ -11,9 +11,9 @@ from sweep.backends import open_backend
 from sweep.engine import crews
 from sweep.engine.job import Code, Job, UnfitError, forget_run, opened, state_of, stop_run
 from sweep.engine.loop import run
-from sweep.options import RunOptions
+from sweep.request.chunk import Task
+from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
-from sweep.work import Task
 from tests.engine.test_engine import SWEEP
 from tests.test_plan import linear, sweep_over
 

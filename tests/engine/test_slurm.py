@@ -29,7 +29,7 @@ from sweep.engine.ledger import Progress
 from sweep.engine.loop import run as run_engine
 from sweep.engine.slurm import job_script, jobs_and_cores, named, requested
 from sweep.errors import MachineError
-from sweep.options import RunOptions
+from sweep.request.options import RunOptions
 from sweep.store import Store
 from tests.command import Run, environment, outliving, sweep_command
 from tests.engine.slow import Slow

@@ -21,10 +21,10 @@ from sweep.engine.ledger import Progress
 from sweep.engine.loop import run
 from sweep.errors import MachineError
 from sweep.model.table import Status
-from sweep.options import RunOptions
-from sweep.request import Sweep
+from sweep.request.chunk import Points
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import Sweep
 from sweep.store import Store
-from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
 from tests.engine.dask_workers import DaskWorkers

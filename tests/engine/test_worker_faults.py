@@ -25,7 +25,7 @@ from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import run
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.model.table import MISSING_FLAG, Status
-from sweep.options import RunOptions
+from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
 from sweep.store.upkeep import failed, reopen, verify
 from tests.command import environment

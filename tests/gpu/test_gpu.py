@@ -26,9 +26,9 @@ from sweep.backends.gpu import GpuBackend, check_sizes
 from sweep.backends.library import ColumnStruct
 from sweep.errors import CompileError, DeviceError, LostDeviceError, MachineError
 from sweep.plan.point_columns import points
-from sweep.request import Axis
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import Axis
 from sweep.source import flat_text, kernel_of
-from sweep.work import Chunk
 from tests.command import environment, fresh_sweep_command
 from tests.gpu.twin import PRELUDE, TwinDevice, TwinMemory, twin_text
 from tests.points import Case, bits_of, cases, differing, sweep_of

@@ -25,8 +25,8 @@ from sweep.backends.base import Computed
 from sweep.backends.cupy_device import CupyDevice, CupyMemory, CupyQueue, find_gpu
 from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
-from sweep.request import Sweep
-from sweep.work import Column, Points
+from sweep.request.chunk import Column, Points
+from sweep.request.sweeps import Sweep
 from tests.benchmarks.gpu_maps import map_document
 from tests.gpu_cases import N_POINTS, REDUCED, expected, in_cells
 from tests.points import cases, differing, part, sweep_of

@@ -13,11 +13,11 @@ from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.plan.point_columns import points, variant_sets
-from sweep.request import Reduced
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import Reduced
 from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.sampling.stretches import Drawn, SampleColumns, stretch
 from sweep.statistics.partial import Kept
-from sweep.work import Chunk
 from tests.gpu.twin import TwinDevice
 from tests.points import differing
 from tests.points.drawn import FORMS, WHOLE, column_of

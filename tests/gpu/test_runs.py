@@ -14,7 +14,7 @@ from sweep.doctor import examine
 from sweep.engine.crews import threads_of_gpu
 from sweep.engine.loop import run
 from sweep.errors import DeviceError, LostDeviceError
-from sweep.options import RunOptions
+from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
 from sweep.store.upkeep import failed
 from tests.engine.test_worker_faults import REQUEST

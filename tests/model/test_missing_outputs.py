@@ -23,8 +23,8 @@ from sweep.model.table import (
     planes,
 )
 from sweep.model.tables import models
-from sweep.request import Sweep
-from sweep.work import Column, Points
+from sweep.request.chunk import Column, Points
+from sweep.request.sweeps import Sweep
 from tests.points import compute, fixed_points
 
 METHODS = [(model, method) for model in models().values() for method in model.methods]

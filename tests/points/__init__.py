@@ -25,8 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.model.table import Method, Model, Parameter, ParameterSet
 from sweep.model.tables import models
-from sweep.request import Sweep
-from sweep.work import Column, Points
+from sweep.request.chunk import Column, Points
+from sweep.request.sweeps import Sweep
 
 Values = dict[str, NDArray[np.float64]]  # parameter -> (n,) or (1,)
 Bits = Mapping[str, NDArray[Any]]  # output, or "status" -> (n_points,)

@@ -28,11 +28,11 @@ from sweep.engine.ledger import Progress
 from sweep.errors import MachineError, StoreError
 from sweep.model.table import Status
 from sweep.refine.growing import with_points
-from sweep.request import AnySweep, Sweep
+from sweep.request.chunk import Points
+from sweep.request.sweeps import AnySweep, Sweep
 from sweep.store import Store, extension, open_results
 from sweep.store.group import note
 from sweep.store.upkeep import failed
-from sweep.work import Points
 from tests.backends.wrapped import WrappedBackend
 from tests.command import Run, environment
 from tests.conftest import BUCKET

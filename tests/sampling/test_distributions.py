@@ -13,7 +13,7 @@ from scipy.stats import qmc
 
 import sweep
 from sweep.config import load
-from sweep.request import STRETCH
+from sweep.request.sweeps import STRETCH
 from sweep.sampling.distributions import Margin
 from sweep.sampling.drawing import columns_of, sequence
 from sweep.store import Store

@@ -20,7 +20,7 @@ from scipy.stats import qmc, sobol_indices, uniform
 
 from sweep.model.table import Output, Status
 from sweep.model.tables.friction_oscillator import MODEL
-from sweep.request import Axis, Sweep
+from sweep.request.sweeps import Axis, Sweep
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import reduced
 from sweep.statistics.partial import Kept, from_bytes, to_bytes

@@ -17,7 +17,7 @@ from sweep.analysis.refined import on_grid
 from sweep.config import load
 from sweep.explorers.page_contents import _stored_output
 from sweep.model.table import MISSING_FLAG, Status
-from sweep.request import Axis
+from sweep.request.sweeps import Axis
 from sweep.store import Arrays, Store, open_results
 from sweep.store.datasets import settled
 from sweep.store.upkeep import reopen

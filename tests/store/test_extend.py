@@ -20,7 +20,7 @@ from sweep.engine.driver import open_store
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.model.table import Status
 from sweep.model.tables.friction_oscillator import EXACT
-from sweep.request import Axis, Sweep
+from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Store, creation, disk, extension, open_results
 from sweep.store.store_files import files_of
 from sweep.store.upkeep import clean, verify

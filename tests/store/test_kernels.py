@@ -21,13 +21,13 @@ from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.job import Code, Job, UnfitError, forget_run
 from sweep.errors import MachineError, StoreError
 from sweep.model.shipped import configs_folder
-from sweep.options import RunOptions
 from sweep.refine.growing import with_points
-from sweep.request import Request
+from sweep.request.chunk import Task
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import Request
 from sweep.source import kernel_digest
 from sweep.store import Store
 from sweep.store.upkeep import reopen
-from sweep.work import Task
 from tests.command import Run
 from tests.store.test_store import results_of
 

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 from sweep.plan import chunking
-from sweep.request import Sweep
+from sweep.request.sweeps import Sweep
 from sweep.store import Store, group
 from sweep.store.store_files import LocalFiles
 from sweep.store.target import BLOCKS, InFiles

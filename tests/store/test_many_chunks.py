@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import sweep.request
+import sweep.request.sweeps
 from sweep.analysis.refined import cells_of
 from sweep.store import open_results
 from tests.command import Run, json_lines
@@ -142,7 +142,7 @@ def test_its_chunks_are_those_of_the_results(results: xr.Dataset) -> None:
     assert set(lazy.chunks["point"][:-1]) == {CHUNK_POINTS}
     assert sum(lazy.chunks["point"]) == n
     assert_same_values(lazy.map_blocks(lambda block: block), results)
-    assert lazy["friction"].chunks is None or n > sweep.request.STRETCH
+    assert lazy["friction"].chunks is None or n > sweep.request.sweeps.STRETCH
     plain = xr.open_zarr(STORE)
     assert plain.chunks == lazy.chunks
     assert_same_values(plain.map_blocks(lambda block: block), results)

@@ -14,7 +14,7 @@ import zarr
 
 from sweep.errors import StoreError
 from sweep.model.tables.friction_oscillator import EXACT, MODEL
-from sweep.request import Axis, Sweep
+from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Store, open_results
 from tests.store.test_store import SWEEP, create, tree
 from tests.test_plan import OUTPUTS, linear, sweep_over

@@ -18,11 +18,11 @@ import pytest
 from sweep import api
 from sweep.config import load
 from sweep.errors import MachineError, StoreError
+from sweep.request.chunk import Chunk
 from sweep.store import Store, lock, receipts
 from sweep.store.receipts import flow
 from sweep.store.upkeep import reopen, verify
 from sweep.summary import contents
-from sweep.work import Chunk
 from tests.command import Run
 from tests.store.injected import fail_writing
 from tests.store.test_store import tree

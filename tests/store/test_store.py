@@ -15,10 +15,10 @@ import zarr
 
 from sweep.model.table import Status
 from sweep.plan import chunking, recipes
-from sweep.request import Axis, Sweep
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays, Store, open_results
 from sweep.store.upkeep import clean, verify
-from sweep.work import Chunk
 from tests.test_plan import OUTPUTS, linear, sweep_over
 
 SWEEP = sweep_over(

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from sweep.errors import MachineError, StoreError
-from sweep.request import Sweep
+from sweep.request.chunk import Chunk
+from sweep.request.sweeps import Sweep
 from sweep.store import Store, durable
 from sweep.store.receipts import of_done_chunks
 from sweep.store.upkeep import clean, reopen, verify
-from sweep.work import Chunk
 from tests.command import CHECKOUT, environment
 from tests.forked import PIPE, Forked
 from tests.store.injected import fail_writing

@@ -14,7 +14,7 @@ import zarr
 from sweep.errors import StoreError
 from sweep.model.table import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.plan import chunking
-from sweep.request import Axis
+from sweep.request.sweeps import Axis
 from sweep.store import Store, creation, open_results
 from sweep.store.upkeep import verify
 from tests.store.test_encoding import fill_by_zarr

@@ -14,9 +14,9 @@ from scipy.interpolate import AAA
 
 from sweep.analysis.master_curve.points import KNOWN, ContactEnergies, ScalingVariable
 from sweep.errors import SweepError
+from sweep.request.chunk import Values
 from sweep.text.wording import nearest
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
-from sweep.work import Values
 
 METHODS = ("least_squares", "minimax", "aaa")
 WEIGHTS = ("relative", "absolute", "sigma")

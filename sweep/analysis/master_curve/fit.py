@@ -29,8 +29,8 @@ from sweep.analysis.master_curve.points import (
 )
 from sweep.analysis.master_curve.solve import adaptive, quotients
 from sweep.errors import SweepError
+from sweep.request.chunk import Values
 from sweep.text.wording import nearest
-from sweep.work import Values
 
 CORE_APPEARS = 1.0  # ξ at which, under constant load, part of the contact begins to stick
 MIN_EXPONENT = 0.5  # of a profile; itself excluded

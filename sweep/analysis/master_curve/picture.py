@@ -16,8 +16,8 @@ from sweep.analysis.figures import COLOURS, WIDTH, new_figure, plain_ticks, save
 from sweep.analysis.master_curve.curve import MasterCurve
 from sweep.analysis.master_curve.points import ContactEnergies
 from sweep.analysis.scales import evenly
+from sweep.request.chunk import Values
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
-from sweep.work import Values
 
 Formula = tuple[str, Callable[[Values], Values]]  # label, energy over the variable
 

@@ -21,11 +21,11 @@ from sweep.config.csv_table import csv_table
 from sweep.errors import FaultError, SweepError
 from sweep.model.table import Status, every_parameter
 from sweep.model.tables.mdr_contact import MODEL
+from sweep.request.chunk import Values
 from sweep.store import open_results
 from sweep.summary import refuse_no_results
 from sweep.text.wording import listed, nearest, shown
 from sweep.theory.mdr_contact import energy_unit, physical_numbers
-from sweep.work import Values
 
 SPHERE = 2.0  # exponent of its profile
 UNITS = {"delta": "1", "phase": "rad", "profile_exponent": "1", "beta": "1"}  # of what `at` cuts

@@ -21,7 +21,7 @@ from numpy.polynomial import polynomial
 from scipy import interpolate, optimize
 
 from sweep.analysis.master_curve.curve import Degrees, Interval, Quotient
-from sweep.work import Values
+from sweep.request.chunk import Values
 
 ROUNDING = 1e-9  # relative errors below it are rounding, which points do not determine
 CONVERGED = 1e-15  # of least squares, relative

@@ -11,7 +11,7 @@ from sweep.cli.stopping import interruptible
 from sweep.config import load
 from sweep.forecast import MAX_SECONDS, RecordedSpeed, Speed, recorded_speeds, speed_of
 from sweep.model.shipped import shipped_configs
-from sweep.options import RunKeywords
+from sweep.request.options import RunKeywords
 from sweep.text.wording import duration, rate
 
 

@@ -10,7 +10,7 @@ from sweep.backends.cache import cache_folder
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import interruptible
 from sweep.config import load
-from sweep.options import RunKeywords
+from sweep.request.options import RunKeywords
 from sweep.text.wording import duration
 
 

@@ -10,7 +10,7 @@ from sweep.cli.actions.contents import look_command
 from sweep.cli.printing import counted, print_json
 from sweep.config import load
 from sweep.errors import SweepError
-from sweep.options import RunKeywords
+from sweep.request.options import RunKeywords
 from sweep.store import Store, remaining
 from sweep.summary import state
 

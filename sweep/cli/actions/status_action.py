@@ -25,7 +25,7 @@ from sweep.cli.printing import counted, print_first, print_json, print_object
 from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 from sweep.model.table import Status
-from sweep.request import Reduced
+from sweep.request.sweeps import Reduced
 from sweep.store import Remaining, Store, anything_at, remaining
 from sweep.store.lock import holders
 from sweep.store.receipts import Flow, flow, is_writing, of_done_chunks

@@ -14,7 +14,7 @@ from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
 from sweep.config import load
 from sweep.model.table import Status
-from sweep.request import Sweep
+from sweep.request.sweeps import Sweep
 from sweep.summary import trace_contents
 from sweep.tracing import as_point, trace_point
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sweep.model.table import Method, Model, Output, Parameter, ParameterSet, parameters_of
 from sweep.model.time_series import TimeSeries
-from sweep.options import RunOptions
-from sweep.work import LongValues
+from sweep.request.chunk import LongValues
+from sweep.request.options import RunOptions
 
 POINT = "point"  # the dimension of points that form no grid: samples and refined points
 LEVEL = "level"  # the name of the levels of refined points in results

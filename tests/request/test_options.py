@@ -13,7 +13,7 @@ from sweep import api
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
 from sweep.model.table import Status
-from sweep.options import OPTIONS, RunOptions, consistent
+from sweep.request.options import OPTIONS, RunOptions, consistent
 from tests.command import Run
 from tests.test_api_arguments import BASE
 
