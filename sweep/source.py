@@ -130,7 +130,7 @@ def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:
         return _flatten(kernel.model.excitation.header, seen)
     if not kernel.model.text:
         return _flatten(f"models/{kernel.model.name}.h", seen)
-    from sweep.equations.header import header_of  # only where there is such a model
+    from sweep.equations.cpp_header import header_of  # only where there is such a model
 
     system = system_of_text(kernel.model.text)
     output_names = [output.name for output in kernel.outputs]

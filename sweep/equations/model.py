@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sweep.equations.code import REVISION
+from sweep.equations.cpp_code import REVISION
+from sweep.equations.cpp_struct import PREFIX
 from sweep.equations.derived import inputs, value_of
 from sweep.equations.expressions import text_of
-from sweep.equations.members import PREFIX
 from sweep.equations.schemes import SCHEMES, Scheme
 from sweep.equations.sides import Sides
 from sweep.equations.system import PERIOD, System

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sweep.equations.code import Statements
+from sweep.equations.cpp_code import Statements
 from sweep.equations.functions import FUNCTIONS
 from sweep.equations.parsing import parse
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from sweep.equations.header import header_of
+from sweep.equations.cpp_header import header_of
 from sweep.equations.system_file import system_of_text
 from tests.equations.examples import points
 

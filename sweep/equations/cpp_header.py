@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from sweep.equations.code import Statements
-from sweep.equations.expressions import ONE, ZERO, Call, Expression, walk, whole_power
-from sweep.equations.functions import CALLS, derivative
-from sweep.equations.members import (
+from sweep.equations.cpp_code import Statements
+from sweep.equations.cpp_struct import (
     MOTION,
     PREFIX,
     TABLE,
@@ -24,6 +22,8 @@ from sweep.equations.members import (
     rates,
     sums_of,
 )
+from sweep.equations.expressions import ONE, ZERO, Call, Expression, walk, whole_power
+from sweep.equations.functions import CALLS, derivative
 from sweep.equations.output_kinds import KINDS
 from sweep.equations.schemes import SCHEMES
 from sweep.equations.sides import Side

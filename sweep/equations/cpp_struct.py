@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
-from sweep.equations.code import SIGNAL, Statements
+from sweep.equations.cpp_code import SIGNAL, Statements
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, text_of, walk
 from sweep.equations.functions import derivative, is_ranged, size_of, where
 from sweep.equations.output_kinds import KINDS, EventSum, Sums
