@@ -15,7 +15,7 @@ import numpy as np
 from sweep.backends.device import Entries, Memory, Queue
 from sweep.request.chunk import Column
 from sweep.sampling.distributions import DISTRIBUTIONS, LARGEST_UNIT
-from sweep.sampling.stretches import Drawn
+from sweep.sampling.long_values import Drawn
 from sweep.source import flat_text
 from sweep.theory import elementary
 

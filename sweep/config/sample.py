@@ -20,7 +20,7 @@ from sweep.request.chunk import Values
 from sweep.request.sweeps import FOR_INDICES, POINT, Axis, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, refuse
 from sweep.sampling.drawing import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS, columns_of
-from sweep.sampling.stretches import Drawn
+from sweep.sampling.long_values import Drawn
 from sweep.text.reader import Faults, Table
 from sweep.text.wording import listed, meant_cure, nearest_name, written
 

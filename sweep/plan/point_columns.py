@@ -21,7 +21,7 @@ from sweep.model.table import Variant
 from sweep.plan.chunking import work_shape
 from sweep.request.chunk import Chunk, Column, Points
 from sweep.request.sweeps import AnySweep, Axis, LongValues, Reduced, Sweep
-from sweep.sampling.stretches import stretch
+from sweep.sampling.long_values import stretch
 
 FEW = 16  # values of a column that show in most cases that it has several
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sweep.request.sweeps import FOR_INDICES, STRETCH, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
-from sweep.sampling.stretches import BLOCK, Drawn, Generator, Rows, SampleColumns, Sequence
+from sweep.sampling.long_values import BLOCK, Drawn, Generator, Rows, SampleColumns, Sequence
 
 METHODS = ("sobol", "random", "latin_hypercube")
 # A point of a Latin hypercube depends on all others, of which scipy keeps several copies.

@@ -26,9 +26,10 @@ from sweep.plan.point_columns import points
 from sweep.plan.recipes import fingerprint, recipe
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Request, Sweep
-from sweep.sampling import drawing, stretches
+from sweep.sampling import drawing
+from sweep.sampling import long_values as stretches
 from sweep.sampling.drawing import MORE_BITS, sequence
-from sweep.sampling.stretches import Drawn
+from sweep.sampling.long_values import Drawn
 from sweep.store import Store, group
 from sweep.store.upkeep import verify
 from tests.command import CHECKOUT, environment

@@ -16,7 +16,7 @@ from sweep.plan.point_columns import points, variant_sets
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Reduced
 from sweep.sampling.distributions import DISTRIBUTIONS
-from sweep.sampling.stretches import Drawn, SampleColumns, stretch
+from sweep.sampling.long_values import Drawn, SampleColumns, stretch
 from sweep.statistics.partial import Kept
 from tests.gpu.twin import TwinDevice
 from tests.points import differing

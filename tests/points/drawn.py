@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sweep.sampling.drawing import columns_of
-from sweep.sampling.stretches import Drawn
+from sweep.sampling.long_values import Drawn
 
 SAMPLE = {"method": "random", "points": 10**7, "seed": 5}  # too many to be kept as an array
 

@@ -8,7 +8,8 @@ import pkgutil
 import pytest
 
 import sweep
-from sweep.sampling import drawing, stretches
+from sweep.sampling import drawing
+from sweep.sampling import long_values as stretches
 
 
 def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -> None:
