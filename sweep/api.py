@@ -23,7 +23,7 @@ from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.forecast import Forecast, forecast
-from sweep.plan.recipes import fingerprint, recipe
+from sweep.points.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
 from sweep.refine.growing import Growing, max_points, with_points

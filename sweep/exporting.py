@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_COUNT
-from sweep.plan.recipes import model_of
+from sweep.points.recipes import model_of
 from sweep.store import durable, open_results
 from sweep.store.datasets import settled, write_zarr
 from sweep.store.faults import making, unwritable

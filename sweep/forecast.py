@@ -22,7 +22,7 @@ from sweep.engine.slurm import jobs_and_cores
 from sweep.engine.worker import Deadline, RunState, points_of_a_call
 from sweep.model.shipped import configs_folder
 from sweep.model.table import array_types
-from sweep.plan.chunking import (
+from sweep.points.chunking import (
     chunk_at,
     chunk_counts,
     chunks,
@@ -30,7 +30,7 @@ from sweep.plan.chunking import (
     points_of_more_chunks,
     work_shape,
 )
-from sweep.plan.point_columns import points, variant_sets
+from sweep.points.columns import points, variant_sets
 from sweep.request.chunk import Chunk, Points
 from sweep.request.options import SLURM
 from sweep.request.sweeps import STRETCH, AnySweep, Axis, Reduced, Request, Sweep, is_array

@@ -17,7 +17,7 @@ from sweep.analysis.refined import cells_of, holds_refined_points
 from sweep.causes import causes
 from sweep.errors import StoreError, SweepError
 from sweep.model.table import MISSING_FLAG, Status, every_parameter, status_counts
-from sweep.plan.recipes import model_in
+from sweep.points.recipes import model_in
 from sweep.request.chunk import Values
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS

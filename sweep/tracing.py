@@ -20,8 +20,8 @@ from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
 from sweep.model.table import DTYPES, MISSING, Observable
 from sweep.model.windows import period_of
-from sweep.plan.chunking import chunk_at
-from sweep.plan.point_columns import points
+from sweep.points.chunking import chunk_at
+from sweep.points.columns import points
 from sweep.request.chunk import Values
 from sweep.request.sweeps import STRETCH, Axis, Sweep
 from sweep.source import kernel_of

@@ -20,8 +20,8 @@ from sweep.request.sweeps import Axis
 from sweep.source import kernel_of, kernel_text
 from sweep.statistics.outputs import reduced
 from sweep.statistics.partial import Kept
-from tests.points import Bits, Case, cases
-from tests.points.files import file_cases
+from tests.cases import Bits, Case, cases
+from tests.cases.files import file_cases
 
 FOLDER = Path(__file__).resolve().parents[1] / ".gpu_cases"
 N_POINTS = 2000

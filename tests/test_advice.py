@@ -18,7 +18,7 @@ from sweep.config import load
 from sweep.config.stored import tables_of, text_of
 from sweep.errors import StoreError, SweepWarning
 from sweep.model.shipped import configs_folder
-from sweep.plan.recipes import fingerprint, recipe
+from sweep.points.recipes import fingerprint, recipe
 from sweep.store.store_files import files_of
 from sweep.text.wording import install
 from tests.command import CHECKOUT, Run

@@ -17,9 +17,9 @@ from sweep.config import load
 from sweep.engine.ledger import Progress
 from sweep.errors import SweepError
 from sweep.store import Store
+from tests.cases import compute
+from tests.cases.friction_oscillator import SDND104
 from tests.engine.test_engine import bits_of
-from tests.points import compute
-from tests.points.friction_oscillator import SDND104
 
 ROOT = Path(__file__).resolve().parent.parent
 SMOKE = ROOT / "configs" / "smoke" / "wear_power.toml"

@@ -13,7 +13,7 @@ import xarray as xr
 
 import sweep
 from sweep.errors import ConfigError, SweepError
-from sweep.plan.recipes import fingerprint, recipe
+from sweep.points.recipes import fingerprint, recipe
 from tests.config.test_sample import PARAMETERS
 
 BASE: dict[str, Any] = {

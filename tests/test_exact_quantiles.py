@@ -20,7 +20,7 @@ from sweep.config.stored import text_of
 from sweep.engine.driver import run_in_store
 from sweep.engine.loop import run
 from sweep.errors import ConfigError, StoreError
-from sweep.plan.recipes import fingerprint, recipe
+from sweep.points.recipes import fingerprint, recipe
 from sweep.request.sweeps import MAX_EXACT_POINTS, Reduced
 from sweep.store import Arrays, Blocks, Store, remaining, target_of
 from sweep.summary import state

@@ -21,8 +21,8 @@ from sweep.exporting import export
 from sweep.model.table import Status
 from sweep.store import Store
 from tests.command import Run, in_little_room
+from tests.points.test_plan import sweep_over
 from tests.store.test_store import SWEEP, create, finish, results_of
-from tests.test_plan import sweep_over
 
 
 @pytest.fixture(params=["float64", "float32"])

@@ -29,8 +29,8 @@ from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast, timed
 from sweep.model.shipped import configs_folder
-from sweep.plan.chunking import chunk_shape, chunks
-from sweep.plan.point_columns import points, variant_sets
+from sweep.points.chunking import chunk_shape, chunks
+from sweep.points.columns import points, variant_sets
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
 from tests.command import Run

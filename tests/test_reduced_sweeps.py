@@ -36,7 +36,8 @@ from sweep.engine.ledger import failed_arrays
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError
 from sweep.model.table import Status
-from sweep.plan import chunking, point_columns
+from sweep.points import chunking
+from sweep.points import columns as point_columns
 from sweep.request.chunk import Chunk, Points
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import AnySweep, Reduced, Sweep

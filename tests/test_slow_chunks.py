@@ -22,18 +22,18 @@ from sweep.engine.loop import run
 from sweep.model.table import Method
 from sweep.model.tables import mdr_contact
 from sweep.model.tables.impact_oscillator import HARMONIC_BALANCE
-from sweep.plan.chunking import chunk_counts, chunk_shape, points_of_more_chunks, work_shape
-from sweep.plan.point_columns import points
-from sweep.plan.recipes import recipe
+from sweep.points.chunking import chunk_counts, chunk_shape, points_of_more_chunks, work_shape
+from sweep.points.columns import points
+from sweep.points.recipes import recipe
 from sweep.request.chunk import Points
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import AnySweep, Request, Sweep
 from sweep.store import Arrays, Store, target_of
 from tests.backends.wrapped import WrappedBackend
+from tests.cases.files import model_of_file
 from tests.command import Run
 from tests.gpu.twin import TwinDevice
-from tests.points.files import model_of_file
-from tests.test_plan import grid
+from tests.points.test_plan import grid
 
 LORENZ = {
     "format": 1,

@@ -35,11 +35,8 @@ from sweep.model.tables.friction_oscillator import MODEL
 from sweep.source import kernel_of
 from sweep.tracing import trace_point
 from tests.analysis.test_plots import heading_of
-from tests.command import Run, environment
-from tests.forked import PIPE, Forked
-from tests.oracles import friction_oscillator as oracle
-from tests.points import compute
-from tests.points.friction_oscillator import (
+from tests.cases import compute
+from tests.cases.friction_oscillator import (
     CONTROLLED,
     NAMES,
     SDND104,
@@ -47,7 +44,10 @@ from tests.points.friction_oscillator import (
     random_parameters,
     stiff_parameters,
 )
-from tests.test_plan import sweep_over
+from tests.command import Run, environment
+from tests.forked import PIPE, Forked
+from tests.oracles import friction_oscillator as oracle
+from tests.points.test_plan import sweep_over
 
 Values = NDArray[np.float64]
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")

@@ -19,7 +19,7 @@ from sweep.backends.tracer import Tracer
 from sweep.errors import SweepError
 from sweep.source import kernel_of
 from tests.analysis.test_plots import heading_of
-from tests.points import sweep_of
+from tests.cases import sweep_of
 
 METHODS = ("time_stepping", "time_stepping_2")
 every_method = pytest.mark.parametrize("method", METHODS)

@@ -20,7 +20,7 @@ from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import FaultError, SweepError
 from sweep.model.table import Parameter
-from sweep.plan.recipes import model_of, table_of
+from sweep.points.recipes import model_of, table_of
 from sweep.request.chunk import Values
 from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays, open_results, target_of

@@ -12,7 +12,7 @@ import xarray as xr
 from sweep.analysis.scales import spans_decades
 from sweep.analysis.view import factor
 from sweep.model.table import every_parameter
-from sweep.plan.recipes import model_in
+from sweep.points.recipes import model_in
 from sweep.request.chunk import Values
 from sweep.text.units import printed, superscripts, with_prefix
 

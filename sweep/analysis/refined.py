@@ -14,8 +14,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
-from sweep.plan.recipes import plain
-from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
+from sweep.points.mesh import Keys, Mesh, halved, is_geometric
+from sweep.points.recipes import plain
 from sweep.request.chunk import Values
 from sweep.request.sweeps import LEVEL
 from sweep.store.layout import as_stored, decoded, is_count

@@ -32,7 +32,7 @@ from sweep.analysis.labels import (
 from sweep.analysis.panels import FREE, Mark, Note, Panel, PanelAxis, shade
 from sweep.errors import SweepError
 from sweep.model.table import Status
-from sweep.plan.recipes import model_in
+from sweep.points.recipes import model_in
 from sweep.request.chunk import Values
 from sweep.summary import flag_names, is_flag
 

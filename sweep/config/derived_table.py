@@ -10,7 +10,7 @@ import numpy as np
 from sweep.config.draft import Draft
 from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
-from sweep.plan.point_columns import derived_faults, derived_values
+from sweep.points.columns import derived_faults, derived_values
 from sweep.request.sweeps import STRETCH, Axis, Sweep
 from sweep.text.wording import listed, nearest, written
 

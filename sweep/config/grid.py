@@ -22,7 +22,7 @@ from sweep.config.sweep_file import has_several, is_table
 from sweep.equations.entries import name_fault_in_sweeps
 from sweep.errors import FaultError
 from sweep.model.table import Parameter
-from sweep.plan.chunking import MAX_SWEEP_POINTS
+from sweep.points.chunking import MAX_SWEEP_POINTS
 from sweep.request.chunk import Values
 from sweep.request.sweeps import Axis, Sweep
 from sweep.text.reader import Table

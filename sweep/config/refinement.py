@@ -11,7 +11,7 @@ from sweep.config.draft import Draft
 from sweep.config.schema import REFINE
 from sweep.errors import FaultError
 from sweep.model.table import Output, Parameter
-from sweep.refine.mesh import halved, is_geometric
+from sweep.points.mesh import halved, is_geometric
 from sweep.request.chunk import Values
 from sweep.request.sweeps import MAX_REFINED_POINTS, AnySweep, Axis, Refinement
 from sweep.text.reader import Table

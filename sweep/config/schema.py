@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from sweep.errors import FaultError
-from sweep.plan.chunking import MAX_SWEEP_POINTS
+from sweep.points.chunking import MAX_SWEEP_POINTS
 from sweep.request.options import MAX_WORKERS
 from sweep.text.reader import (
     FLAG,

@@ -14,7 +14,7 @@ from sweep.backends import Backend
 from sweep.engine.ledger import Receipt
 from sweep.engine.worker import RunState, Worker
 from sweep.errors import SweepError
-from sweep.plan.point_columns import points
+from sweep.points.columns import points
 from sweep.request.chunk import Chunk, Task
 from sweep.request.options import LOCAL, RunOptions
 from sweep.store import Target

@@ -16,8 +16,8 @@ from sweep.engine.ledger import Summary
 from sweep.engine.loop import More, Report, run
 from sweep.engine.slurm import named
 from sweep.errors import MachineError, StoreError
-from sweep.plan.chunking import chunk_at, chunk_shape, work_shape
-from sweep.plan.point_columns import points, variant_sets
+from sweep.points.chunking import chunk_at, chunk_shape, work_shape
+from sweep.points.columns import points, variant_sets
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Request
 from sweep.source import kernel_digest

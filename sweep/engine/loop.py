@@ -24,7 +24,7 @@ from sweep.engine.crews import (
     refuse_in_worker_process,
 )
 from sweep.engine.ledger import Ledger, Progress, Receipt, Summary
-from sweep.plan.chunking import chunk_counts, chunks, points_of_more_chunks
+from sweep.points.chunking import chunk_counts, chunks, points_of_more_chunks
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions, consistent
 from sweep.store import Target

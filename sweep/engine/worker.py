@@ -16,8 +16,8 @@ from sweep.backends.base import Arrays, Computed
 from sweep.engine.ledger import Receipt
 from sweep.errors import MachineError, SweepError
 from sweep.model.table import Status, array_types, status_counts
-from sweep.plan.chunking import joined
-from sweep.plan.point_columns import points, variants_of
+from sweep.points.chunking import joined
+from sweep.points.columns import points, variants_of
 from sweep.request.chunk import Chunk, Task
 from sweep.request.sweeps import AnySweep, Reduced
 from sweep.statistics.counts import reduced_counts

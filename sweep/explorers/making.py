@@ -25,7 +25,7 @@ from sweep.errors import SweepError
 from sweep.explorers.page_contents import contents
 from sweep.explorers.preview import fitting
 from sweep.explorers.subject import Subject
-from sweep.plan.recipes import model_in
+from sweep.points.recipes import model_in
 from sweep.request.sweeps import AnySweep, Reduced, Sweep
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, open_results

@@ -19,7 +19,7 @@ from sweep.explorers.packing import packed, packed_values, plain
 from sweep.explorers.subject import Columns, Subject
 from sweep.explorers.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
 from sweep.model.table import Model, Output, Status, planes
-from sweep.plan.recipes import model_in
+from sweep.points.recipes import model_in
 from sweep.request.sweeps import POINT, Sweep
 from sweep.source import kernel_digest, kernel_of
 from sweep.statistics.outputs import POINTS_BY_STATUS

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.model.table import Status
-from sweep.refine.mesh import Keys, Mesh, halved, is_geometric
+from sweep.points.mesh import Keys, Mesh, halved, is_geometric
 from sweep.request.chunk import Values
 from sweep.request.sweeps import (
     MAX_REFINED_POINTS,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import MachineError
 from sweep.model.table import Status, status_counts
-from sweep.plan.chunking import chunk_shape, chunks, work_shape
+from sweep.points.chunking import chunk_shape, chunks, work_shape
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import AnySweep, Reduced
 from sweep.store import layout

@@ -23,7 +23,7 @@ import numpy as np
 
 from sweep.errors import machine_error
 from sweep.model.table import Status
-from sweep.plan.chunking import MAX_CHUNK_POINTS, block_shape, chunk_counts, chunks
+from sweep.points.chunking import MAX_CHUNK_POINTS, block_shape, chunk_counts, chunks
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Reduced
 from sweep.statistics.counts import STATUSES, reduced_counts

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from zarr.codecs import BloscCodec, Crc32cCodec
 from zarr.storage import MemoryStore
 
-from sweep.plan.chunking import chunk_counts
+from sweep.points.chunking import chunk_counts
 from sweep.request.chunk import Values
 from sweep.request.sweeps import STRETCH, AnySweep, Reduced
 from sweep.store import layout

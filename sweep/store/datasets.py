@@ -24,7 +24,7 @@ from xarray.core import indexing  # what is used of it is in xarray's API refere
 
 from sweep.errors import StoreError, SweepError, warn
 from sweep.model.table import MISSING, Status
-from sweep.plan.recipes import outputs_in
+from sweep.points.recipes import outputs_in
 from sweep.request.sweeps import LEVEL, STRETCH
 from sweep.store import extension, faults, lock
 from sweep.store.faults import ORIGIN, intact

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import StoreError
 from sweep.model.table import Status, status_counts
-from sweep.plan.chunking import chunk_shape, work_shape
+from sweep.points.chunking import chunk_shape, work_shape
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import AnySweep, Reduced
 from sweep.statistics.counts import reduced_counts

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sweep.errors import StoreError
-from sweep.plan.chunking import chunk_at, chunks, refuse_many_chunks
+from sweep.points.chunking import chunk_at, chunks, refuse_many_chunks
 from sweep.request.sweeps import AnySweep, Axis, Reduced, is_array
 from sweep.store.creation import build
 from sweep.store.differences import axes_over, differences, unlike_values

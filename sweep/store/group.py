@@ -23,8 +23,8 @@ from zarr.storage import FsspecStore, LocalStore, WrapperStore
 
 from sweep.errors import StoreError, machine_error
 from sweep.model.table import Status, every_parameter
-from sweep.plan.chunking import chunk_counts, chunks
-from sweep.plan.recipes import along_axes, fingerprint, from_recipe, model_of, plain
+from sweep.points.chunking import chunk_counts, chunks
+from sweep.points.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.request.chunk import Chunk, Values
 from sweep.request.sweeps import STRETCH, AnySweep, LongValues
 from sweep.store.faults import (

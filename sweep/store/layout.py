@@ -35,8 +35,8 @@ from sweep.model.table import (
     Status,
     every_parameter,
 )
-from sweep.plan.point_columns import derived_dimensions, derived_values
-from sweep.plan.recipes import fingerprint, model_in, outputs_in, recipe
+from sweep.points.columns import derived_dimensions, derived_values
+from sweep.points.recipes import fingerprint, model_in, outputs_in, recipe
 from sweep.request.chunk import Chunk, Values
 from sweep.request.sweeps import LEVEL, STRETCH, AnySweep, LongValues, Reduced, Sweep
 from sweep.version import __version__

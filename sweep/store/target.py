@@ -14,7 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sweep.model.table import Status
-from sweep.plan.chunking import chunk_counts, of_shard
+from sweep.points.chunking import chunk_counts, of_shard
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import AnySweep
 from sweep.statistics.partial import Kept

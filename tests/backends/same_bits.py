@@ -20,7 +20,7 @@ from sweep.request.sweeps import Axis
 from sweep.source import kernel_of
 from sweep.store import Arrays
 from sweep.store.layout import as_stored
-from tests.points import Case, bits_of, differing, part
+from tests.cases import Case, bits_of, differing, part
 from tests.precompiled import QUICK
 
 N_FEW = 40  # where each point takes long: more than a kernel's lanes

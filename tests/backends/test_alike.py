@@ -13,9 +13,9 @@ from sweep.config import load
 from sweep.equations.derived import inputs
 from sweep.model.table import Method
 from sweep.model.tables import models
-from sweep.plan.point_columns import points as points_of
+from sweep.points.columns import points as points_of
 from sweep.request.chunk import Chunk, Column, Points
-from tests.points import case_of, methods
+from tests.cases import case_of, methods
 
 SORTED = [(model, method) for model, method in methods() if method.kinds or method.cost]
 TWO_KINDS = Method(name="m", summary="", revision=1, kinds=("k > 0", "a > b"), cost=("b/a", "b"))

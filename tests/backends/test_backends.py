@@ -32,13 +32,13 @@ from sweep.errors import CompileError, MachineError, SweepError
 from sweep.model.table import array_types
 from sweep.model.tables import impact_oscillator
 from sweep.model.tables.friction_oscillator import MODEL
-from sweep.plan.point_columns import points
+from sweep.points.columns import points
 from sweep.request.chunk import Chunk, Column, Points
 from sweep.source import flat_text, kernel_of, kernel_text
 from sweep.store import Store
-from tests.points import case_of, compute, differing, sweep_of
-from tests.points.friction_oscillator import random_parameters
-from tests.test_plan import linear, sweep_over
+from tests.cases import case_of, compute, differing, sweep_of
+from tests.cases.friction_oscillator import random_parameters
+from tests.points.test_plan import linear, sweep_over
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWER = 'extern "C" int answer() { return 42; }\n'

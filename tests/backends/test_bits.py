@@ -24,7 +24,7 @@ from tests.backends.same_bits import (
     output_faults,
     target_faults,
 )
-from tests.points import Case, bits_of, case_of, differing, methods, sweep_of
+from tests.cases import Case, bits_of, case_of, differing, methods, sweep_of
 
 N = 600
 KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods()}

@@ -16,13 +16,13 @@ from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.model.table import Status
-from sweep.plan.chunking import chunk_at
-from sweep.plan.point_columns import points as points_of
+from sweep.points.chunking import chunk_at
+from sweep.points.columns import points as points_of
 from sweep.request.sweeps import Reduced
 from sweep.statistics.partial import Kept
 from tests.backends.device_arrays import Library
+from tests.cases import differing
 from tests.gpu.twin import TwinDevice
-from tests.points import differing
 
 xp = Library()
 

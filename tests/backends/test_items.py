@@ -14,9 +14,9 @@ from sweep.backends.cpu import CpuBackend
 from sweep.request.chunk import Column, Points
 from sweep.source import kernel_of
 from tests.backends.kernel_probe import Entry, compile_probe
+from tests.cases import compute, sweep_of
+from tests.cases.mdr_contact import slipping_share
 from tests.oracles import mdr_time_stepping
-from tests.points import compute, sweep_of
-from tests.points.mdr_contact import slipping_share
 
 METHODS = {"time_stepping": mdr_time_stepping.paper, "time_stepping_2": mdr_time_stepping.split}
 COUNTS = (20, 21, 31, 32, 33, 63, 64, 65, 97, 128, 200, 700)

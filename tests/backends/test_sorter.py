@@ -18,8 +18,8 @@ from sweep.backends.gpu import GpuBackend
 from sweep.model.tables import models
 from sweep.request.chunk import Column, Points
 from tests.backends.device_arrays import Library
+from tests.cases import Case, bits_of, cases, differing, part
 from tests.gpu.twin import TwinDevice
-from tests.points import Case, bits_of, cases, differing, part
 
 CASES = {case.name: case for case in cases()}
 SORTED = ("friction_oscillator-exact", "friction_oscillator-euler", "mdr_contact-exact")

@@ -14,8 +14,8 @@ from sweep.backends.cpu import CpuTarget
 from sweep.config.model_file import read_model
 from sweep.source import Kernel, kernel_text
 from tests.backends.same_bits import compiler_of_users, target_faults
-from tests.points import bits_of, case_of, differing, methods
-from tests.points.files import METHODS, case_of_file
+from tests.cases import bits_of, case_of, differing, methods
+from tests.cases.files import METHODS, case_of_file
 
 MOST_BYTES = 2**18  # of a frame; threads have 1 MiB or more, and frames of callers are nested
 N = 60

@@ -22,11 +22,11 @@ from sweep.config import load
 from sweep.errors import CompileError
 from sweep.model.shipped import configs_folder
 from sweep.model.table import Status
-from sweep.plan.chunking import chunks
-from sweep.plan.point_columns import points
+from sweep.points.chunking import chunks
+from sweep.points.columns import points
 from sweep.source import kernel_of
 from tests.backends.wasm_host import Host, canonical, computed, traced
-from tests.points import Case, bits_of, case_of, methods
+from tests.cases import Case, bits_of, case_of, methods
 
 QUICK = ("impact_oscillator-exact",)
 N = 300

@@ -23,7 +23,7 @@ import zarr
 from sweep.api import with_options
 from sweep.config import Request, load
 from sweep.engine.driver import open_store
-from sweep.plan.chunking import chunk_counts
+from sweep.points.chunking import chunk_counts
 from sweep.store import Store
 from sweep.store.upkeep import clean
 from tests.benchmarks.memory import MOST_GROWTH, run_request, watched

@@ -22,7 +22,7 @@ from sweep.backends import open_backend
 from sweep.config import Request, load
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import Summary
-from sweep.plan.point_columns import points
+from sweep.points.columns import points
 from sweep.store import Arrays
 from tests.benchmarks.record import Figure
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sweep.config.model_file import read_model
 from sweep.request.chunk import Column, Points
 from sweep.request.sweeps import Sweep
-from tests.points import case_at, cases, sweep_of
-from tests.points.files import file_case
-from tests.points.impact_oscillator import SDND122
+from tests.cases import case_at, cases, sweep_of
+from tests.cases.files import file_case
+from tests.cases.impact_oscillator import SDND122
 
 Values = NDArray[np.float64]
 

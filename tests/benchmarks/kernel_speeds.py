@@ -12,15 +12,15 @@ import numpy as np
 
 from sweep.backends.cpu import CpuBackend
 from sweep.config import load
-from sweep.plan.point_columns import points
+from sweep.points.columns import points
 from sweep.request.chunk import Chunk
 from sweep.source import kernel_of
 from tests.benchmarks.peers import mdr_numba, systems_numba
 from tests.benchmarks.speeds import Speed, case_of, numba, scalar_build, values_at_points
-from tests.points import Case
-from tests.points.files import file_case
-from tests.points.friction_oscillator import random_parameters
-from tests.points.impact_oscillator import random_points
+from tests.cases import Case
+from tests.cases.files import file_case
+from tests.cases.friction_oscillator import random_parameters
+from tests.cases.impact_oscillator import random_points
 
 WEAR = ("wear_power", "regime")
 RK4_BOUNDS = {8: 5e8, 4: 2.5e8}  # steps of Lorenz a second, by doubles in a vector

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from tests.benchmarks.record import Figure
+from tests.cases import compute
+from tests.cases.friction_oscillator import NAMES, ours
 from tests.oracles.friction_scan import random_points, scan
-from tests.points import compute
-from tests.points.friction_oscillator import NAMES, ours
 
 SEED = 20240
 STEPS = (2048, 4096)  # to a cycle, of the two scans

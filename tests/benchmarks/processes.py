@@ -20,8 +20,8 @@ from sweep.backends import open_backend
 from sweep.config import Request
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import Summary
-from sweep.plan.chunking import chunk_shape, chunks
-from sweep.plan.point_columns import points
+from sweep.points.chunking import chunk_shape, chunks
+from sweep.points.columns import points
 from sweep.request.chunk import Chunk
 from tests.benchmarks.engine_share import CHUNK_POINTS, TWO, engine_share, prepare, request_of
 from tests.benchmarks.record import Figure

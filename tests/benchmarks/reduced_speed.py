@@ -19,7 +19,7 @@ from typing import Any
 from sweep.api import with_options
 from sweep.backends.cpu import CpuBackend
 from sweep.config import Request, load
-from sweep.plan.point_columns import points
+from sweep.points.columns import points
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Reduced
 from sweep.statistics.partial import Kept

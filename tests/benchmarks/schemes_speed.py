@@ -23,7 +23,7 @@ from sweep.theory.stability import SCHEMES
 from tests.benchmarks.peers import schemes_numba
 from tests.benchmarks.record import Figure
 from tests.benchmarks.speeds import Peer, Speed, case_of, figures, numba
-from tests.points import Case
+from tests.cases import Case
 
 EVALUATIONS = {"euler": 1, "devogelaere": 2, "adapt_ordre2": 1, "rk32": 3, "rk54": 6, "moreau": 1}
 CHOOSING = {"adapt_ordre2": 1.0, "rk32": 1e-5, "rk54": 1e-6}  # their tolerances, Code_Aster's

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.model.tables import models
 from tests.benchmarks.record import Figure
-from tests.points import Case, case_at
+from tests.cases import Case, case_at
 
 REPEATS, QUICK_REPEATS = 7, 3
 SIMD_NUMBA, SCALAR_BUILD = "SIMD-blocked numba", "scalar build"

@@ -19,7 +19,7 @@ from scipy.integrate import solve_ivp
 
 from tests.benchmarks.record import Figure
 from tests.benchmarks.speeds import computing
-from tests.points.files import file_case
+from tests.cases.files import file_case
 
 END = 10.0
 ERRORS = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)

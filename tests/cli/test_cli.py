@@ -31,8 +31,8 @@ from sweep.source import Kernel, kernel_text
 from sweep.store import Store
 from sweep.text.wording import duration, rate, share
 from tests.command import CHECKOUT, MODULE, Run, Terminal, environment, fresh_sweep_command
+from tests.points.test_plan import sweep_over
 from tests.store.test_store import SWEEP, create, finish, results_of
-from tests.test_plan import sweep_over
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
 HEAVY = ("numpy", "scipy", "xarray", "dask", "zarr", "matplotlib", "pint", "pandas")

@@ -19,7 +19,7 @@ from sweep.config.grid import axis as axis_of
 from sweep.errors import ConfigError, FaultError
 from sweep.model.table import Method, Model, Output, Parameter, ParameterSet, Status
 from sweep.model.tables import models
-from sweep.plan.recipes import recipe
+from sweep.points.recipes import recipe
 from sweep.request.options import RunOptions
 from tests.config.documents import GOOD, faults, mapping
 from tests.config.test_quantities import ACCELERATION, METRE, PLAIN, RADIAN, SECOND

@@ -19,7 +19,7 @@ from sweep.config.quantities import number
 from sweep.equations.system_file import system_of_text
 from sweep.errors import FaultError, SweepWarning
 from sweep.model.table import Parameter
-from sweep.plan.recipes import recipe
+from sweep.points.recipes import recipe
 from tests.config.documents import PARAMETERS, faults, mapping
 
 METRE = Parameter(name="path", symbol="s", unit="m", meaning="a length")

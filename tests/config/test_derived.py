@@ -19,8 +19,8 @@ from sweep.config import load
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import StoreError, SweepError
 from sweep.exporting import export
-from sweep.plan.chunking import chunk_at, chunk_shape, chunks
-from sweep.plan.point_columns import points, variant_sets
+from sweep.points.chunking import chunk_at, chunk_shape, chunks
+from sweep.points.columns import points, variant_sets
 from sweep.request.sweeps import Axis
 from sweep.store import Store
 from tests.config.documents import faults

@@ -16,7 +16,7 @@ import sweep
 from sweep.config import load
 from sweep.errors import StoreError
 from sweep.model.table import Status
-from sweep.plan.recipes import fingerprint, recipe
+from sweep.points.recipes import fingerprint, recipe
 from sweep.request.sweeps import Sweep
 from sweep.sampling.drawing import sequence
 from sweep.store import Store

@@ -21,9 +21,9 @@ from sweep.config import load
 from sweep.errors import MachineError, StoreError
 from sweep.forecast import forecast
 from sweep.model.table import Status
-from sweep.plan.chunking import chunk_shape, chunks
-from sweep.plan.point_columns import points
-from sweep.plan.recipes import fingerprint, recipe
+from sweep.points.chunking import chunk_shape, chunks
+from sweep.points.columns import points
+from sweep.points.recipes import fingerprint, recipe
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Request, Sweep
 from sweep.sampling import drawing

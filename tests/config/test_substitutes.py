@@ -16,9 +16,9 @@ from sweep.analysis.comparison import reference_sweep
 from sweep.config import load
 from sweep.config.stored import tables_of
 from sweep.errors import ConfigError
-from sweep.plan.chunking import chunk_at
-from sweep.plan.point_columns import points
-from sweep.plan.recipes import fingerprint, from_recipe, recipe
+from sweep.points.chunking import chunk_at
+from sweep.points.columns import points
+from sweep.points.recipes import fingerprint, from_recipe, recipe
 from sweep.request.sweeps import Sweep
 from sweep.store import Store
 from tests.command import Run

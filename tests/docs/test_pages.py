@@ -9,7 +9,7 @@ import pytest
 
 from sweep.config import load
 from sweep.model.shipped import configs_folder
-from sweep.plan.recipes import recipe
+from sweep.points.recipes import recipe
 from sweep.store.layout import attributes
 from tests.docs.blocks import blocks, run_page
 from tests.docs.site import ROOT

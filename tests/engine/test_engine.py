@@ -35,14 +35,14 @@ from sweep.engine.loop import run
 from sweep.engine.worker import CALL_SECONDS, RunState, Worker
 from sweep.model.table import Status
 from sweep.model.tables.friction_oscillator import MODEL
-from sweep.plan.point_columns import points
+from sweep.points.columns import points
 from sweep.request.chunk import Chunk, Points, Task
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays, Store, Target
 from tests.backends.wrapped import WrappedBackend
-from tests.points import compute
-from tests.test_plan import OUTPUTS, linear, sweep_over
+from tests.cases import compute
+from tests.points.test_plan import OUTPUTS, linear, sweep_over
 
 SWEEP = sweep_over(
     linear("friction", 0.0, 1.0, 12),

@@ -18,8 +18,8 @@ from sweep.engine.driver import open_store
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import StoreError
 from sweep.model.table import Status
-from sweep.plan import chunking
-from sweep.plan.chunking import chunk_counts, chunks, of_shard
+from sweep.points import chunking
+from sweep.points.chunking import chunk_counts, chunks, of_shard
 from sweep.store import Store
 from sweep.store.upkeep import clean
 from tests.command import Run, environment

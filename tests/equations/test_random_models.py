@@ -17,10 +17,10 @@ from sweep.backends.cpu import CpuTarget
 from sweep.backends.gpu import GpuBackend
 from sweep.config.model_file import read_model
 from tests.backends.same_bits import chunk_faults
+from tests.cases import Case, Values, bits_of, case_at, differing
 from tests.equations.random_models import JUMPING, KINKED, SMOOTH, RandomModel, models
 from tests.gpu.twin import TwinDevice
 from tests.oracles.expressions import python_value
-from tests.points import Case, Values, bits_of, case_at, differing
 
 N = 24
 END = 2.5

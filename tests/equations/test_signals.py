@@ -20,13 +20,13 @@ from sweep.config.model_file import read_model, read_system_file
 from sweep.equations.system_file import system_of_text
 from sweep.errors import ConfigError
 from sweep.model.table import Status
-from sweep.plan.chunking import chunk_at
-from sweep.plan.point_columns import points
+from sweep.points.chunking import chunk_at
+from sweep.points.columns import points
 from sweep.summary import contents
 from tests.backends.same_bits import target_faults
+from tests.cases import Case, bits_of, differing
 from tests.equations.examples import methods
 from tests.gpu.twin import TwinDevice
-from tests.points import Case, bits_of, differing
 
 RANDOM = np.random.default_rng(8)
 TIMES = np.concatenate([[0.0], np.cumsum(RANDOM.uniform(0.1, 0.4, 30))])

@@ -21,8 +21,8 @@ from sweep.source import kernel_of, kernel_text
 from tests import gpu_cases
 from tests.benchmarks import gpu, gpu_works
 from tests.benchmarks.gpu_works import Work
+from tests.cases import cases, differing
 from tests.gpu.twin import TwinDevice
-from tests.points import cases, differing
 
 ROOT = Path(__file__).parents[2]
 # The dependencies of the program, and CuPy. A machine with a GPU needs only CuPy of these.

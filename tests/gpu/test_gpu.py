@@ -25,13 +25,13 @@ from sweep.backends.compiler import compile_library, find_compiler
 from sweep.backends.gpu import GpuBackend, check_sizes
 from sweep.backends.library import ColumnStruct
 from sweep.errors import CompileError, DeviceError, LostDeviceError, MachineError
-from sweep.plan.point_columns import points
+from sweep.points.columns import points
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Axis
 from sweep.source import flat_text, kernel_of
+from tests.cases import Case, bits_of, cases, differing, sweep_of
 from tests.command import environment, fresh_sweep_command
 from tests.gpu.twin import PRELUDE, TwinDevice, TwinMemory, twin_text
-from tests.points import Case, bits_of, cases, differing, sweep_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = {case.name: case for case in cases()}

@@ -28,10 +28,10 @@ from sweep.errors import MachineError
 from sweep.request.chunk import Column, Points
 from sweep.request.sweeps import Sweep
 from tests.benchmarks.gpu_maps import map_document
+from tests.cases import cases, differing, part, sweep_of
+from tests.cases.drawn import FORMS, WHOLE, column_of
+from tests.cases.files import file_cases
 from tests.gpu_cases import N_POINTS, REDUCED, expected, in_cells
-from tests.points import cases, differing, part, sweep_of
-from tests.points.drawn import FORMS, WHOLE, column_of
-from tests.points.files import file_cases
 
 pytestmark = pytest.mark.gpu
 

@@ -12,15 +12,15 @@ from sweep.backends import random_points
 from sweep.backends.cpu import CpuBackend
 from sweep.backends.gpu import GpuBackend
 from sweep.config import load
-from sweep.plan.point_columns import points, variant_sets
+from sweep.points.columns import points, variant_sets
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Reduced
 from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.sampling.long_values import Drawn, SampleColumns, stretch
 from sweep.statistics.partial import Kept
+from tests.cases import differing
+from tests.cases.drawn import FORMS, WHOLE, column_of
 from tests.gpu.twin import TwinDevice
-from tests.points import differing
-from tests.points.drawn import FORMS, WHOLE, column_of
 
 N_POINTS = 300_000  # more than threads, so that some draw several
 SAMPLED: dict[str, Any] = {

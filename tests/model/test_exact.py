@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from sweep.model.table import MISSING_COUNT, MISSING_FLAG, Status
 from sweep.theory import friction_oscillator as theory
-from tests.oracles import friction_oscillator as oracle
-from tests.oracles import friction_scan
-from tests.points import compute
-from tests.points.friction_oscillator import (
+from tests.cases import compute
+from tests.cases.friction_oscillator import (
     NAMES,
     SDND104,
     random_parameters,
@@ -22,6 +20,8 @@ from tests.points.friction_oscillator import (
     stiff_parameters,
     theirs,
 )
+from tests.oracles import friction_oscillator as oracle
+from tests.oracles import friction_scan
 
 ACCELERATIONS = [15.0, 1.5, 1.01, 0.99]
 REGIMES = ("stick", "stick_slip", "slip_slip")

@@ -18,9 +18,9 @@ from sweep.model.table import MISSING_FLAG, Status
 from sweep.model.tables import models
 from sweep.model.tables.impact_oscillator import HARMONIC_BALANCE
 from tests.backends.kernel_probe import Entry, Probe, compile_probe
+from tests.cases.impact_oscillator import ENERGIES, RIGHT, SDND122, found_by, random_points
 from tests.oracles import harmonic_balance as balanced
 from tests.oracles import impact_oscillator as oracle
-from tests.points.impact_oscillator import ENERGIES, RIGHT, SDND122, found_by, random_points
 
 SAMPLES = 1024  # of a period
 MOST = 12  # harmonics in newton_step.h

@@ -15,8 +15,7 @@ from sweep.model.table import MISSING_FLAG, Status
 from sweep.theory import impact_oscillator as theory
 from sweep.tracing import trace
 from tests.backends.kernel_probe import Entry, Probe, compile_probe
-from tests.oracles import impact_oscillator as oracle
-from tests.points.impact_oscillator import (
+from tests.cases.impact_oscillator import (
     ENERGIES,
     RIGHT,
     SDND122,
@@ -25,6 +24,7 @@ from tests.points.impact_oscillator import (
     random_points,
     theirs,
 )
+from tests.oracles import impact_oscillator as oracle
 
 DOCUMENT_ENERGIES = np.linspace(6.2e-3, 6.9e-3, 2001)
 

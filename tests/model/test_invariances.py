@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sweep.model.tables import models
-from tests.points import compute, differing, friction_oscillator, impact_oscillator, mdr_contact
-from tests.points.friction_oscillator import CODE_ASTER_TOLERANCES, CONTROLLED, PENALISED
+from tests.cases import compute, differing, friction_oscillator, impact_oscillator, mdr_contact
+from tests.cases.friction_oscillator import CODE_ASTER_TOLERANCES, CONTROLLED, PENALISED
 
 Columns = dict[str, NDArray[Any]]
 

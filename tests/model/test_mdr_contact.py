@@ -15,10 +15,10 @@ from sweep.config import load
 from sweep.errors import ConfigError
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.theory import mdr_contact as theory
+from tests.cases import compute
+from tests.cases.mdr_contact import dimensionless_points, oracle_energy, reference_cases
 from tests.oracles import mdr_contact as oracle
 from tests.oracles import mdr_contact_high_precision as high_precision
-from tests.points import compute
-from tests.points.mdr_contact import dimensionless_points, oracle_energy, reference_cases
 
 FULL_STICK, PARTIAL_SLIP, GROSS_SLIP, JUMPING = range(4)
 PHASES = np.array([-2.9, -1.3, -0.2, 0.05, 0.7, math.pi / 2, 1.9, 3.0])

@@ -25,7 +25,7 @@ from sweep.model.table import (
 from sweep.model.tables import models
 from sweep.request.chunk import Column, Points
 from sweep.request.sweeps import Sweep
-from tests.points import compute, fixed_points
+from tests.cases import compute, fixed_points
 
 METHODS = [(model, method) for model in models().values() for method in model.methods]
 

@@ -20,9 +20,8 @@ from sweep.model.table import Method, Status
 from sweep.model.tables.friction_oscillator import MODEL
 from sweep.theory.stability import longest_step
 from sweep.tracing import trace
-from tests.oracles.penalised_schemes import run
-from tests.points import compute, differing
-from tests.points.friction_oscillator import (
+from tests.cases import compute, differing
+from tests.cases.friction_oscillator import (
     CODE_ASTER_TOLERANCES,
     CONTROLLED,
     NAMES,
@@ -32,6 +31,7 @@ from tests.points.friction_oscillator import (
     reference_cases,
     with_tolerances,
 )
+from tests.oracles.penalised_schemes import run
 
 QUICK = CpuTarget(width=2, pack=1)  # compiles in a third of the time; test_bits.py: no bit differs
 

@@ -16,15 +16,15 @@ from sweep.backends.cpu import CpuTarget
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
 from sweep.model.table import Status
-from sweep.plan.chunking import chunk_at
-from sweep.plan.point_columns import points
-from sweep.plan.recipes import fingerprint, recipe
+from sweep.points.chunking import chunk_at
+from sweep.points.columns import points
+from sweep.points.recipes import fingerprint, recipe
 from sweep.store import Store
 from tests.backends.same_bits import target_faults
+from tests.cases import Case, bits_of, differing
+from tests.cases.friction_oscillator import PENALISED, STEPPING
 from tests.gpu.twin import TwinDevice
 from tests.oracles import penalised_schemes
-from tests.points import Case, bits_of, differing
-from tests.points.friction_oscillator import PENALISED, STEPPING
 
 OUTPUTS = [
     "wear_power", "friction_power", "slip_distance", "stick_fraction", "slip_phases",

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sweep.model.table import Status
-from tests.oracles import mdr_contact as oracle
-from tests.oracles import mdr_time_stepping as plain
-from tests.points import compute
-from tests.points.mdr_contact import (
+from tests.cases import compute
+from tests.cases.mdr_contact import (
     Columns,
     dimensionless_points,
     enough_springs,
     oracle_energy,
     slipping_share,
 )
+from tests.oracles import mdr_contact as oracle
+from tests.oracles import mdr_time_stepping as plain
 
 REGIMES = oracle.REGIMES
 ORDERS = {"time_stepping": 1, "time_stepping_2": 2}

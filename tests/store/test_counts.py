@@ -22,8 +22,8 @@ from sweep.store import Arrays, Store, open_results
 from sweep.store.datasets import settled
 from sweep.store.upkeep import reopen
 from sweep.summary import contents, state
+from tests.points.test_plan import sweep_over
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
-from tests.test_plan import sweep_over
 
 WHOLE = np.arange(SWEEP.n_points).reshape(SWEEP.grid.shape)
 IS_LOST = WHOLE % 11 == 5  # as results_of has it

@@ -12,7 +12,7 @@ import pytest
 import zarr
 from numpy.typing import NDArray
 
-from sweep.plan import chunking
+from sweep.points import chunking
 from sweep.store import Store, creation
 from sweep.store.upkeep import verify
 from tests.store.test_store import SWEEPS, create, results_of, tree

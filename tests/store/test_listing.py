@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-from sweep.plan import chunking
+from sweep.points import chunking
 from sweep.request.sweeps import Sweep
 from sweep.store import Store, group
 from sweep.store.store_files import LocalFiles
 from sweep.store.target import BLOCKS, InFiles
 from sweep.store.upkeep import clean, reopen, verify
+from tests.points.test_plan import linear, sweep_over
 from tests.store.test_extend import grid
 from tests.store.test_store import SWEEPS, create, finish, tree
-from tests.test_plan import linear, sweep_over
 
 ROWS = 1001
 MANY_ROWS = sweep_over(linear("friction", 0.0, 1.0, ROWS), linear("mass", 1.0, 2.0, 2))

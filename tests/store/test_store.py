@@ -14,12 +14,12 @@ import xarray as xr
 import zarr
 
 from sweep.model.table import Status
-from sweep.plan import chunking, recipes
+from sweep.points import chunking, recipes
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays, Store, open_results
 from sweep.store.upkeep import clean, verify
-from tests.test_plan import OUTPUTS, linear, sweep_over
+from tests.points.test_plan import OUTPUTS, linear, sweep_over
 
 SWEEP = sweep_over(
     Axis(

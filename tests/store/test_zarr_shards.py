@@ -13,13 +13,13 @@ import zarr
 
 from sweep.errors import StoreError
 from sweep.model.table import MISSING_COUNT, MISSING_FLAG, Status
-from sweep.plan import chunking
+from sweep.points import chunking
 from sweep.request.sweeps import Axis
 from sweep.store import Store, creation, open_results
 from sweep.store.upkeep import verify
+from tests.points.test_plan import linear, sweep_over
 from tests.store.test_encoding import fill_by_zarr
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
-from tests.test_plan import linear, sweep_over
 
 
 @pytest.fixture

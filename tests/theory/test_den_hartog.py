@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sweep.model.table import Status
 from sweep.theory import den_hartog as theory
 from sweep.theory import friction_oscillator
+from tests.cases import compute
 from tests.oracles import den_hartog as oracle
-from tests.points import compute
 
 SHOT = 1e-11  # the oracle's Newton stops there; the worst of these cases has 5e-13
 STEADY = 1e-13  # relative, of exact after 1000 cycles; the worst of 5600 points had 9e-15

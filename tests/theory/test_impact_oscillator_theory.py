@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sweep.theory import impact_oscillator as theory
-from tests.points.impact_oscillator import ENERGIES, SDND122, random_parameters
+from tests.cases.impact_oscillator import ENERGIES, SDND122, random_parameters
 
 LINEAR = float(np.sqrt(10.0) / (2 * np.pi))
 

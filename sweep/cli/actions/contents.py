@@ -14,7 +14,7 @@ import xarray as xr
 from sweep.causes import theory_of
 from sweep.cli.printing import counted, print_first, print_section, print_table
 from sweep.model.table import Status
-from sweep.plan.recipes import model_in
+from sweep.points.recipes import model_in
 from sweep.request.sweeps import AnySweep
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.statistics.quantiles import QUANTILE_BITS

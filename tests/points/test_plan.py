@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sweep.errors import SweepError
 from sweep.model.table import Variant
 from sweep.model.tables.friction_oscillator import EXACT, MODEL
-from sweep.plan import chunking, point_columns, recipes
+from sweep.points import chunking, recipes
+from sweep.points import columns as point_columns
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Axis, Sweep
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.model.tables.friction_oscillator import CONSTANT, MODEL, SCHEMES, STEP
-from tests.points import Values, spread
+from tests.cases import Values, spread
 
 NAMES = {
     "m": "mass",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.points import Values, compute, spread
+from tests.cases import Values, compute, spread
 
 MODEL = "impact_oscillator"
 SDND122 = {"mass": 1.0, "stiffness": 10.0, "wall_stiffness": 50.0, "gap": 0.01}

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sweep.config.model_file import read_model
 from sweep.equations.schemes import SCHEMES
 from sweep.model.table import Model
-from tests.points import Case, Values, case_at
+from tests.cases import Case, Values, case_at
 
 METHODS = tuple(SCHEMES)
 NAMES = ("belt", "bouc_wen", "bouncing_ball", "duffing", "forced_impact", "lorenz", "lugre",

@@ -1,10 +1,10 @@
-"""Points of every kernel, computed once: `python -m tests.points [NAME ...]`, for sanitizers.
+"""Points of every kernel, computed once: `python -m tests.cases [NAME ...]`, for sanitizers.
 
 With clang, which compiles a kernel for them in about a minute (GCC takes ten):
 
     export TRIBOSWEEP_CXX="clang++ -O1 -shared-libasan -fsanitize=address,undefined"
     export LD_PRELOAD=$(clang -print-file-name=libclang_rt.asan-x86_64.so)
-    ASAN_OPTIONS=detect_leaks=0 TRIBOSWEEP_CACHE_DIR=$(mktemp -d) python -m tests.points
+    ASAN_OPTIONS=detect_leaks=0 TRIBOSWEEP_CACHE_DIR=$(mktemp -d) python -m tests.cases
 
 NAME is how a kernel's name begins; all 55 take about 50 minutes of a core. Faults are reported
 as they happen.
@@ -15,8 +15,8 @@ from __future__ import annotations
 import sys
 
 from sweep.backends.cpu import CpuBackend
-from tests.points import cases
-from tests.points.files import METHODS, NAMES, case_of_file
+from tests.cases import cases
+from tests.cases.files import METHODS, NAMES, case_of_file
 
 POINTS = 200
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.cases import Values, spread
 from tests.oracles import mdr_contact as oracle
-from tests.points import Values, spread
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "mdr_contact.json"
 

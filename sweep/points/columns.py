@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import FaultError, SweepError
 from sweep.model.table import Variant
-from sweep.plan.chunking import work_shape
+from sweep.points.chunking import work_shape
 from sweep.request.chunk import Chunk, Column, Points
 from sweep.request.sweeps import AnySweep, Axis, LongValues, Reduced, Sweep
 from sweep.sampling.long_values import stretch
