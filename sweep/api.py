@@ -11,7 +11,6 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import checked_options, load
 from sweep.config.overrides import Changes
 from sweep.config.stored import is_store
@@ -23,6 +22,7 @@ from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.forecast import Forecast, forecast
+from sweep.kernel import open_backend as open_backend_by_name
 from sweep.points.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks

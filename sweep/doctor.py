@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
-from sweep.backends.cache import cache_folder, remove
-from sweep.backends.compiler import compile_library, find_compiler, processor_name
-from sweep.backends.cupy_device import count_gpus, find_gpu
-from sweep.backends.visible import KERNEL_MODULE, has_cupy, install_cupy, visible_gpus
 from sweep.engine.crews import usable_processors
 from sweep.errors import SweepError
+from sweep.kernel.cache import cache_folder, remove
+from sweep.kernel.compiler import compile_library, find_compiler, processor_name
+from sweep.kernel.cupy_device import count_gpus, find_gpu
+from sweep.kernel.source import flat_text
+from sweep.kernel.visible_gpus import KERNEL_MODULE, has_cupy, install_cupy, visible_gpus
 from sweep.model.installed import offers
-from sweep.source import flat_text
 from sweep.version import __version__
 
 LIBRARIES = ("numpy", "xarray", "zarr", "dask")

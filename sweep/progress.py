@@ -84,7 +84,7 @@ def _lines() -> Generator[Report]:
 
 
 def _print_note() -> None:
-    from sweep.backends.compiler import is_compiling
+    from sweep.kernel.compiler import is_compiling
 
     if is_compiling():
         print("compiling ...", file=sys.stderr, flush=True)

@@ -13,18 +13,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.backends.tracer import Seen, Span, Tracer
 from sweep.config import load
 from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
+from sweep.kernel.source import kernel_of
+from sweep.kernel.tracer import Seen, Span, Tracer
 from sweep.model.table import DTYPES, MISSING, Observable
 from sweep.model.windows import period_of
 from sweep.points.chunking import chunk_at
 from sweep.points.columns import points
 from sweep.request.chunk import Values
 from sweep.request.sweeps import STRETCH, Axis, Sweep
-from sweep.source import kernel_of
 from sweep.store import layout
 from sweep.text.wording import listed, shown
 

@@ -31,7 +31,7 @@ else:
     settings.load_profile("same")
 
 # Kernels of tests are small work, so it is their compilation that takes time. Bits do not depend on
-# it, which tests/backends/test_bits.py shows with the flags that users have.
+# it, which tests/kernel/test_bits.py shows with the flags that users have.
 if "TRIBOSWEEP_CXX" not in os.environ and (gxx := shutil.which("g++")):
     os.environ["TRIBOSWEEP_CXX"] = quick(gxx)
 
@@ -92,7 +92,7 @@ def quick_probe(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def copied_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the kernels, which this process then reads."""
-    from sweep import source
+    from sweep.kernel import source
 
     folder = tmp_path / "kernels"
     shutil.copytree(source.kernels_folder(), folder)

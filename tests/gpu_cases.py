@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sweep.backends.cpu import CpuBackend
+from sweep.kernel.cpu import CpuBackend
+from sweep.kernel.source import kernel_of, kernel_text
 from sweep.model.table import planes
 from sweep.request.chunk import Column, Points
 from sweep.request.sweeps import Axis
-from sweep.source import kernel_of, kernel_text
 from sweep.statistics.outputs import reduced
 from sweep.statistics.partial import Kept
 from tests.cases import Bits, Case, cases

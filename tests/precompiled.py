@@ -6,9 +6,9 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from sweep.backends.cache import cached, digest
-from sweep.backends.compiler import FLAGS, processor
 from sweep.errors import SweepError
+from sweep.kernel.cache import cached, digest
+from sweep.kernel.compiler import FLAGS, processor
 
 # Parsing it takes half the time of compiling a small kernel.
 # Without stdlib.h, that comes with its allocation: the text for GPUs declares functions so named.

@@ -18,16 +18,16 @@ from threading import Event
 from typing import Any
 
 from sweep import api
-from sweep.backends import Backend, Computed, open_backend
-from sweep.backends.base import Then
 from sweep.config import load
+from sweep.kernel import Backend, Computed, open_backend
+from sweep.kernel.backend import Then
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
 from sweep.store import Store
 from sweep.store.target import BLOCKS, NODES
-from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
 from tests.forked import CHECKOUT, PIPE, Forked
+from tests.kernel.wrapped import WrappedBackend
 
 COMPUTING = "computing"
 COMPUTE_SECONDS, FILE_SECONDS = 0.01, 0.004  # at most

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sweep.backends.compiler import find_compiler
 from sweep.doctor import Finding, examine, versions
+from sweep.kernel.compiler import find_compiler
 
 pytestmark = pytest.mark.usefixtures("installed_once")
 

@@ -11,7 +11,7 @@ import pytest
 
 import sweep
 from sweep import progress
-from sweep.backends.compiler import Compiler, run_compiler
+from sweep.kernel.compiler import Compiler, run_compiler
 from sweep.model.shipped import configs_folder
 from tests.command import CHECKOUT, Terminal, sweep_command
 

@@ -26,15 +26,15 @@ from scipy import stats
 
 import sweep
 from sweep import api
-from sweep.backends import Backend, Computed, Stopped
-from sweep.backends.base import Then
-from sweep.backends.cpu import CpuBackend
-from sweep.backends.gpu import GpuBackend
 from sweep.config import Request, load
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError
+from sweep.kernel import Backend, Computed, Stopped
+from sweep.kernel.backend import Then
+from sweep.kernel.cpu import CpuBackend
+from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Status
 from sweep.points import chunking
 from sweep.points import columns as point_columns
@@ -48,11 +48,11 @@ from sweep.store import Arrays, Blocks, Store, remaining, target_of
 from sweep.store.target import InFiles
 from sweep.store.upkeep import EARLIER, clean, reopen
 from sweep.summary import state
-from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
 from tests.config.test_sample import PARAMETERS
 from tests.forked import CHECKOUT, run_python
 from tests.gpu.twin import TwinDevice
+from tests.kernel.wrapped import WrappedBackend
 from tests.oracles import statistics as oracle
 from tests.store.injected import fail_writing
 from tests.store.test_store import tree

@@ -12,13 +12,13 @@ import pytest
 
 import sweep
 import sweep.forecast
-from sweep.backends import Backend, Computed, open_backend
-from sweep.backends.base import Then
-from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.engine import loop
 from sweep.engine.driver import provenance
 from sweep.engine.loop import run
+from sweep.kernel import Backend, Computed, open_backend
+from sweep.kernel.backend import Then
+from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Method
 from sweep.model.tables import mdr_contact
 from sweep.model.tables.impact_oscillator import HARMONIC_BALANCE
@@ -29,10 +29,10 @@ from sweep.request.chunk import Points
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import AnySweep, Request, Sweep
 from sweep.store import Arrays, Store, target_of
-from tests.backends.wrapped import WrappedBackend
 from tests.cases.files import model_of_file
 from tests.command import Run
 from tests.gpu.twin import TwinDevice
+from tests.kernel.wrapped import WrappedBackend
 from tests.points.test_plan import grid
 
 LORENZ = {

@@ -24,15 +24,15 @@ from numpy.typing import NDArray
 import sweep
 from sweep.analysis.trace_files import SHOWN_CYCLES, save
 from sweep.analysis.traces import plot_trace
-from sweep.backends.cache import cache_folder
-from sweep.backends.tracer import Tracer
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
+from sweep.kernel.cache import cache_folder
+from sweep.kernel.source import kernel_of
+from sweep.kernel.tracer import Tracer
 from sweep.model.shipped import configs_folder
 from sweep.model.table import MISSING_FLAG, Model, Status
 from sweep.model.tables import models
 from sweep.model.tables.friction_oscillator import MODEL
-from sweep.source import kernel_of
 from sweep.tracing import trace_point
 from tests.analysis.test_plots import heading_of
 from tests.cases import compute

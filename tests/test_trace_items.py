@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 import sweep
 from sweep.analysis.trace_files import save
 from sweep.analysis.traces import plot_trace
-from sweep.backends.tracer import Tracer
 from sweep.errors import SweepError
-from sweep.source import kernel_of
+from sweep.kernel.source import kernel_of
+from sweep.kernel.tracer import Tracer
 from tests.analysis.test_plots import heading_of
 from tests.cases import sweep_of
 

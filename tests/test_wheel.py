@@ -207,7 +207,7 @@ for name in ("wear_power", "master_surface", "sdnd122"):
     print(explore(name, f"{name}.html"))
 """
 RELEASE = """
-from sweep.backends import wasm
+from sweep.kernel import wasm
 every = [*wasm.shipped_modules()]
 wasm.shipped_modules = lambda: (each for each in every if each.kernel.method.name == "exact")
 """

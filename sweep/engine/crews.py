@@ -10,10 +10,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Self
 
-from sweep.backends import Backend
 from sweep.engine.ledger import Receipt
 from sweep.engine.worker import RunState, Worker
 from sweep.errors import SweepError
+from sweep.kernel import Backend
 from sweep.points.columns import points
 from sweep.request.chunk import Chunk, Task
 from sweep.request.options import LOCAL, RunOptions

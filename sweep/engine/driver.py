@@ -9,18 +9,18 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
-from sweep.backends import open_backend as open_backend_by_name
-from sweep.backends.visible import find_gpus
 from sweep.engine.crews import Notify, OpenBackend, needs_backend_here
 from sweep.engine.ledger import Summary
 from sweep.engine.loop import More, Report, run
 from sweep.engine.slurm import named
 from sweep.errors import MachineError, StoreError
+from sweep.kernel import open_backend as open_backend_by_name
+from sweep.kernel.source import kernel_digest
+from sweep.kernel.visible_gpus import find_gpus
 from sweep.points.chunking import chunk_at, chunk_shape, work_shape
 from sweep.points.columns import points, variant_sets
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Request
-from sweep.source import kernel_digest
 from sweep.store import Store, anything_at, is_in_memory, target_of
 from sweep.store.layout import WEAR
 from sweep.store.upkeep import clean, failed, is_complete, make_ready

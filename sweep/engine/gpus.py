@@ -18,7 +18,6 @@ from typing import Any, cast
 
 from distributed import SpecCluster
 
-from sweep.backends.visible import VARIABLE, Gpu, find_gpus
 from sweep.engine.clusters import SETTINGS, Processes, kill_process, none_left
 from sweep.engine.crews import (
     POINTS_OF_A_TASK,
@@ -38,6 +37,7 @@ from sweep.errors import (
     PlaceError,
     SweepError,
 )
+from sweep.kernel.visible_gpus import VARIABLE, Gpu, find_gpus
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions
 from sweep.store import anything_at, gone

@@ -21,14 +21,14 @@ from typing import Any
 from distributed import Status, get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
 
-from sweep.backends import Backend
-from sweep.backends.visible import VARIABLE
 from sweep.engine.worker import RunState, Worker
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
+from sweep.kernel import Backend
+from sweep.kernel.source import kernel_digest
+from sweep.kernel.visible_gpus import VARIABLE
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Sweep
-from sweep.source import kernel_digest
 from sweep.store import Store, anything_at, target_of
 from sweep.version import __version__
 

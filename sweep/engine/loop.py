@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from math import prod
 from threading import Event
 
-from sweep.backends import open_backend as open_backend_by_name
 from sweep.engine.crews import (
     Crew,
     LostError,
@@ -24,6 +23,7 @@ from sweep.engine.crews import (
     refuse_in_worker_process,
 )
 from sweep.engine.ledger import Ledger, Progress, Receipt, Summary
+from sweep.kernel import open_backend as open_backend_by_name
 from sweep.points.chunking import chunk_counts, chunks, points_of_more_chunks
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions, consistent

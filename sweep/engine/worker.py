@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sweep.backends import Backend, Stopped
-from sweep.backends.base import Arrays, Computed
 from sweep.engine.ledger import Receipt
 from sweep.errors import MachineError, SweepError
+from sweep.kernel import Backend, Stopped
+from sweep.kernel.backend import Arrays, Computed
 from sweep.model.table import Status, array_types, status_counts
 from sweep.points.chunking import joined
 from sweep.points.columns import points, variants_of

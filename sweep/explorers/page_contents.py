@@ -11,17 +11,17 @@ from typing import Any
 import xarray as xr
 
 from sweep.analysis.refined import is_refined
-from sweep.backends.wasm import module_bytes as bytes_of_module
-from sweep.backends.wasm import modules_of, whole_kernel
 from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
 from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
 from sweep.explorers.packing import packed, packed_values, plain
 from sweep.explorers.subject import Columns, Subject
 from sweep.explorers.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
+from sweep.kernel.source import kernel_digest, kernel_of
+from sweep.kernel.wasm import module_bytes as bytes_of_module
+from sweep.kernel.wasm import modules_of, whole_kernel
 from sweep.model.table import Model, Output, Status, planes
 from sweep.points.recipes import model_in
 from sweep.request.sweeps import POINT, Sweep
-from sweep.source import kernel_digest, kernel_of
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.layout import is_count
 from sweep.summary import coordinates, flag_names, is_flag

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from sweep.errors import StoreError
+from sweep.kernel.source import is_token_digest, kernel_digest
 from sweep.request.sweeps import (
     STRETCH,
     AnySweep,
@@ -18,7 +19,6 @@ from sweep.request.sweeps import (
     Reduced,
     is_array,
 )
-from sweep.source import is_token_digest, kernel_digest
 from sweep.text.wording import listed
 
 # NumPy's geomspace and exp differ in the last bits between processors; other values differ by more.

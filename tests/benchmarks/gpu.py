@@ -27,11 +27,11 @@ from typing import Any
 
 import numpy as np
 
-from sweep.backends.alike import sorting
-from sweep.backends.base import Backend
-from sweep.backends.cupy_device import CupyDevice, find_gpu
-from sweep.backends.gpu import GpuBackend
 from sweep.errors import LostDeviceError, SweepError
+from sweep.kernel.backend import Backend
+from sweep.kernel.cupy_device import CupyDevice, find_gpu
+from sweep.kernel.gpu import GpuBackend
+from sweep.kernel.sorting import sorting
 from tests.benchmarks.gpu_maps import BILLION_LIMIT, BILLION_SIDE, samples, stored_map, whole_map
 from tests.benchmarks.gpu_works import MAIN, Work, as_they_come, sdnd104, works
 

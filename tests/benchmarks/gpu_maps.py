@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sweep.backends.base import Backend
+from sweep.kernel.backend import Backend
 from tests.benchmarks.gpu_works import Work
 
 POINTS = 10**9

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from sweep.backends.cpu import CpuBackend
 from sweep.config import load
+from sweep.kernel.cpu import CpuBackend
+from sweep.kernel.source import kernel_of
 from sweep.points.columns import points
 from sweep.request.chunk import Chunk
-from sweep.source import kernel_of
 from tests.benchmarks.peers import mdr_numba, systems_numba
 from tests.benchmarks.speeds import Speed, case_of, numba, scalar_build, values_at_points
 from tests.cases import Case

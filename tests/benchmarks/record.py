@@ -16,7 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from sweep.backends.compiler import find_compiler, processor_name
+from sweep.kernel.compiler import find_compiler, processor_name
 
 PACKAGES = ("numpy", "numba", "zarr", "xarray")
 

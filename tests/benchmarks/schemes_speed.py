@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sweep.backends.cpu import CpuBackend
+from sweep.kernel.cpu import CpuBackend
 from sweep.model.table import Method
 from sweep.request.chunk import Column
 from sweep.theory.stability import SCHEMES

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.cpu import CpuBackend, CpuTarget
+from sweep.kernel.cpu import CpuBackend, CpuTarget
 from sweep.model.tables import models
 from tests.benchmarks.record import Figure
 from tests.cases import Case, case_at

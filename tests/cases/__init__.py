@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.backends.cpu import CpuBackend, CpuTarget
+from sweep.kernel.cpu import CpuBackend, CpuTarget
 from sweep.model.table import Method, Model, Parameter, ParameterSet
 from sweep.model.tables import models
 from sweep.request.chunk import Column, Points

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 
-from sweep.backends.cpu import CpuBackend
+from sweep.kernel.cpu import CpuBackend
 from tests.cases import cases
 from tests.cases.files import METHODS, NAMES, case_of_file
 

@@ -24,10 +24,10 @@ from sweep.cli.app import COMMANDS, app
 from sweep.cli.printing import finite
 from sweep.config.model_file import known_models
 from sweep.engine.ledger import failed_arrays
+from sweep.kernel.source import Kernel, kernel_text
 from sweep.model.shipped import configs_folder, shipped_configs
 from sweep.model.table import Status
 from sweep.model.tables import models
-from sweep.source import Kernel, kernel_text
 from sweep.store import Store
 from sweep.text.wording import duration, rate, share
 from tests.command import CHECKOUT, MODULE, Run, Terminal, environment, fresh_sweep_command
@@ -142,7 +142,7 @@ def test_help_imports_nothing_heavy_and_is_quick() -> None:
 # Of other models and options, and of workers in other processes.
 NEEDLESS = {
     *("distributed", "tornado", "sweep.analysis.comparison", "sweep.analysis.wear_over_years"),
-    *("sweep.backends.cupy_device", "sweep.equations.cpp_header"),
+    *("sweep.kernel.cupy_device", "sweep.equations.cpp_header"),
 }
 
 
@@ -159,7 +159,7 @@ def test_a_plain_plot_and_run_import_no_more_than_they_need(
         "print(*sys.modules, file=sys.stderr)"
     )
     plot, run = (set(line.split()) for line in reported_by(code).splitlines())
-    of_runs = {"sweep.backends", "sweep.config", "sweep.engine.loop"}
+    of_runs = {"sweep.kernel", "sweep.config", "sweep.engine.loop"}
     assert plot & (NEEDLESS | of_runs) == set()
     assert run & NEEDLESS == set()
     assert {"sweep.analysis.plots", "sweep.engine.loop"} <= run  # the names are spelled so

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from sweep.backends import Backend, Computed, Stopped, open_backend
-from sweep.backends.base import Then
+from sweep.kernel import Backend, Computed, Stopped, open_backend
+from sweep.kernel.backend import Then
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
 from sweep.store import Store
-from tests.backends.wrapped import WrappedBackend
 from tests.engine.test_engine import FRICTIONS
+from tests.kernel.wrapped import WrappedBackend
 from tests.store.injected import fail_writing
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.backends import Backend, Computed, open_backend
-from sweep.backends.base import Then
+from sweep.kernel import Backend, Computed, open_backend
+from sweep.kernel.backend import Then
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
-from tests.backends.wrapped import WrappedBackend
+from tests.kernel.wrapped import WrappedBackend
 
 
 @dataclass(frozen=True)

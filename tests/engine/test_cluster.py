@@ -27,12 +27,12 @@ import xarray as xr
 from distributed import Client, LocalCluster
 
 import sweep
-from sweep.backends import Backend, open_backend
 from sweep.engine import clusters, ledger
 from sweep.engine.clusters import KEPT_BYTES
 from sweep.engine.ledger import ATTEMPTS, Progress, Receipt
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError, SweepError
+from sweep.kernel import Backend, open_backend
 from sweep.model.table import Status
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
@@ -534,7 +534,7 @@ DRIVER = """
 import json, sys
 from pathlib import Path
 from sweep import api
-from sweep.backends import open_backend
+from sweep.kernel import open_backend
 from sweep.config import load
 from tests.engine.slow import Slow
 if __name__ == "__main__":

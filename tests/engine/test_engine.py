@@ -20,8 +20,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sweep.backends import Computed, open_backend
-from sweep.backends.base import Then
 from sweep.engine import crews, ledger
 from sweep.engine.ledger import (
     ATTEMPTS,
@@ -33,6 +31,8 @@ from sweep.engine.ledger import (
 )
 from sweep.engine.loop import run
 from sweep.engine.worker import CALL_SECONDS, RunState, Worker
+from sweep.kernel import Computed, open_backend
+from sweep.kernel.backend import Then
 from sweep.model.table import Status
 from sweep.model.tables.friction_oscillator import MODEL
 from sweep.points.columns import points
@@ -40,8 +40,8 @@ from sweep.request.chunk import Chunk, Points, Task
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays, Store, Target
-from tests.backends.wrapped import WrappedBackend
 from tests.cases import compute
+from tests.kernel.wrapped import WrappedBackend
 from tests.points.test_plan import OUTPUTS, linear, sweep_over
 
 SWEEP = sweep_over(

@@ -20,9 +20,6 @@ from typing import Any
 import pytest
 
 from sweep import api
-from sweep.backends import Backend, Computed, Stopped, open_backend, visible
-from sweep.backends.base import Then
-from sweep.backends.visible import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.config import load
 from sweep.engine import ledger
 from sweep.engine.crews import threads_of_gpu
@@ -30,18 +27,22 @@ from sweep.engine.gpus import MAX_FAULTS
 from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import crew_for, run
 from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
+from sweep.kernel import Backend, Computed, Stopped, open_backend
+from sweep.kernel import visible_gpus as visible
+from sweep.kernel.backend import Then
+from sweep.kernel.visible_gpus import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.model.table import Status
 from sweep.request.chunk import Points
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Sweep
 from sweep.store import Arrays, Store
 from sweep.store.upkeep import failed
-from tests.backends.wrapped import WrappedBackend
 from tests.command import CHECKOUT, Run
 from tests.engine.faulty import FullDisk, check_hung
 from tests.engine.strangers import Strangers, ports_of_family
 from tests.engine.test_engine import FRICTIONS, ROW, SWEEP, bits_of, create
 from tests.engine.test_worker_faults import REQUEST
+from tests.kernel.wrapped import WrappedBackend
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no shell scripts, no SIGKILL")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sweep.backends import open_backend
 from sweep.engine import crews
 from sweep.engine.job import Code, Job, UnfitError, forget_run, opened, state_of, stop_run
 from sweep.engine.loop import run
+from sweep.kernel import open_backend
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from sweep import api
-from sweep.backends import open_backend as open_backend_by_name
 from sweep.config import load
 from sweep.engine.crews import OpenBackend
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import StoreError
+from sweep.kernel import open_backend as open_backend_by_name
 from sweep.model.table import Status
 from sweep.points import chunking
 from sweep.points.chunking import chunk_counts, chunks, of_shard

@@ -15,21 +15,21 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from sweep.backends import Backend, Computed
-from sweep.backends.base import Then
 from sweep.engine.ledger import Progress
 from sweep.engine.loop import run
 from sweep.errors import MachineError
+from sweep.kernel import Backend, Computed
+from sweep.kernel.backend import Then
 from sweep.model.table import Status
 from sweep.request.chunk import Points
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Sweep
 from sweep.store import Store
-from tests.backends.wrapped import WrappedBackend
 from tests.command import environment
 from tests.engine.dask_workers import DaskWorkers
 from tests.engine.slow import Slow
 from tests.engine.test_engine import ROW, bits_of
+from tests.kernel.wrapped import WrappedBackend
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep.backends.compiler import zig
-from sweep.backends.cpu import CpuTarget
-from sweep.backends.gpu import GpuBackend
+from sweep.kernel.compiler import zig
+from sweep.kernel.cpu import CpuTarget
+from sweep.kernel.gpu import GpuBackend
+from sweep.kernel.source import kernel_of
 from sweep.model.shipped import shipped_models
-from sweep.source import kernel_of
-from tests.backends.same_bits import chunk_faults, compiler_of_users, output_faults, target_faults
 from tests.cases import Case, bits_of, differing
 from tests.cases.files import METHODS, NAMES, case_of_file
 from tests.gpu.kernels import compiled, spill_faults
 from tests.gpu.twin import TwinDevice
+from tests.kernel.same_bits import chunk_faults, compiler_of_users, output_faults, target_faults
 
 N = 120
 FEW = {("belt", "rk54"), ("lorenz", "rk4")}  # events and control of steps; neither

@@ -115,7 +115,7 @@ def test_a_broken_file_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def compiled(*_: object) -> None:
         pytest.fail("a kernel is compiled")
 
-    monkeypatch.setattr("sweep.backends.cpu.CpuBackend.prepare", compiled)
+    monkeypatch.setattr("sweep.kernel.cpu.CpuBackend.prepare", compiled)
     asked = {"parameters": {"window_end": 1.0}, "axes": {"mass": {"linspace": [1, 2, 2]}}}
     for piece, other, place, _ in BROKEN[::40]:
         model = tomllib.loads(changed(piece, other))

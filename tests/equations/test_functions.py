@@ -12,8 +12,8 @@ from mpmath import mp, mpf
 from scipy.integrate import solve_ivp
 
 from sweep.model.table import Status
-from tests.backends.kernel_probe import Entry, Probe, compile_probe
 from tests.equations.examples import first_methods, points, with_events
+from tests.kernel.kernel_probe import Entry, Probe, compile_probe
 from tests.model.test_elementary_header import (
     DIGITS,
     POINTS,

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from sweep.backends.compiler import zig
-from sweep.backends.cpu import CpuTarget
-from sweep.backends.gpu import GpuBackend
 from sweep.config.model_file import read_model
-from tests.backends.same_bits import chunk_faults
+from sweep.kernel.compiler import zig
+from sweep.kernel.cpu import CpuTarget
+from sweep.kernel.gpu import GpuBackend
 from tests.cases import Case, Values, bits_of, case_at, differing
 from tests.equations.random_models import JUMPING, KINKED, SMOOTH, RandomModel, models
 from tests.gpu.twin import TwinDevice
+from tests.kernel.same_bits import chunk_faults
 from tests.oracles.expressions import python_value
 
 N = 24

@@ -13,20 +13,20 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 import sweep
-from sweep.backends.cpu import CpuTarget
-from sweep.backends.gpu import GpuBackend
 from sweep.config import load
 from sweep.config.model_file import read_model, read_system_file
 from sweep.equations.system_file import system_of_text
 from sweep.errors import ConfigError
+from sweep.kernel.cpu import CpuTarget
+from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Status
 from sweep.points.chunking import chunk_at
 from sweep.points.columns import points
 from sweep.summary import contents
-from tests.backends.same_bits import target_faults
 from tests.cases import Case, bits_of, differing
 from tests.equations.examples import methods
 from tests.gpu.twin import TwinDevice
+from tests.kernel.same_bits import target_faults
 
 RANDOM = np.random.default_rng(8)
 TIMES = np.concatenate([[0.0], np.cumsum(RANDOM.uniform(0.1, 0.4, 30))])

@@ -14,9 +14,9 @@ import xarray as xr
 import sweep
 from sweep.analysis.trace_files import save
 from sweep.analysis.traces import MAX_EVENTS, plot_trace
-from sweep.backends.tracer import Tracer
+from sweep.kernel.source import kernel_of
+from sweep.kernel.tracer import Tracer
 from sweep.model.table import Status
-from sweep.source import kernel_of
 from sweep.summary import trace_contents
 
 BELT = {

@@ -17,12 +17,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sweep.backends.gpu import options_for
 from sweep.config.model_file import read_model
+from sweep.kernel.gpu import options_for
+from sweep.kernel.source import Kernel, kernel_text
 from sweep.model.shipped import shipped_models
 from sweep.model.table import Method, Model
 from sweep.model.tables import models
-from sweep.source import Kernel, kernel_text
 from tests.gpu import nvrtc
 
 SIZES = "tribosweep_sizes"

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from sweep.backends.cpu import CpuBackend
-from sweep.backends.gpu import GpuBackend
 from sweep.errors import LostDeviceError
+from sweep.kernel.cpu import CpuBackend
+from sweep.kernel.gpu import GpuBackend
+from sweep.kernel.source import kernel_of, kernel_text
 from sweep.model.tables import models
-from sweep.source import kernel_of, kernel_text
 from tests import gpu_cases
 from tests.benchmarks import gpu, gpu_works
 from tests.benchmarks.gpu_works import Work

@@ -20,15 +20,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends import Stopped, alike, batches, device, open_backend
-from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.gpu import GpuBackend, check_sizes
-from sweep.backends.library import ColumnStruct
 from sweep.errors import CompileError, DeviceError, LostDeviceError, MachineError
+from sweep.kernel import Stopped, batches, device, open_backend
+from sweep.kernel import sorting as alike
+from sweep.kernel.compiler import compile_library, find_compiler
+from sweep.kernel.gpu import GpuBackend, check_sizes
+from sweep.kernel.library import ColumnStruct
+from sweep.kernel.source import flat_text, kernel_of
 from sweep.points.columns import points
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Axis
-from sweep.source import flat_text, kernel_of
 from tests.cases import Case, bits_of, cases, differing, sweep_of
 from tests.command import environment, fresh_sweep_command
 from tests.gpu.twin import PRELUDE, TwinDevice, TwinMemory, twin_text
@@ -547,7 +548,7 @@ def test_without_cupy_the_error_names_the_extras_and_auto_is_the_cpu(
 def test_the_cpu_is_opened_without_importing_cupy(cupy_folder: Path) -> None:
     """`import sweep` does not import it either."""
     text = (
-        "import sys, sweep, sweep.backends.cupy_device\nfrom sweep.backends import open_backend\n"
+        "import sys, sweep, sweep.kernel.cupy_device\nfrom sweep.kernel import open_backend\n"
         "open_backend('cpu')\nassert 'cupy' not in sys.modules\n"
         "print(open_backend('auto').name, 'cupy' in sys.modules)"
     )
@@ -624,4 +625,4 @@ def test_one_module_imports_cupy() -> None:
         for path in (ROOT / "sweep").rglob("*.py")
         if "import cupy" in path.read_text() or 'import_module("cupy' in path.read_text()
     ]
-    assert named == ["sweep/backends/cupy_device.py"]
+    assert named == ["sweep/kernel/cupy_device.py"]

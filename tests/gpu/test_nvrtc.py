@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from sweep.backends.gpu import OPTIONS, options_for
-from sweep.backends.random_points import drawing_text
+from sweep.kernel.gpu import OPTIONS, options_for
+from sweep.kernel.random_points import drawing_text
+from sweep.kernel.source import Kernel, flat_text, kernel_text
 from sweep.model.shipped import shipped_models
 from sweep.model.tables import models
-from sweep.source import Kernel, flat_text, kernel_text
-from tests.backends.kernel_probe import Entry, compile_probe
 from tests.gpu import nvrtc
 from tests.gpu.kernels import (
     RECORD,
@@ -31,6 +30,7 @@ from tests.gpu.kernels import (
     spill_faults,
     usage,
 )
+from tests.kernel.kernel_probe import Entry, compile_probe
 
 KERNELS = dict(kernels())
 QUICK = (

@@ -20,11 +20,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends import Stopped, random_points
-from sweep.backends.base import Computed
-from sweep.backends.cupy_device import CupyDevice, CupyMemory, CupyQueue, find_gpu
-from sweep.backends.gpu import GpuBackend
 from sweep.errors import MachineError
+from sweep.kernel import Stopped, random_points
+from sweep.kernel.backend import Computed
+from sweep.kernel.cupy_device import CupyDevice, CupyMemory, CupyQueue, find_gpu
+from sweep.kernel.gpu import GpuBackend
 from sweep.request.chunk import Column, Points
 from sweep.request.sweeps import Sweep
 from tests.benchmarks.gpu_maps import map_document
@@ -251,7 +251,7 @@ def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: P
     pytest.importorskip("distributed")
     pytest.importorskip("zarr")
     import sweep
-    from sweep.backends.visible import find_gpus
+    from sweep.kernel.visible_gpus import find_gpus
     from sweep.store import Store
 
     axes = {"friction": {"geomspace": [0.01, 1.0, 64]}, "base_acceleration": {"values": [2, 5, 15]}}
@@ -274,7 +274,7 @@ def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: P
 
 # A process whose kernel writes where there is no memory.
 FAULT = """
-from sweep.backends.cupy_device import find_gpu
+from sweep.kernel.cupy_device import find_gpu
 text = 'extern "C" __global__ void tribosweep_fault(double* nowhere) { *nowhere = 1.0; }'
 device = find_gpu()
 entries, before = device.entry(text, "fault"), device.answers()

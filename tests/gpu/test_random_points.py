@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends import random_points
-from sweep.backends.cpu import CpuBackend
-from sweep.backends.gpu import GpuBackend
 from sweep.config import load
+from sweep.kernel import random_points
+from sweep.kernel.cpu import CpuBackend
+from sweep.kernel.gpu import GpuBackend
 from sweep.points.columns import points, variant_sets
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Reduced

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.device import Memory, Sizes
-from sweep.backends.gpu import check_sizes, options_for
-from sweep.backends.library import load_library
-from sweep.source import Kernel, kernel_text
-from tests.backends.device_arrays import DeviceArray, Library
+from sweep.kernel.compiler import compile_library, find_compiler
+from sweep.kernel.device import Memory, Sizes
+from sweep.kernel.gpu import check_sizes, options_for
+from sweep.kernel.library import load_library
+from sweep.kernel.source import Kernel, kernel_text
+from tests.kernel.device_arrays import DeviceArray, Library
 
 # The built-in functions of NVRTC that kernels may use. A GPU would choose other functions of CUDA
 # on doubles over those of elementary.h, so calls of them must not compile.

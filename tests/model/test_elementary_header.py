@@ -14,7 +14,7 @@ import pytest
 from mpmath import mp, mpf
 from numpy.typing import NDArray
 
-from tests.backends.kernel_probe import KERNELS, Entry, Probe, compile_probe, compilers
+from tests.kernel.kernel_probe import KERNELS, Entry, Probe, compile_probe, compilers
 
 ENTRIES = {
     "sincos_core_of": Entry(1, 2, "sincos_core(in[0], out[0], out[1]);"),

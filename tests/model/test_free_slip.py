@@ -9,7 +9,7 @@ import pytest
 from mpmath import cos, mp, mpf, pi, sin
 from numpy.typing import NDArray
 
-from tests.backends.kernel_probe import Entry, Probe, compile_probe
+from tests.kernel.kernel_probe import Entry, Probe, compile_probe
 
 SLIP = "friction_oscillator::FreeSlip slip{in[0], in[1], in[2]};"  # rate, swing, friction
 ENTRIES = {

@@ -17,8 +17,8 @@ from sweep.errors import SweepError
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.model.tables import models
 from sweep.model.tables.impact_oscillator import HARMONIC_BALANCE
-from tests.backends.kernel_probe import Entry, Probe, compile_probe
 from tests.cases.impact_oscillator import ENERGIES, RIGHT, SDND122, found_by, random_points
+from tests.kernel.kernel_probe import Entry, Probe, compile_probe
 from tests.oracles import harmonic_balance as balanced
 from tests.oracles import impact_oscillator as oracle
 

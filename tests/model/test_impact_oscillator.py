@@ -14,7 +14,6 @@ from sweep.errors import ConfigError
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.theory import impact_oscillator as theory
 from sweep.tracing import trace
-from tests.backends.kernel_probe import Entry, Probe, compile_probe
 from tests.cases.impact_oscillator import (
     ENERGIES,
     RIGHT,
@@ -24,6 +23,7 @@ from tests.cases.impact_oscillator import (
     random_points,
     theirs,
 )
+from tests.kernel.kernel_probe import Entry, Probe, compile_probe
 from tests.oracles import impact_oscillator as oracle
 
 DOCUMENT_ENERGIES = np.linspace(6.2e-3, 6.9e-3, 2001)

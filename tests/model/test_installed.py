@@ -19,8 +19,8 @@ import pytest
 
 import sweep
 from sweep.errors import SweepError
+from sweep.kernel.source import kernel_digest
 from sweep.model import installed
-from sweep.source import kernel_digest
 from tests.command import fresh_sweep_command
 from tests.forked import CHECKOUT
 

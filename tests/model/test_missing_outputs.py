@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.compiler import find_compiler, zig
-from sweep.backends.cpu import CpuBackend, CpuTarget
+from sweep.kernel.compiler import find_compiler, zig
+from sweep.kernel.cpu import CpuBackend, CpuTarget
 from sweep.model.table import (
     MISSING,
     Method,

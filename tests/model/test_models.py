@@ -19,10 +19,10 @@ import pytest
 
 import sweep
 from sweep.config import load
+from sweep.kernel.source import flat_text
 from sweep.model.shipped import configs_folder, kernels_folder, shipped_configs
 from sweep.model.table import MISSING_FLAG, Method, Model, Status, every_parameter
 from sweep.model.tables import models
-from sweep.source import flat_text
 from tests.cases import case_of, compute, fixed_points, methods
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.cpu import CpuTarget
 from sweep.config import load
 from sweep.errors import ConfigError
+from sweep.kernel.cpu import CpuTarget
 from sweep.model.table import Method, Status
 from sweep.model.tables.friction_oscillator import MODEL
 from sweep.theory.stability import longest_step

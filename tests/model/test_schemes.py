@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sweep.model.tables import models
 from sweep.theory import stability
-from tests.backends.kernel_probe import Entry, Probe, compile_probe
+from tests.kernel.kernel_probe import Entry, Probe, compile_probe
 
 SCHEMES = {
     "euler": "Euler",

@@ -12,18 +12,18 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import sweep
-from sweep.backends.cpu import CpuTarget
 from sweep.config import load
 from sweep.errors import ConfigError, SweepError
+from sweep.kernel.cpu import CpuTarget
 from sweep.model.table import Status
 from sweep.points.chunking import chunk_at
 from sweep.points.columns import points
 from sweep.points.recipes import fingerprint, recipe
 from sweep.store import Store
-from tests.backends.same_bits import target_faults
 from tests.cases import Case, bits_of, differing
 from tests.cases.friction_oscillator import PENALISED, STEPPING
 from tests.gpu.twin import TwinDevice
+from tests.kernel.same_bits import target_faults
 from tests.oracles import penalised_schemes
 
 OUTPUTS = [
@@ -125,7 +125,7 @@ def _of(request: dict[str, Any]) -> tuple[Any, Any]:
 def test_bits_depend_on_no_width_budget_neighbour_or_gpu(
     method: str, controls: dict[str, float]
 ) -> None:
-    from sweep.backends.gpu import GpuBackend
+    from sweep.kernel.gpu import GpuBackend
 
     case = as_case(source(method, "cubic", maximum_step=1e-3, **controls))
     bits = bits_of(case.sweep, case.points, SMALL)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.compiler import compile_library, find_compiler
-from sweep.source import flat_text
+from sweep.kernel.compiler import compile_library, find_compiler
+from sweep.kernel.source import flat_text
 
 GROUP = 64
 FIELDS = 2

@@ -21,11 +21,11 @@ import xarray as xr
 
 import sweep
 from sweep import api
-from sweep.backends import Arrays, Backend, Computed, open_backend
 from sweep.config import load
 from sweep.engine import driver
 from sweep.engine.ledger import Progress
 from sweep.errors import MachineError, StoreError
+from sweep.kernel import Arrays, Backend, Computed, open_backend
 from sweep.model.table import Status
 from sweep.refine.growing import with_points
 from sweep.request.chunk import Points
@@ -33,10 +33,10 @@ from sweep.request.sweeps import AnySweep, Sweep
 from sweep.store import Store, extension, open_results
 from sweep.store.group import note
 from sweep.store.upkeep import failed
-from tests.backends.wrapped import WrappedBackend
 from tests.command import Run, environment
 from tests.conftest import BUCKET
 from tests.forked import CHECKOUT, run_python
+from tests.kernel.wrapped import WrappedBackend
 from tests.refine.test_refine import (
     AXES,
     PARAMETERS,

@@ -25,8 +25,8 @@ from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import reduced
 from sweep.statistics.partial import Kept, from_bytes, to_bytes
 from sweep.statistics.quantiles import rank
-from tests.backends.device_arrays import DeviceArray, Library
 from tests.gpu.twin import TwinDevice
+from tests.kernel.device_arrays import DeviceArray, Library
 from tests.oracles import statistics as oracle
 
 POWER = Output(name="power", unit="W", long_name="power")

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.device import Memory, Queue
 from sweep.equations.derived import inputs, value_of
+from sweep.kernel.device import Memory, Queue
 from sweep.model.table import Method
 from sweep.request.chunk import Column, Points
 

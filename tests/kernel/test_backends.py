@@ -23,18 +23,18 @@ import pytest
 
 import sweep
 from sweep import api
-from sweep.backends import Computed, Stopped, cache, open_backend
-from sweep.backends.compiler import Compiler, compile_library, compiled_library, find_compiler
-from sweep.backends.cpu import CpuBackend, CpuTarget, Library, request_type
-from sweep.backends.library import SLICE_SECONDS, ColumnStruct, load_library
 from sweep.config import load
 from sweep.errors import CompileError, MachineError, SweepError
+from sweep.kernel import Computed, Stopped, cache, open_backend
+from sweep.kernel.compiler import Compiler, compile_library, compiled_library, find_compiler
+from sweep.kernel.cpu import CpuBackend, CpuTarget, Library, request_type
+from sweep.kernel.library import SLICE_SECONDS, ColumnStruct, load_library
+from sweep.kernel.source import flat_text, kernel_of, kernel_text
 from sweep.model.table import array_types
 from sweep.model.tables import impact_oscillator
 from sweep.model.tables.friction_oscillator import MODEL
 from sweep.points.columns import points
 from sweep.request.chunk import Chunk, Column, Points
-from sweep.source import flat_text, kernel_of, kernel_text
 from sweep.store import Store
 from tests.cases import case_of, compute, differing, sweep_of
 from tests.cases.friction_oscillator import random_parameters
@@ -227,7 +227,7 @@ def test_the_same_text_is_compiled_once_and_other_texts_separately(kernels: Path
 RACER = """
 import sys, time
 from pathlib import Path
-from sweep.backends.compiler import compile_library, find_compiler
+from sweep.kernel.compiler import compile_library, find_compiler
 compiler = find_compiler()
 print("ready", flush=True)
 sys.stdin.readline()

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep.backends import alike, cpu
 from sweep.config import load
 from sweep.equations.derived import inputs
+from sweep.kernel import cpu
+from sweep.kernel import sorting as alike
 from sweep.model.table import Method
 from sweep.model.tables import models
 from sweep.points.columns import points as points_of

@@ -7,17 +7,17 @@ from threading import Event
 
 import numpy as np
 
-from sweep.backends.alike import sorting
-from sweep.backends.base import Computed, Stopped, Then
-from sweep.backends.batches import Pace, Work, item_sizes
-from sweep.backends.device import Device, Sizes, request_type
-from sweep.backends.library import check_layout
-from sweep.backends.random_points import drawing_text, random_columns
 from sweep.errors import DeviceError, LostDeviceError, SweepError
+from sweep.kernel.backend import Computed, Stopped, Then
+from sweep.kernel.batches import Pace, Work, item_sizes
+from sweep.kernel.device import Device, Sizes, request_type
+from sweep.kernel.library import check_layout
+from sweep.kernel.random_points import drawing_text, random_columns
+from sweep.kernel.sorting import sorting
+from sweep.kernel.source import Kernel, flat_text, kernel_of
 from sweep.model.table import array_types, planes
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
-from sweep.source import Kernel, flat_text, kernel_of
 
 OPTIONS = ("-std=c++17", "--fmad=false")  # bits must not depend on where a compiler fuses
 ITEMS_OF_A_THREAD = 4  # the items of a thread share the recurrence of the motion

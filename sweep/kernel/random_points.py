@@ -12,11 +12,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sweep.backends.device import Entries, Memory, Queue
+from sweep.kernel.device import Entries, Memory, Queue
+from sweep.kernel.source import flat_text
 from sweep.request.chunk import Column
 from sweep.sampling.distributions import DISTRIBUTIONS, LARGEST_UNIT
 from sweep.sampling.long_values import Drawn
-from sweep.source import flat_text
 from sweep.theory import elementary
 
 ENTRY = "tribosweep_draw"

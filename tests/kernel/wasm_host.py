@@ -11,8 +11,8 @@ import numpy as np
 import wasmtime
 from numpy.typing import NDArray
 
-from sweep.backends.tracer import Seen
-from sweep.backends.wasm import Module, module_bytes
+from sweep.kernel.tracer import Seen
+from sweep.kernel.wasm import Module, module_bytes
 from sweep.model.table import array_types, planes
 from sweep.request.chunk import Points
 

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.alike import parts
-from sweep.backends.base import Computed, Then
-from sweep.backends.compiler import (
+from sweep.errors import CompileError
+from sweep.kernel.backend import Computed, Then
+from sweep.kernel.compiler import (
     Compiler,
     NoCompilerError,
     compile_library,
@@ -23,7 +23,7 @@ from sweep.backends.compiler import (
     find_compiler,
     processor_name,
 )
-from sweep.backends.library import (
+from sweep.kernel.library import (
     ColumnStruct,
     check_layout,
     integer_of,
@@ -31,11 +31,11 @@ from sweep.backends.library import (
     request_struct,
     run_in_slices,
 )
-from sweep.errors import CompileError
+from sweep.kernel.sorting import parts
+from sweep.kernel.source import Kernel, KernelTexts, kernel_of
 from sweep.model.table import array_types, planes
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
-from sweep.source import Kernel, KernelTexts, kernel_of
 
 
 @dataclass(frozen=True)

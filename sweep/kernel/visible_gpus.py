@@ -31,7 +31,7 @@ KERNEL_MODULE = Path("/proc/driver/nvidia/version")  # on Linux, if the driver i
 VERSION = re.compile(r"\b\d+(\.\d+)+\b")
 
 # CuPy's own count, for containers without nvidia-smi.
-COUNT = "from sweep.backends.cupy_device import count_gpus; print(count_gpus())"
+COUNT = "from sweep.kernel.cupy_device import count_gpus; print(count_gpus())"
 
 
 @dataclass(frozen=True)

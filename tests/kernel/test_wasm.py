@@ -16,17 +16,17 @@ import pytest
 pytest.importorskip("ziglang")
 pytest.importorskip("wasmtime")
 
-from sweep.backends.tracer import Tracer
-from sweep.backends.wasm import Module, build, module_bytes, shipped_modules, whole_kernel
 from sweep.config import load
 from sweep.errors import CompileError
+from sweep.kernel.source import kernel_of
+from sweep.kernel.tracer import Tracer
+from sweep.kernel.wasm import Module, build, module_bytes, shipped_modules, whole_kernel
 from sweep.model.shipped import configs_folder
 from sweep.model.table import Status
 from sweep.points.chunking import chunks
 from sweep.points.columns import points
-from sweep.source import kernel_of
-from tests.backends.wasm_host import Host, canonical, computed, traced
 from tests.cases import Case, bits_of, case_of, methods
+from tests.kernel.wasm_host import Host, canonical, computed, traced
 
 QUICK = ("impact_oscillator-exact",)
 N = 300
@@ -144,7 +144,7 @@ def test_a_module_is_found_by_its_text(
     """A prebuilt one of another text, of an earlier version perhaps, is not used."""
     module = _quick_module()
     compiled = module_bytes(module)
-    monkeypatch.setattr("sweep.backends.wasm.modules_folder", lambda: tmp_path)
+    monkeypatch.setattr("sweep.kernel.wasm.modules_folder", lambda: tmp_path)
     (tmp_path / module.file_name).write_bytes(b"prebuilt")
     assert module_bytes(module) == b"prebuilt"
     with (copied_kernels / "portable_wasm.h").open("a") as header:

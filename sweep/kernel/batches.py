@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.alike import ORDER_BYTES, SORT_BYTES, WARP, Sorting, Uploaded
-from sweep.backends.base import Stopped
-from sweep.backends.device import GROUP, Entries, Memory, Program, Queue, request_type
-from sweep.backends.library import ColumnStruct
-from sweep.backends.random_points import draw, random_columns
 from sweep.errors import DeviceError
+from sweep.kernel.backend import Stopped
+from sweep.kernel.device import GROUP, Entries, Memory, Program, Queue, request_type
+from sweep.kernel.library import ColumnStruct
+from sweep.kernel.random_points import draw, random_columns
+from sweep.kernel.sorting import ORDER_BYTES, SORT_BYTES, WARP, Sorting, Uploaded
 from sweep.model.table import Output, array_types
 from sweep.request.chunk import Column, Points
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from sweep.backends.base import Stopped
 from sweep.errors import CompileError, MachineError
+from sweep.kernel.backend import Stopped
 
 SLICE_SECONDS = 0.1  # how long a call into a kernel should last, so that a stop takes effect soon
 FIRST_BUDGET = 1000  # units of work in the first call, before their cost is known

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.backends.cache import cache_folder, cached, digest, is_intact
 from sweep.errors import CompileError
+from sweep.kernel.cache import cache_folder, cached, digest, is_intact
 from sweep.text.wording import install
 
 FLAGS = (

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.backends.compiler import FLAGS
+from sweep.kernel.compiler import FLAGS
 
 KERNELS = Path(__file__).resolve().parents[2] / "kernels"
 ENTRY = """

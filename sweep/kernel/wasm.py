@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from sweep.backends.cache import cached, digest
-from sweep.backends.compiler import NoCompilerError, run_compiler, zig
+from sweep.kernel.cache import cached, digest
+from sweep.kernel.compiler import NoCompilerError, run_compiler, zig
+from sweep.kernel.source import Kernel, flat_text, kernel_text
 from sweep.model.shipped import modules_folder
 from sweep.model.tables import models
-from sweep.source import Kernel, flat_text, kernel_text
 
 Entry = Literal["cpu", "trace"]
 

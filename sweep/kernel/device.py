@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from sweep.backends.library import request_struct
-from sweep.source import Kernel
+from sweep.kernel.library import request_struct
+from sweep.kernel.source import Kernel
 
 GROUP = 64  # items that are added before they enter the tree: tree_sum.h's group_size
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from sweep.backends.compiler import Compiler, find_compiler
-from sweep.backends.cpu import CpuBackend, CpuTarget
 from sweep.engine.loop import run
+from sweep.kernel.compiler import Compiler, find_compiler
+from sweep.kernel.cpu import CpuBackend, CpuTarget
+from sweep.kernel.source import kernel_of
 from sweep.model.table import Output, planes
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Axis
-from sweep.source import kernel_of
 from sweep.store import Arrays
 from sweep.store.layout import as_stored
 from tests.cases import Case, bits_of, differing, part

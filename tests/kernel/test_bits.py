@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep.backends.compiler import zig
-from sweep.backends.cpu import CpuTarget
+from sweep.kernel.compiler import zig
+from sweep.kernel.cpu import CpuTarget
 from sweep.model.table import Output, Status
 from sweep.request.chunk import Column, Points
-from tests.backends.same_bits import (
+from tests.cases import Case, bits_of, case_of, differing, methods, sweep_of
+from tests.kernel.same_bits import (
     chunk_faults,
     compiler_of_users,
     output_faults,
     target_faults,
 )
-from tests.cases import Case, bits_of, case_of, differing, methods, sweep_of
 
 N = 600
 KERNELS = {f"{model.name}-{method.name}": (model, method) for model, method in methods()}

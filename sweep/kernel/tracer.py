@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.backends.compiler import compile_library, find_compiler
-from sweep.backends.cpu import CpuTarget
-from sweep.backends.library import (
+from sweep.errors import SweepError
+from sweep.kernel.compiler import compile_library, find_compiler
+from sweep.kernel.cpu import CpuTarget
+from sweep.kernel.library import (
     check_layout,
     fields_of,
     integer_of,
     load_library,
     run_in_slices,
 )
-from sweep.errors import SweepError
+from sweep.kernel.source import Kernel, kernel_text
 from sweep.request.chunk import Values
-from sweep.source import Kernel, kernel_text
 
 MAX_STATES = 10**8  # items times moments
 MAX_EVENTS = 10**4  # that a trace has

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from sweep.backends.base import Arrays, Backend, Computed, Stopped
-from sweep.backends.cpu import CpuBackend
-from sweep.backends.gpu import GpuBackend
-from sweep.backends.visible import has_cupy
 from sweep.errors import MachineError, SweepError
+from sweep.kernel.backend import Arrays, Backend, Computed, Stopped
+from sweep.kernel.cpu import CpuBackend
+from sweep.kernel.gpu import GpuBackend
+from sweep.kernel.visible_gpus import has_cupy
 from sweep.request.options import BACKENDS
 
 __all__ = ["Arrays", "Backend", "Computed", "Stopped", "open_backend"]
@@ -24,7 +24,7 @@ def open_backend(name: str = "auto") -> Backend:
         known = ", ".join(map(repr, BACKENDS))
         raise SweepError(f"backend {name!r} is not one of {known}")
     if name == "gpu" or (name == "auto" and has_cupy()):
-        from sweep.backends.cupy_device import find_gpu
+        from sweep.kernel.cupy_device import find_gpu
 
         try:
             return GpuBackend(find_gpu())

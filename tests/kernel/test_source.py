@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from sweep import source
-from sweep.backends.compiler import compile_library, find_compiler
 from sweep.errors import CompileError, SweepError
-from sweep.model.shipped import kernels_folder
-from sweep.model.tables import models
-from sweep.source import (
+from sweep.kernel import source
+from sweep.kernel.compiler import compile_library, find_compiler
+from sweep.kernel.source import (
     Kernel,
     KernelTexts,
     Target,
@@ -25,6 +23,8 @@ from sweep.source import (
     kernel_of,
     kernel_text,
 )
+from sweep.model.shipped import kernels_folder
+from sweep.model.tables import models
 from tests.points.test_plan import sweep_over
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,7 +100,7 @@ def test_only_equal_kernels_have_equal_texts_and_hashes() -> None:
 
 
 PRINTER = """
-from sweep.source import kernel_digest, kernel_of, kernel_text
+from sweep.kernel.source import kernel_digest, kernel_of, kernel_text
 from tests.points.test_plan import sweep_over
 print(kernel_digest(sweep_over()))
 print(kernel_text(kernel_of(sweep_over(), ("no_spring", "no_damping"))))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends import Stopped
-from sweep.backends.cpu import CpuBackend
+from sweep.kernel import Stopped
+from sweep.kernel.cpu import CpuBackend
+from sweep.kernel.source import kernel_of
 from sweep.request.chunk import Column, Points
-from sweep.source import kernel_of
-from tests.backends.kernel_probe import Entry, compile_probe
 from tests.cases import compute, sweep_of
 from tests.cases.mdr_contact import slipping_share
+from tests.kernel.kernel_probe import Entry, compile_probe
 from tests.oracles import mdr_time_stepping
 
 METHODS = {"time_stepping": mdr_time_stepping.paper, "time_stepping_2": mdr_time_stepping.split}

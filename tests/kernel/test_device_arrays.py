@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep.backends.cpu import CpuBackend
-from sweep.backends.gpu import GpuBackend
 from sweep.config import load
+from sweep.kernel.cpu import CpuBackend
+from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Status
 from sweep.points.chunking import chunk_at
 from sweep.points.columns import points as points_of
 from sweep.request.sweeps import Reduced
 from sweep.statistics.partial import Kept
-from tests.backends.device_arrays import Library
 from tests.cases import differing
 from tests.gpu.twin import TwinDevice
+from tests.kernel.device_arrays import Library
 
 xp = Library()
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.cupy_device import PIECE, CupyDevice, CupyMemory, CupyQueue, Facts, Turns
+from sweep.kernel.cupy_device import PIECE, CupyDevice, CupyMemory, CupyQueue, Facts, Turns
 
 ATTRIBUTES = {13: 1_980_000, 16: 132, 39: 2048}
 

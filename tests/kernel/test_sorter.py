@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.backends.alike import LEAST_SORT_BYTES, WARP, sorting
-from sweep.backends.batches import Pace, Work
-from sweep.backends.device import Sizes, request_type
-from sweep.backends.gpu import GpuBackend
+from sweep.kernel.batches import Pace, Work
+from sweep.kernel.device import Sizes, request_type
+from sweep.kernel.gpu import GpuBackend
+from sweep.kernel.sorting import LEAST_SORT_BYTES, WARP, sorting
 from sweep.model.tables import models
 from sweep.request.chunk import Column, Points
-from tests.backends.device_arrays import Library
 from tests.cases import Case, bits_of, cases, differing, part
 from tests.gpu.twin import TwinDevice
+from tests.kernel.device_arrays import Library
 
 CASES = {case.name: case for case in cases()}
 SORTED = ("friction_oscillator-exact", "friction_oscillator-euler", "mdr_contact-exact")

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from sweep.backends.compiler import FLAGS, Compiler, find_compiler, zig
-from sweep.backends.cpu import CpuTarget
 from sweep.config.model_file import read_model
-from sweep.source import Kernel, kernel_text
-from tests.backends.same_bits import compiler_of_users, target_faults
+from sweep.kernel.compiler import FLAGS, Compiler, find_compiler, zig
+from sweep.kernel.cpu import CpuTarget
+from sweep.kernel.source import Kernel, kernel_text
 from tests.cases import bits_of, case_of, differing, methods
 from tests.cases.files import METHODS, case_of_file
+from tests.kernel.same_bits import compiler_of_users, target_faults
 
 MOST_BYTES = 2**18  # of a frame; threads have 1 MiB or more, and frames of callers are nested
 N = 60
