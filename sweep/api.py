@@ -31,7 +31,7 @@ from sweep.request.options import OPTIONS, RunKeywords, consistent
 from sweep.request.sweeps import Request, Wear
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
 from sweep.store.datasets import is_current, source_at
-from sweep.store.place import local_name
+from sweep.store.location import local_name
 from sweep.store.store_files import anything_at
 from sweep.store.upkeep import is_complete
 from sweep.text.keywords import spelled_out

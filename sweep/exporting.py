@@ -21,7 +21,7 @@ from sweep.model.table import MISSING_COUNT
 from sweep.points.recipes import model_of
 from sweep.store import durable, open_results
 from sweep.store.datasets import settled, write_zarr
-from sweep.store.faults import making, unwritable
+from sweep.store.disk_faults import making, unwritable
 from sweep.store.layout import as_stored, encoding_of, is_count
 from sweep.summary import (
     blocks,

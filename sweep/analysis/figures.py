@@ -28,7 +28,7 @@ from sweep.analysis.labels import hyphenated
 from sweep.analysis.panels import FREE, Note, Panel, PanelAxis, Regions
 from sweep.errors import SweepError
 from sweep.request.chunk import Values
-from sweep.store.faults import making
+from sweep.store.disk_faults import making
 
 # Width and height in inches of a single panel over two columns of a page, or in one of them. In
 # this size it is printed.

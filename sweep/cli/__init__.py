@@ -76,7 +76,7 @@ def _run(arguments: Sequence[str]) -> int:
                 raise  # of a standard stream, not of a file
             sweep_error = kernel_cache_error(error)
         if sweep_error is None:
-            from sweep.store.faults import dask_error  # brings zarr, which may be what failed
+            from sweep.store.disk_faults import dask_error  # brings zarr, which may be what failed
 
             sweep_error = dask_error(error)
         return _unexpected(error) if sweep_error is None else _print_error(arguments, sweep_error)

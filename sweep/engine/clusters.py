@@ -54,7 +54,7 @@ from sweep.errors import MachineError, PlaceError, StoreError, SweepError
 from sweep.request.chunk import Chunk, Task
 from sweep.request.options import LOCAL, SLURM, RunOptions
 from sweep.store import Target, anything_at, gone
-from sweep.store.faults import RESUME_HINT
+from sweep.store.disk_faults import RESUME_HINT
 
 LOOK_SECONDS = 1.0  # between two counts of the workers
 # Of free memory, a process keeps KEPT_BYTES; blocks from MAPPED_BYTES on are returned at once. No

@@ -30,8 +30,8 @@ from sweep.request.sweeps import AnySweep, Reduced, Sweep
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, open_results
 from sweep.store.datasets import BY, settled
-from sweep.store.faults import making
-from sweep.store.place import local_name
+from sweep.store.disk_faults import making
+from sweep.store.location import local_name
 from sweep.summary import coded, refuse_no_results
 
 DEFAULT_SIZE = 250  # kB

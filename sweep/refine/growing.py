@@ -39,7 +39,7 @@ from sweep.request.sweeps import (
 )
 from sweep.store import Arrays, Store, Target, anything_at, is_url, target_of
 from sweep.store.extension import refuse_grown
-from sweep.store.place import local
+from sweep.store.location import local
 
 Results = TypeVar("Results", Store, Arrays)
 Known = Mapping[str, NDArray[Any]]  # by plane of each output and "status": (n_points,)

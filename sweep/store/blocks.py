@@ -29,8 +29,8 @@ from sweep.request.sweeps import Reduced
 from sweep.statistics.counts import STATUSES, reduced_counts
 from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes
 from sweep.store.arrays import Arrays
-from sweep.store.disk import Store
 from sweep.store.group import key
+from sweep.store.store import Store
 from sweep.store.target import Folder, Target
 
 MAX_BLOCKS = 2**12  # of a cell

@@ -26,8 +26,9 @@ from sweep.errors import StoreError, SweepError, warn
 from sweep.model.table import MISSING, Status
 from sweep.points.recipes import outputs_in
 from sweep.request.sweeps import LEVEL, STRETCH
-from sweep.store import extension, faults, lock
-from sweep.store.faults import ORIGIN, intact
+from sweep.store import disk_faults as faults
+from sweep.store import extension, lock
+from sweep.store.disk_faults import ORIGIN, intact
 from sweep.store.group import (
     Readable,
     as_zarr,
@@ -45,7 +46,7 @@ from sweep.store.layout import (
     with_derived,
     without_fill_value,
 )
-from sweep.store.place import GROUP, is_url
+from sweep.store.location import GROUP, is_url
 from sweep.store.store_files import Files, attributes_of, files_of
 
 MAX_WAIT_SECONDS = 5.0  # for an extension, which takes a run a fraction of a second

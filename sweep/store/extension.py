@@ -20,9 +20,9 @@ from sweep.points.chunking import chunk_at, chunks, refuse_many_chunks
 from sweep.request.sweeps import AnySweep, Axis, Reduced, is_array
 from sweep.store.creation import build
 from sweep.store.differences import axes_over, differences, unlike_values
-from sweep.store.faults import gone
+from sweep.store.disk_faults import gone
 from sweep.store.group import key, separator_of
-from sweep.store.place import GROUP, STATUS, in_order
+from sweep.store.location import GROUP, STATUS, in_order
 from sweep.store.store_files import Files, attributes_of, beside
 
 

@@ -27,7 +27,7 @@ from sweep.points.chunking import chunk_counts, chunks
 from sweep.points.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.request.chunk import Chunk, Values
 from sweep.request.sweeps import STRETCH, AnySweep, LongValues
-from sweep.store.faults import (
+from sweep.store.disk_faults import (
     damaged_coordinate,
     gone,
     intact,
@@ -36,7 +36,7 @@ from sweep.store.faults import (
     refuse_foreign_group,
 )
 from sweep.store.layout import REDUCED
-from sweep.store.place import GROUP, is_url
+from sweep.store.location import GROUP, is_url
 from sweep.store.store_files import Files, beside
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import psutil
 from filelock import FileLock, Timeout
 
 from sweep.errors import StoreError
-from sweep.store.faults import refuse_no_file, writing
-from sweep.store.place import is_url
+from sweep.store.disk_faults import refuse_no_file, writing
+from sweep.store.location import is_url
 
 CLOCK_SLACK = 5.0  # s by which a process may seem younger than what it wrote: clocks are adjusted
 MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one another

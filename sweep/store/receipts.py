@@ -23,9 +23,9 @@ from typing import Any, cast
 
 from sweep.model.table import Status
 from sweep.request.chunk import Chunk
-from sweep.store.faults import refuse_no_file, writing
+from sweep.store.disk_faults import refuse_no_file, writing
+from sweep.store.location import is_url
 from sweep.store.lock import is_alive
-from sweep.store.place import is_url
 from sweep.store.store_files import Files, beside
 
 MIN_WINDOW_SECONDS = 60.0  # receipts that old still count for the rate

@@ -18,8 +18,9 @@ from typing import Any, TypeAlias, cast
 import fsspec
 
 from sweep.errors import MachineError, StoreError
-from sweep.store import durable, faults, lock
-from sweep.store.place import GROUP, in_order, is_url, local, refuse_no_path
+from sweep.store import disk_faults as faults
+from sweep.store import durable, lock
+from sweep.store.location import GROUP, in_order, is_url, local, refuse_no_path
 
 Files: TypeAlias = "LocalFiles | RemoteFiles"
 MIN_MEMORY = 1_000_000_000  # bytes of addresses: 0.7e9 was too little for zarr, 0.9e9 enough

@@ -16,12 +16,13 @@ from sweep.model.table import Status
 from sweep.request.chunk import Chunk
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import MAX_EXACT_POINTS, STRETCH, Reduced
-from sweep.store import durable, extension, faults, layout
+from sweep.store import disk_faults as faults
+from sweep.store import durable, extension, layout
 from sweep.store.blocks import Blocks, target_of
 from sweep.store.creation import coordinate_files
-from sweep.store.disk import Store
 from sweep.store.group import as_zarr, key, note
-from sweep.store.place import is_url
+from sweep.store.location import is_url
+from sweep.store.store import Store
 from sweep.store.target import InFiles
 
 EARLIER = "status/pieces"  # where earlier versions kept what they had computed of a cell

@@ -21,7 +21,8 @@ from sweep.errors import MachineError, StoreError, SweepError
 from sweep.model.table import Status
 from sweep.model.tables.friction_oscillator import EXACT
 from sweep.request.sweeps import Axis, Sweep
-from sweep.store import Store, creation, disk, extension, open_results
+from sweep.store import Store, creation, extension, open_results
+from sweep.store import store as disk
 from sweep.store.store_files import files_of
 from sweep.store.upkeep import clean, verify
 from tests.command import Run

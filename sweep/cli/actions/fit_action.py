@@ -27,7 +27,7 @@ from sweep.analysis.master_curve.points import left_out
 from sweep.cli.printing import print_json, print_section, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.errors import SweepError
-from sweep.store.place import local, local_name
+from sweep.store.location import local, local_name
 
 
 def print_fits(

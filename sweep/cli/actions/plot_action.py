@@ -21,7 +21,7 @@ from sweep.engine.threads import in_threads
 from sweep.errors import SweepError
 from sweep.progress import shown as shown_progress
 from sweep.store import open_results
-from sweep.store.place import local_name
+from sweep.store.location import local_name
 from sweep.text.wording import listed
 
 Shape = Literal["histogram", "scatter_matrix"]

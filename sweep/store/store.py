@@ -29,7 +29,8 @@ from sweep.request.chunk import Chunk
 from sweep.request.sweeps import AnySweep, Reduced
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store import extension, faults, layout, lock
+from sweep.store import disk_faults as faults
+from sweep.store import extension, layout, lock
 from sweep.store.creation import build, encoded_for
 from sweep.store.datasets import (
     open_results,
@@ -39,7 +40,7 @@ from sweep.store.datasets import (
 )
 from sweep.store.differences import MadeBy
 from sweep.store.group import ChunkFiles, array_of, file_shape, note, open_group, sweep_of
-from sweep.store.place import local
+from sweep.store.location import local
 from sweep.store.receipts import Receipts
 from sweep.store.store_files import Files, files_of
 from sweep.store.target import BLOCKS, NODES, InFiles, Target

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sweep.errors import MachineError, PlaceError, StoreError, SweepError, machine_error
-from sweep.store.place import is_url
+from sweep.store.location import is_url
 from sweep.text.wording import UNREADABLE, install, special
 
 CURES = {
