@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from sweep.config import checked_options, load
 from sweep.config.overrides import Changes
 from sweep.config.stored import is_store
-from sweep.engine.crews import OpenBackend, refuse_in_worker_process
 from sweep.engine.driver import compile_kernels as compile_all
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.engine.ledger import Progress, Summary
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
+from sweep.engine.refinement import Growing, max_points, with_points
+from sweep.engine.workers import OpenBackend, refuse_in_worker_process
 from sweep.errors import SweepError
 from sweep.forecast import Forecast, forecast
 from sweep.kernel import open_backend as open_backend_by_name
 from sweep.points.recipes import fingerprint, recipe
 from sweep.progress import shown as shown_progress
 from sweep.progress import somebody_looks
-from sweep.refine.growing import Growing, max_points, with_points
 from sweep.request.options import OPTIONS, RunKeywords, consistent
 from sweep.request.sweeps import Request, Wear
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
-from sweep.engine.crews import usable_processors
+from sweep.engine.workers import usable_processors
 from sweep.errors import SweepError
 from sweep.kernel.cache import cache_folder, remove
 from sweep.kernel.compiler import compile_library, find_compiler, processor_name

@@ -20,8 +20,8 @@ from sweep.model.table import Status
 from sweep.store import Store, remaining
 from sweep.summary import blocks, contents, coordinates, state, trace_contents
 from tests.analysis.test_plots import CONSTANT_LOAD
+from tests.engine.test_refinement import PARAMETERS, document, plain
 from tests.points.test_plan import linear, sweep_over
-from tests.refine.test_refine import PARAMETERS, document, plain
 from tests.store.test_store import SWEEP, create, finish
 
 BLOCKS = (1, 10, 28, 40, 2**20)  # points at once: less than a row, a row and more, a chunk, all

@@ -22,15 +22,16 @@ from distributed.comm.core import CommClosedError
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.scheduler import KilledWorker
 
-from sweep.engine.crews import (
-    Crew,
-    LostError,
-    Notify,
-    OpenBackend,
-    needs_backend_here,
-    worker_count,
+from sweep.engine.ledger import Receipt
+from sweep.engine.schedulers import (
+    FORKED,
+    connected,
+    local_cluster,
+    security_in_files,
+    slurm_cluster,
 )
-from sweep.engine.job import (
+from sweep.engine.slurm import folder_of_keys
+from sweep.engine.worker_process import (
     Code,
     Job,
     SetLimit,
@@ -41,15 +42,14 @@ from sweep.engine.job import (
     retire_run,
     stop_run,
 )
-from sweep.engine.ledger import Receipt
-from sweep.engine.schedulers import (
-    FORKED,
-    connected,
-    local_cluster,
-    security_in_files,
-    slurm_cluster,
+from sweep.engine.workers import (
+    Crew,
+    LostError,
+    Notify,
+    OpenBackend,
+    needs_backend_here,
+    worker_count,
 )
-from sweep.engine.slurm import folder_of_keys
 from sweep.errors import MachineError, PlaceError, StoreError, SweepError
 from sweep.request.chunk import Chunk, Task
 from sweep.request.options import LOCAL, SLURM, RunOptions

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
-from sweep.engine.crews import Notify, OpenBackend, needs_backend_here
 from sweep.engine.ledger import Summary
 from sweep.engine.loop import More, Report, run
 from sweep.engine.slurm import named
+from sweep.engine.workers import Notify, OpenBackend, needs_backend_here
 from sweep.errors import MachineError, StoreError
 from sweep.kernel import open_backend as open_backend_by_name
 from sweep.kernel.source import kernel_digest

@@ -19,16 +19,16 @@ from typing import Any, cast
 from distributed import SpecCluster
 
 from sweep.engine.clusters import SETTINGS, Processes, kill_process, none_left
-from sweep.engine.crews import (
+from sweep.engine.ledger import Receipt
+from sweep.engine.schedulers import local_cluster
+from sweep.engine.worker_process import Job, UnfitError, opened, own_address, state_of
+from sweep.engine.workers import (
     POINTS_OF_A_TASK,
     LostError,
     Notify,
     OpenBackend,
     threads_of_gpu,
 )
-from sweep.engine.job import Job, UnfitError, opened, own_address, state_of
-from sweep.engine.ledger import Receipt
-from sweep.engine.schedulers import local_cluster
 from sweep.errors import (
     CompileError,
     DeviceError,

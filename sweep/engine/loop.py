@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from math import prod
 from threading import Event
 
-from sweep.engine.crews import (
+from sweep.engine.ledger import Ledger, Progress, Receipt, Summary
+from sweep.engine.workers import (
     Crew,
     LostError,
     Notify,
@@ -22,7 +23,6 @@ from sweep.engine.crews import (
     Threads,
     refuse_in_worker_process,
 )
-from sweep.engine.ledger import Ledger, Progress, Receipt, Summary
 from sweep.kernel import open_backend as open_backend_by_name
 from sweep.points.chunking import chunk_counts, chunks, points_of_more_chunks
 from sweep.request.chunk import Task

@@ -22,8 +22,8 @@ from distributed import Client, Nanny, Scheduler, Security, SpecCluster, rpc
 from distributed.deploy.spec import ProcessInterface
 from distributed.utils import get_mp_context
 
-from sweep.engine.crews import GUARD
 from sweep.engine.slurm import CERTIFICATE, KEY, KEYS, job_script, requested
+from sweep.engine.workers import GUARD
 from sweep.errors import MachineError, SweepError
 from sweep.request.options import RunOptions
 

@@ -17,7 +17,7 @@ from sweep.model.table import Status
 from tests.analysis.test_plots import heading_of, legend_of
 from tests.command import Run
 from tests.config.test_sample import PARAMETERS
-from tests.refine.test_refine import document
+from tests.engine.test_refinement import document
 
 Values = NDArray[np.float64]
 N = 400

@@ -14,7 +14,7 @@ from sweep.analysis.wear_pictures import SAMPLE_LEVELS
 from sweep.errors import SweepError
 from sweep.model.table import Status
 from tests.analysis.test_plots import heading_of, legend_of
-from tests.refine.test_refine import document
+from tests.engine.test_refinement import document
 
 YEARS = [1.0, 2.0, 5.0, 10.0]
 SCAR: dict[str, Any] = {

@@ -20,7 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sweep.engine import crews, ledger
+from sweep.engine import ledger
+from sweep.engine import workers as crews
+from sweep.engine.computing import CALL_SECONDS, RunState, Worker
 from sweep.engine.ledger import (
     ATTEMPTS,
     TASKS_PER_WORKER,
@@ -30,7 +32,6 @@ from sweep.engine.ledger import (
     Summary,
 )
 from sweep.engine.loop import run
-from sweep.engine.worker import CALL_SECONDS, RunState, Worker
 from sweep.kernel import Computed, open_backend
 from sweep.kernel.backend import Then
 from sweep.model.table import Status

@@ -22,10 +22,10 @@ import pytest
 from sweep import api
 from sweep.config import load
 from sweep.engine import ledger
-from sweep.engine.crews import threads_of_gpu
 from sweep.engine.gpus import MAX_FAULTS
 from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import crew_for, run
+from sweep.engine.workers import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
 from sweep.kernel import Backend, Computed, Stopped, open_backend
 from sweep.kernel import visible_gpus as visible

@@ -7,9 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from sweep.engine import crews
-from sweep.engine.job import Code, Job, UnfitError, forget_run, opened, state_of, stop_run
+from sweep.engine import workers as crews
 from sweep.engine.loop import run
+from sweep.engine.worker_process import (
+    Code,
+    Job,
+    UnfitError,
+    forget_run,
+    opened,
+    state_of,
+    stop_run,
+)
 from sweep.kernel import open_backend
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions

@@ -11,8 +11,8 @@ import pytest
 import sweep
 from sweep.config import load
 from sweep.doctor import examine
-from sweep.engine.crews import threads_of_gpu
 from sweep.engine.loop import run
+from sweep.engine.workers import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
@@ -68,7 +68,7 @@ def test_a_process_leaves_two_processors_to_others(
 ) -> None:
     """One thread keeps the GPU busy while another copies; the others write."""
     find(TwinDevice())
-    monkeypatch.setattr("sweep.engine.crews.usable_processors", lambda: 16)
+    monkeypatch.setattr("sweep.engine.workers.usable_processors", lambda: 16)
     chosen = load({**SHORT, "run": {"chunk_points": 16}}).sweep
     workers = [
         run(Arrays(chosen, chunk_points=16), RunOptions(backend="gpu", workers=n)).workers

@@ -16,7 +16,7 @@ from sweep.analysis.refined import cells_of, on_grid
 from sweep.config import load
 from sweep.errors import SweepError
 from sweep.theory import friction_oscillator as theory
-from tests.refine.test_refine import AXES, PARAMETERS, document, plain
+from tests.engine.test_refinement import AXES, PARAMETERS, document, plain
 
 MIN_SAVING = 20  # the full grid has at least that many times the points
 

@@ -19,7 +19,7 @@ import sweep.request.sweeps
 from sweep.analysis.refined import cells_of
 from sweep.store import open_results
 from tests.command import Run, json_lines
-from tests.refine.test_refine import TOML
+from tests.engine.test_refinement import TOML
 from tests.store.stretches import shorten
 
 HEAD = TOML.partition("[axes]")[0].replace('"regime"', '"slip_phases", "regime"')

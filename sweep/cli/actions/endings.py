@@ -17,8 +17,8 @@ from sweep.cli.actions.contents import (
 )
 from sweep.cli.printing import counted, print_object
 from sweep.cli.stopping import StopRequest
+from sweep.engine.dask_threads import in_threads
 from sweep.engine.ledger import Summary
-from sweep.engine.threads import in_threads
 from sweep.model.table import Status
 from sweep.store import Remaining, Store, remaining
 from sweep.store.receipts import errors, of_done_chunks

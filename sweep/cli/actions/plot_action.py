@@ -17,7 +17,7 @@ from sweep.analysis.slices import Slice
 from sweep.analysis.view import View
 from sweep.cli.printing import counted, print_json, print_warning
 from sweep.cli.stopping import interruptible
-from sweep.engine.threads import in_threads
+from sweep.engine.dask_threads import in_threads
 from sweep.errors import SweepError
 from sweep.progress import shown as shown_progress
 from sweep.store import open_results

@@ -24,10 +24,10 @@ from sweep import api
 from sweep.config import load
 from sweep.engine import driver
 from sweep.engine.ledger import Progress
+from sweep.engine.refinement import with_points
 from sweep.errors import MachineError, StoreError
 from sweep.kernel import Arrays, Backend, Computed, open_backend
 from sweep.model.table import Status
-from sweep.refine.growing import with_points
 from sweep.request.chunk import Points
 from sweep.request.sweeps import AnySweep, Sweep
 from sweep.store import Store, extension, open_results
@@ -35,9 +35,7 @@ from sweep.store.group import note
 from sweep.store.upkeep import failed
 from tests.command import Run, environment
 from tests.conftest import BUCKET
-from tests.forked import CHECKOUT, run_python
-from tests.kernel.wrapped import WrappedBackend
-from tests.refine.test_refine import (
+from tests.engine.test_refinement import (
     AXES,
     PARAMETERS,
     REFINE,
@@ -48,6 +46,8 @@ from tests.refine.test_refine import (
     plain,
     same_bits,
 )
+from tests.forked import CHECKOUT, run_python
+from tests.kernel.wrapped import WrappedBackend
 from tests.store.injected import fail_writing, stop_at, stop_objects_at
 from tests.store.test_remote import objects
 from tests.store.test_store import tree

@@ -10,8 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Self
 
+from sweep.engine.computing import RunState, Worker
 from sweep.engine.ledger import Receipt
-from sweep.engine.worker import RunState, Worker
 from sweep.errors import SweepError
 from sweep.kernel import Backend
 from sweep.points.columns import points

@@ -21,7 +21,7 @@ from typing import Any
 from distributed import Status, get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
 
-from sweep.engine.worker import RunState, Worker
+from sweep.engine.computing import RunState, Worker
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.kernel import Backend
 from sweep.kernel.source import kernel_digest

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 import sweep
 from sweep.config import load
+from sweep.engine.refinement import first_points, next_points
 from sweep.errors import ConfigError
 from sweep.model.table import Status
 from sweep.points.mesh import halved
-from sweep.refine.growing import first_points, next_points
 from sweep.request.sweeps import Refinement
 from tests.command import Run
 from tests.config.test_sample import PARAMETERS

@@ -13,8 +13,8 @@ import sweep
 from sweep.store import Store
 from sweep.store.upkeep import verify
 from tests import slowed
-from tests.refine.test_refine import document
-from tests.refine.test_stores import REDUCED
+from tests.engine.test_refined_stores import REDUCED
+from tests.engine.test_refinement import document
 from tests.store.test_store import tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")

@@ -1,1 +1,0 @@
-"""Refined sweeps: cells of a grid, which points come next, and the passes that compute them."""
