@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from sweep.analysis.wear_over_years import wear as wear
     from sweep.api import Source as Source
     from sweep.api import run as run
-    from sweep.config import load as load
-    from sweep.config.overrides import Changes as Changes
     from sweep.engine.ledger import Progress as Progress
     from sweep.engine.loop import Report as Report
     from sweep.errors import CompileError as CompileError
@@ -50,6 +48,8 @@ if TYPE_CHECKING:
     from sweep.errors import SweepWarning as SweepWarning
     from sweep.explorers import explore as explore
     from sweep.exporting import export as export
+    from sweep.file import load as load
+    from sweep.file.overrides import Changes as Changes
     from sweep.request.options import RunKeywords as RunKeywords
     from sweep.request.sweeps import Request as Request
     from sweep.store import open_results as open_results
@@ -62,7 +62,7 @@ PUBLIC = {
     "export": "sweep.exporting",
     "compare": "sweep.analysis.comparison",
     "wear": "sweep.analysis.wear_over_years",
-    "load": "sweep.config",
+    "load": "sweep.file",
     "open_results": "sweep.store",
     "trace": "sweep.tracing",
     "explore": "sweep.explorers",
@@ -76,7 +76,7 @@ PUBLIC = {
     "ContactEnergies": "sweep.analysis.master_curve",
     "ViewKeywords": "sweep.analysis.view",
     "Source": "sweep.api",
-    "Changes": "sweep.config.overrides",
+    "Changes": "sweep.file.overrides",
     "Report": "sweep.engine.loop",
     "Quantity": "sweep.analysis.wear_over_years",
     "SweepError": "sweep.errors",

@@ -11,9 +11,6 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from sweep.config import checked_options, load
-from sweep.config.overrides import Changes
-from sweep.config.stored import is_store
 from sweep.engine.driver import compile_kernels as compile_all
 from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.engine.ledger import Progress, Summary
@@ -22,6 +19,9 @@ from sweep.engine.loop import run as run_engine
 from sweep.engine.refinement import Growing, max_points, with_points
 from sweep.engine.workers import OpenBackend, refuse_in_worker_process
 from sweep.errors import SweepError
+from sweep.file import checked_options, load
+from sweep.file.overrides import Changes
+from sweep.file.stored import is_store
 from sweep.forecast import Forecast, forecast
 from sweep.kernel import open_backend as open_backend_by_name
 from sweep.points.recipes import fingerprint, recipe

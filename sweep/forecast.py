@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from sweep.config.csv_table import csv_table
 from sweep.engine.computing import Deadline, RunState, points_of_a_call
 from sweep.engine.driver import open_store
 from sweep.engine.loop import FEW_CHUNKS_SECONDS
 from sweep.engine.slurm import jobs_and_cores
 from sweep.engine.workers import threads_for, threads_of_gpu, usable_processors
+from sweep.file.csv_table import csv_table
 from sweep.kernel import Backend, Stopped, open_backend
 from sweep.kernel.visible_gpus import find_gpus
 from sweep.model.shipped import configs_folder

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sweep.api import run
-from sweep.config.model_file import read_system_file
 from sweep.equations.expressions import Number
+from sweep.file.model_file import read_system_file
 from sweep.model.table import Status
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.config import load
-from sweep.config.overrides import Changes
 from sweep.equations.system_file import system_of_text
 from sweep.errors import SweepError
+from sweep.file import load
+from sweep.file.overrides import Changes
 from sweep.kernel.source import kernel_of
 from sweep.kernel.tracer import Seen, Span, Tracer
 from sweep.model.table import DTYPES, MISSING, Observable

@@ -18,7 +18,7 @@ from threading import Event
 from typing import Any
 
 from sweep import api
-from sweep.config import load
+from sweep.file import load
 from sweep.kernel import Backend, Computed, open_backend
 from sweep.kernel.backend import Then
 from sweep.request.chunk import Points

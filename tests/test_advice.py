@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import sweep
-from sweep.config import load
-from sweep.config.stored import tables_of, text_of
 from sweep.errors import StoreError, SweepWarning
+from sweep.file import load
+from sweep.file.stored import tables_of, text_of
 from sweep.model.shipped import configs_folder
 from sweep.points.recipes import fingerprint, recipe
 from sweep.store.store_files import files_of

@@ -13,9 +13,9 @@ import xarray as xr
 
 import sweep
 from sweep import api
-from sweep.config import load
 from sweep.engine.ledger import Progress
 from sweep.errors import SweepError
+from sweep.file import load
 from sweep.store import Store
 from tests.cases import compute
 from tests.cases.friction_oscillator import SDND104

@@ -14,7 +14,7 @@ import xarray as xr
 import sweep
 from sweep.errors import ConfigError, SweepError
 from sweep.points.recipes import fingerprint, recipe
-from tests.config.test_sample import PARAMETERS
+from tests.file.test_sample import PARAMETERS
 
 BASE: dict[str, Any] = {
     "model": "friction_oscillator",

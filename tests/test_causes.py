@@ -11,7 +11,7 @@ from sweep.cli.actions.contents import print_outputs, print_statuses
 from sweep.model.table import Status
 from sweep.summary import contents
 from tests.command import Run
-from tests.config.test_sample import PARAMETERS
+from tests.file.test_sample import PARAMETERS
 
 WINDOW = {"window_start": 1, "window_end": 3}
 FRICTION = {**PARAMETERS, **WINDOW, "friction": 0.1, "base_acceleration": 3}

@@ -15,11 +15,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import sweep
-from sweep.config import load
-from sweep.config.stored import text_of
 from sweep.engine.driver import run_in_store
 from sweep.engine.loop import run
 from sweep.errors import ConfigError, StoreError
+from sweep.file import load
+from sweep.file.stored import text_of
 from sweep.points.recipes import fingerprint, recipe
 from sweep.request.sweeps import MAX_EXACT_POINTS, Reduced
 from sweep.store import Arrays, Blocks, Store, remaining, target_of

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 import sweep
 import sweep.forecast
 from sweep.api import with_options
-from sweep.config import Request, load
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
+from sweep.file import Request, load
 from sweep.forecast import forecast, timed
 from sweep.kernel import Computed, Stopped
 from sweep.model.shipped import configs_folder

@@ -26,11 +26,11 @@ from scipy import stats
 
 import sweep
 from sweep import api
-from sweep.config import Request, load
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError
+from sweep.file import Request, load
 from sweep.kernel import Backend, Computed, Stopped
 from sweep.kernel.backend import Then
 from sweep.kernel.cpu import CpuBackend
@@ -49,7 +49,7 @@ from sweep.store.target import InFiles
 from sweep.store.upkeep import EARLIER, clean, reopen
 from sweep.summary import state
 from tests.command import environment
-from tests.config.test_sample import PARAMETERS
+from tests.file.test_sample import PARAMETERS
 from tests.forked import CHECKOUT, run_python
 from tests.gpu.twin import TwinDevice
 from tests.kernel.wrapped import WrappedBackend

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 import sweep
 from sweep.analysis.trace_files import SHOWN_CYCLES, save
 from sweep.analysis.traces import plot_trace
-from sweep.config import load
 from sweep.errors import ConfigError, SweepError
+from sweep.file import load
 from sweep.kernel.cache import cache_folder
 from sweep.kernel.source import kernel_of
 from sweep.kernel.tracer import Tracer

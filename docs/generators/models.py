@@ -10,9 +10,9 @@ from pathlib import Path
 
 from generators.equations import tex_of, tex_of_line, tex_of_symbol
 from generators.tables import code, equations, plain, table
-from sweep.config.model_file import read_model, read_system_file
 from sweep.equations.expressions import Expression, Name
 from sweep.equations.system import Event, Rule, System
+from sweep.file.model_file import read_model, read_system_file
 from sweep.model.shipped import shipped_models
 from sweep.model.table import Model, Parameter
 from sweep.model.tables import models

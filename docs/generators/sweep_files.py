@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from generators.models import parameter_table
 from generators.tables import code, plain, table
-from sweep.config import schema
-from sweep.config.reduce_table import EXAMPLES, STATISTICS
+from sweep.file import keys as schema
+from sweep.file.reduce_table import EXAMPLES, STATISTICS
 from sweep.request.options import OPTIONS
 from sweep.text.reader import Keys
 from sweep.theory.wear.geometries import GEOMETRIES

@@ -146,7 +146,7 @@ def in_unit(what: str, value: object, unit: str, *, infinite: bool = False) -> f
 
     SweepError, which begins with what it is.
     """
-    from sweep.config.quantities import number, value_of
+    from sweep.file.quantities import number, value_of
 
     parameter = Parameter(name=what, symbol="", unit=unit, meaning="", infinite=infinite)
     try:

@@ -16,9 +16,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.config import load_wear
-from sweep.config.wear_table import CARRIED, SHARES, power_fault
 from sweep.errors import SweepError
+from sweep.file import load_wear
+from sweep.file.wear_table import CARRIED, SHARES, power_fault
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.request.chunk import Values
 from sweep.request.sweeps import Wear

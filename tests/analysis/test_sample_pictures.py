@@ -16,8 +16,8 @@ from sweep.errors import SweepError
 from sweep.model.table import Status
 from tests.analysis.test_plots import heading_of, legend_of
 from tests.command import Run
-from tests.config.test_sample import PARAMETERS
 from tests.engine.test_refinement import document
+from tests.file.test_sample import PARAMETERS
 
 Values = NDArray[np.float64]
 N = 400

@@ -30,7 +30,7 @@ from tests.analysis.test_plots import (
     theory_of,
 )
 from tests.command import Run
-from tests.config.test_sample import PARAMETERS
+from tests.file.test_sample import PARAMETERS
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,8 @@ from pathlib import Path
 import zarr
 
 from sweep.api import with_options
-from sweep.config import Request, load
 from sweep.engine.driver import open_store
+from sweep.file import Request, load
 from sweep.points.chunking import chunk_counts
 from sweep.store import Store
 from sweep.store.upkeep import clean

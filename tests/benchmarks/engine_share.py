@@ -18,9 +18,9 @@ from pathlib import Path
 from statistics import median
 
 from sweep.api import with_options
-from sweep.config import Request, load
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import Summary
+from sweep.file import Request, load
 from sweep.kernel import open_backend
 from sweep.points.columns import points
 from sweep.store import Arrays

@@ -102,7 +102,7 @@ def computed(document: Mapping[str, Any], points: int, **options: Any) -> Figure
     """
     try:
         import_module("zarr")
-        api, config = import_module("sweep.api"), import_module("sweep.config")
+        api, config = import_module("sweep.api"), import_module("sweep.file")
     except ImportError as error:
         return {"not_measured": str(error)}
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.config.model_file import read_model
+from sweep.file.model_file import read_model
 from sweep.request.chunk import Column, Points
 from sweep.request.sweeps import Sweep
 from tests.cases import case_at, cases, sweep_of

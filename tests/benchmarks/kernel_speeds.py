@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sweep.config import load
+from sweep.file import load
 from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.source import kernel_of
 from sweep.points.columns import points

@@ -20,8 +20,8 @@ from typing import Any
 
 import psutil
 
-from sweep.config import Request, load
 from sweep.engine.driver import open_store, run_in_store
+from sweep.file import Request, load
 from tests.benchmarks.engine_share import engine_share
 from tests.benchmarks.record import Figure
 

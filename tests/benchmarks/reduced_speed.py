@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sweep.api import with_options
-from sweep.config import Request, load
+from sweep.file import Request, load
 from sweep.kernel.cpu import CpuBackend
 from sweep.points.columns import points
 from sweep.request.chunk import Points

@@ -11,7 +11,7 @@ import numpy as np
 
 import sweep
 from sweep.analysis.refined import cells_of, on_grid
-from sweep.config import load
+from sweep.file import load
 from tests.benchmarks.record import Figure
 
 FEWER = 20  # times, at least

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sweep.api import with_options
-from sweep.config import load
+from sweep.file import load
 from sweep.forecast import speed_of
 from sweep.model.shipped import shipped_configs
 from tests.benchmarks.record import Figure

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sweep.config.model_file import read_model
 from sweep.equations.schemes import SCHEMES
+from sweep.file.model_file import read_model
 from sweep.model.table import Model
 from tests.cases import Case, Values, case_at
 

@@ -22,8 +22,8 @@ from typer.main import get_command
 from sweep import api
 from sweep.cli.app import COMMANDS, app
 from sweep.cli.printing import finite
-from sweep.config.model_file import known_models
 from sweep.engine.ledger import failed_arrays
+from sweep.file.model_file import known_models
 from sweep.kernel.source import Kernel, kernel_text
 from sweep.model.shipped import configs_folder, shipped_configs
 from sweep.model.table import Status
@@ -159,7 +159,7 @@ def test_a_plain_plot_and_run_import_no_more_than_they_need(
         "print(*sys.modules, file=sys.stderr)"
     )
     plot, run = (set(line.split()) for line in reported_by(code).splitlines())
-    of_runs = {"sweep.kernel", "sweep.config", "sweep.engine.loop"}
+    of_runs = {"sweep.kernel", "sweep.file", "sweep.engine.loop"}
     assert plot & (NEEDLESS | of_runs) == set()
     assert run & NEEDLESS == set()
     assert {"sweep.analysis.plots", "sweep.engine.loop"} <= run  # the names are spelled so

@@ -19,10 +19,10 @@ import pytest
 
 from sweep import api
 from sweep.cli.actions.status_action import flow_of, watch_store
-from sweep.config import load
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.engine.refinement import with_points
+from sweep.file import load
 from sweep.model.shipped import configs_folder
 from sweep.model.table import Status
 from sweep.store import Store

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from sweep.config import schema
 from sweep.equations.parsing import parse
+from sweep.file import keys as schema
 from tests.command import Run
 from tests.docs.site import ROOT
 

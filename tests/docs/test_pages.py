@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sweep.config import load
+from sweep.file import load
 from sweep.model.shipped import configs_folder
 from sweep.points.recipes import recipe
 from sweep.store.layout import attributes

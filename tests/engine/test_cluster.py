@@ -535,7 +535,7 @@ import json, sys
 from pathlib import Path
 from sweep import api
 from sweep.kernel import open_backend
-from sweep.config import load
+from sweep.file import load
 from tests.engine.slow import Slow
 if __name__ == "__main__":
     opener = Slow(Path(sys.argv[3]), 0.3) if len(sys.argv) > 3 else open_backend

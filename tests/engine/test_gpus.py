@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 
 from sweep import api
-from sweep.config import load
 from sweep.engine import ledger
 from sweep.engine.gpus import MAX_FAULTS
 from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import crew_for, run
 from sweep.engine.workers import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
+from sweep.file import load
 from sweep.kernel import Backend, Computed, Stopped, open_backend
 from sweep.kernel import visible_gpus as visible
 from sweep.kernel.backend import Then

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import sweep
-from sweep.config import load
 from sweep.engine import driver
+from sweep.file import load
 from sweep.store import Store, extension
 from sweep.store.store_files import files_of
 from sweep.store.upkeep import verify
 from tests import slowed
-from tests.config.documents import PARAMETERS
+from tests.file.documents import PARAMETERS
 from tests.forked import Forked
 from tests.store.test_store import tree
 

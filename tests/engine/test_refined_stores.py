@@ -21,11 +21,11 @@ import xarray as xr
 
 import sweep
 from sweep import api
-from sweep.config import load
 from sweep.engine import driver
 from sweep.engine.ledger import Progress
 from sweep.engine.refinement import with_points
 from sweep.errors import MachineError, StoreError
+from sweep.file import load
 from sweep.kernel import Arrays, Backend, Computed, open_backend
 from sweep.model.table import Status
 from sweep.request.chunk import Points

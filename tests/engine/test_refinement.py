@@ -16,14 +16,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import sweep
-from sweep.config import load
 from sweep.engine.refinement import first_points, next_points
 from sweep.errors import ConfigError
+from sweep.file import load
 from sweep.model.table import Status
 from sweep.points.mesh import halved
 from sweep.request.sweeps import Refinement
 from tests.command import Run
-from tests.config.test_sample import PARAMETERS
+from tests.file.test_sample import PARAMETERS
 
 AXES = {
     "friction": {"geomspace": [0.01, 1.0, 5]},

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from sweep import api
-from sweep.config import load
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import failed_arrays
 from sweep.engine.workers import OpenBackend
 from sweep.errors import StoreError
+from sweep.file import load
 from sweep.kernel import open_backend as open_backend_by_name
 from sweep.model.table import Status
 from sweep.points import chunking

@@ -12,10 +12,10 @@ import pytest
 
 import sweep
 import sweep.forecast
-from sweep.config import load
 from sweep.engine import loop
 from sweep.engine.driver import provenance
 from sweep.engine.loop import run
+from sweep.file import load
 from sweep.kernel import Backend, Computed, open_backend
 from sweep.kernel.backend import Then
 from sweep.kernel.gpu import GpuBackend

@@ -23,12 +23,12 @@ import psutil
 import pytest
 
 from sweep import api
-from sweep.config import load
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import Progress
 from sweep.engine.loop import run as run_engine
 from sweep.engine.slurm import job_script, jobs_and_cores, named, requested
 from sweep.errors import MachineError
+from sweep.file import load
 from sweep.request.options import RunOptions
 from sweep.store import Store
 from tests.command import Run, environment, outliving, sweep_command

@@ -19,11 +19,11 @@ import pytest
 
 import sweep
 from sweep import api
-from sweep.config import load
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import ATTEMPTS, Summary
 from sweep.engine.loop import run
 from sweep.errors import CompileError, MachineError, SweepError
+from sweep.file import load
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
@@ -62,7 +62,7 @@ SLOW_RUNNER = """
 import json, sys
 from pathlib import Path
 from sweep import api
-from sweep.config import load
+from sweep.file import load
 from tests.engine.slow import Slow
 request, slow = load(json.loads(sys.argv[2])), Slow(Path(sys.argv[3]), float(sys.argv[4]))
 print("ready", flush=True)

@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.config import load
 from sweep.errors import ConfigError, StoreError
+from sweep.file import load
 from sweep.model.table import Status
 from sweep.statistics import outputs
 from sweep.statistics.outputs import OF_VALUES

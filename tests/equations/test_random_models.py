@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from sweep.config.model_file import read_model
+from sweep.file.model_file import read_model
 from sweep.kernel.compiler import zig
 from sweep.kernel.cpu import CpuTarget
 from sweep.kernel.gpu import GpuBackend

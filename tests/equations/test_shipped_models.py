@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import sweep
-from sweep.config import load
 from sweep.equations.model import pack_of
 from sweep.equations.system import System, Test
+from sweep.file import load
 from sweep.model.shipped import configs_folder, shipped_configs
 from sweep.model.table import Status
 from tests.equations.good_model import read_system

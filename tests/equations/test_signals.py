@@ -13,10 +13,10 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 import sweep
-from sweep.config import load
-from sweep.config.model_file import read_model, read_system_file
 from sweep.equations.system_file import system_of_text
 from sweep.errors import ConfigError
+from sweep.file import load
+from sweep.file.model_file import read_model, read_system_file
 from sweep.kernel.cpu import CpuTarget
 from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Status

@@ -16,12 +16,12 @@ import xarray as xr
 import sweep
 from sweep import api
 from sweep.analysis import plots
-from sweep.config import load
 from sweep.equations import checks, system_file
 from sweep.equations.checks import MAX_KEPT
 from sweep.equations.model import PACKED_VALUES, model_of_text
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.exporting import export
+from sweep.file import load
 from sweep.kernel import source
 from sweep.kernel.cpu import CpuBackend, CpuTarget
 from sweep.kernel.source import kernel_of

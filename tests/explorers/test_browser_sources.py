@@ -13,9 +13,9 @@ import pytest
 import sweep
 from sweep.explorers import explore
 from sweep.model.shipped import configs_folder, shipped_configs
-from tests.config.test_substitutes import SPHERE
 from tests.explorers.sweeps import BORDERS, REDUCED, SWEEP
 from tests.explorers.tab import FEW, MARKS, Tab, bits
+from tests.file.test_substitutes import SPHERE
 
 pytest.importorskip("ziglang")
 pytest.importorskip("playwright.sync_api")

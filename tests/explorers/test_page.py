@@ -19,14 +19,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import sweep
-from sweep.config import load
 from sweep.errors import SweepError
 from sweep.explorers import explore
 from sweep.explorers.theory_borders import theory_borders
+from sweep.file import load
 from sweep.model.shipped import shipped_configs
 from sweep.store import Store
 from tests.command import CHECKOUT, Run
-from tests.config.test_substitutes import SPHERE
 from tests.explorers.sweeps import (
     BORDERS,
     REDUCED,
@@ -36,6 +35,7 @@ from tests.explorers.sweeps import (
     unpacked,
     unshuffled,
 )
+from tests.file.test_substitutes import SPHERE
 
 pytest.importorskip("ziglang")
 

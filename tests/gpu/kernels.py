@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sweep.config.model_file import read_model
+from sweep.file.model_file import read_model
 from sweep.kernel.gpu import options_for
 from sweep.kernel.source import Kernel, kernel_text
 from sweep.model.shipped import shipped_models

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.config import load
+from sweep.file import load
 from sweep.kernel import random_points
 from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.gpu import GpuBackend

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import sweep
-from sweep.config import load
 from sweep.doctor import examine
 from sweep.engine.loop import run
 from sweep.engine.workers import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError
+from sweep.file import load
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
 from sweep.store.upkeep import failed

@@ -23,8 +23,8 @@ import pytest
 
 import sweep
 from sweep import api
-from sweep.config import load
 from sweep.errors import CompileError, MachineError, SweepError
+from sweep.file import load
 from sweep.kernel import Computed, Stopped, cache, open_backend
 from sweep.kernel.compiler import Compiler, compile_library, compiled_library, find_compiler
 from sweep.kernel.cpu import CpuBackend, CpuTarget, Library, request_type

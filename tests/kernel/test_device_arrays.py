@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep.config import load
+from sweep.file import load
 from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Status

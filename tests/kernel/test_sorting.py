@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sweep.config import load
 from sweep.equations.derived import inputs
+from sweep.file import load
 from sweep.kernel import cpu
 from sweep.kernel import sorting as alike
 from sweep.model.table import Method

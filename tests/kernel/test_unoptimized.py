@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sweep.config.model_file import read_model
+from sweep.file.model_file import read_model
 from sweep.kernel.compiler import FLAGS, Compiler, find_compiler, zig
 from sweep.kernel.cpu import CpuTarget
 from sweep.kernel.source import Kernel, kernel_text

@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("ziglang")
 pytest.importorskip("wasmtime")
 
-from sweep.config import load
 from sweep.errors import CompileError
+from sweep.file import load
 from sweep.kernel.source import kernel_of
 from sweep.kernel.tracer import Tracer
 from sweep.kernel.wasm import Module, build, module_bytes, shipped_modules, whole_kernel

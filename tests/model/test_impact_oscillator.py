@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.config import load
 from sweep.errors import ConfigError
+from sweep.file import load
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.theory import impact_oscillator as theory
 from sweep.tracing import trace

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.config import load
 from sweep.errors import ConfigError
+from sweep.file import load
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.theory import mdr_contact as theory
 from tests.cases import compute

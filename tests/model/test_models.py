@@ -18,7 +18,7 @@ import pint
 import pytest
 
 import sweep
-from sweep.config import load
+from sweep.file import load
 from sweep.kernel.source import flat_text
 from sweep.model.shipped import configs_folder, kernels_folder, shipped_configs
 from sweep.model.table import MISSING_FLAG, Method, Model, Status, every_parameter

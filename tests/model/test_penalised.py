@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.config import load
 from sweep.errors import ConfigError
+from sweep.file import load
 from sweep.kernel.cpu import CpuTarget
 from sweep.model.table import Method, Status
 from sweep.model.tables.friction_oscillator import MODEL

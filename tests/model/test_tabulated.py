@@ -12,8 +12,8 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import sweep
-from sweep.config import load
 from sweep.errors import ConfigError, SweepError
+from sweep.file import load
 from sweep.kernel.cpu import CpuTarget
 from sweep.model.table import Status
 from sweep.points.chunking import chunk_at

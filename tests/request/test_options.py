@@ -10,8 +10,8 @@ import pytest
 
 import sweep
 from sweep import api
-from sweep.config import load
 from sweep.errors import ConfigError, SweepError
+from sweep.file import load
 from sweep.model.table import Status
 from sweep.request.options import OPTIONS, RunOptions, consistent
 from tests.command import Run

@@ -12,12 +12,12 @@ from scipy import stats
 from scipy.stats import qmc
 
 import sweep
-from sweep.config import load
+from sweep.file import load
 from sweep.request.sweeps import STRETCH
 from sweep.sampling.distributions import Margin
 from sweep.sampling.drawing import columns_of, sequence
 from sweep.store import Store
-from tests.config.test_sample import columns, document, faults
+from tests.file.test_sample import columns, document, faults
 
 UNIT = np.concatenate([np.linspace(0, 1, 2001)[1:-1], 2.0 ** -np.arange(12.0, 40)])
 DRAWN: Mapping[str, object] = {"method": "sobol", "points": 256, "seed": 3}

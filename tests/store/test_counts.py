@@ -14,8 +14,8 @@ import zarr
 
 import sweep
 from sweep.analysis.refined import on_grid
-from sweep.config import load
 from sweep.explorers.page_contents import _stored_output
+from sweep.file import load
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.request.sweeps import Axis
 from sweep.store import Arrays, Store, open_results

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sweep import api
-from sweep.config import load
 from sweep.engine.driver import open_store
+from sweep.file import load
 from sweep.store import Store
 from sweep.store.upkeep import verify
 from tests.engine.test_worker_faults import REQUEST

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from sweep import api
-from sweep.config import load
 from sweep.engine.driver import open_store
 from sweep.errors import MachineError, StoreError, SweepError
+from sweep.file import load
 from sweep.model.table import Status
 from sweep.model.tables.friction_oscillator import EXACT
 from sweep.request.sweeps import Axis, Sweep

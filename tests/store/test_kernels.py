@@ -15,11 +15,11 @@ import pytest
 
 import sweep
 from sweep.cli import main
-from sweep.config import load
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.refinement import with_points
 from sweep.engine.worker_process import Code, Job, UnfitError, forget_run
 from sweep.errors import MachineError, StoreError
+from sweep.file import load
 from sweep.kernel import open_backend
 from sweep.kernel.source import kernel_digest
 from sweep.model.shipped import configs_folder

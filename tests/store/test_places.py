@@ -13,11 +13,11 @@ import pytest
 
 from sweep import api
 from sweep.cli.actions.status_action import watch_store
-from sweep.config import load
 from sweep.engine import driver
 from sweep.engine.driver import open_store
 from sweep.engine.ledger import Summary
 from sweep.errors import MachineError, StoreError
+from sweep.file import load
 from sweep.store import Store, is_url, open_results
 from sweep.store.upkeep import clean, reopen, verify
 from tests.command import Run

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from sweep import api
-from sweep.config import load
 from sweep.errors import MachineError, StoreError
+from sweep.file import load
 from sweep.request.chunk import Chunk
 from sweep.store import Store, lock, receipts
 from sweep.store.receipts import flow

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from sweep.analysis.scales import ROUNDING, difference, merged
 from sweep.analysis.view import in_unit
-from sweep.config.csv_table import csv_table
 from sweep.errors import FaultError, SweepError
+from sweep.file.csv_table import csv_table
 from sweep.model.table import Status, every_parameter
 from sweep.model.tables.mdr_contact import MODEL
 from sweep.request.chunk import Values

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sweep.api import compile_kernels, with_options
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import interruptible
-from sweep.config import load
+from sweep.file import load
 from sweep.kernel.cache import cache_folder
 from sweep.request.options import RunKeywords
 from sweep.text.wording import duration

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from sweep.api import with_options
 from sweep.cli.actions.contents import look_command
 from sweep.cli.printing import counted, print_json
-from sweep.config import load
 from sweep.errors import SweepError
+from sweep.file import load
 from sweep.request.options import RunKeywords
 from sweep.store import Store, remaining
 from sweep.summary import state

@@ -9,15 +9,15 @@ from typing import Any
 
 from sweep.cli.parameters import chosen
 from sweep.cli.printing import counted, print_json, print_section, print_table, print_warning
-from sweep.config.model_file import (
+from sweep.errors import SweepError
+from sweep.file.model_file import (
     file_beside,
     is_path,
     known_models,
     read_model,
     shipped_names,
 )
-from sweep.config.time_tables import EXAMPLE
-from sweep.errors import SweepError
+from sweep.file.time_tables import EXAMPLE
 from sweep.model.installed import installed_model, offers
 from sweep.model.table import Model, Parameter
 from sweep.text.wording import listed

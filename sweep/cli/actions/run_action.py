@@ -11,9 +11,9 @@ from sweep import api
 from sweep.cli.actions.endings import Ended
 from sweep.cli.printing import print_object
 from sweep.cli.stopping import StopRequest
-from sweep.config import load
 from sweep.engine.ledger import Progress
 from sweep.errors import SweepError
+from sweep.file import load
 from sweep.progress import paced, shown
 from sweep.request.options import RunKeywords
 from sweep.request.sweeps import Request

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sweep.cli.actions.contents import dataset_json, print_dataset, print_summary
 from sweep.cli.printing import print_json
-from sweep.config.stored import tables_of_store, text_of
 from sweep.engine.dask_threads import in_threads
+from sweep.file.stored import tables_of_store, text_of
 from sweep.store import open_results
 from sweep.summary import contents
 

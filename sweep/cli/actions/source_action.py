@@ -7,7 +7,7 @@ from pathlib import Path
 from sweep.cli.actions.models_action import known_or_path
 from sweep.cli.parameters import chosen
 from sweep.cli.printing import print_json
-from sweep.config.model_file import read_model
+from sweep.file.model_file import read_model
 from sweep.kernel.source import Kernel, Target, kernel_text
 
 

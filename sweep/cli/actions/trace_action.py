@@ -12,7 +12,7 @@ from sweep.analysis.trace_files import SHOWN_CYCLES, refuse_end, save
 from sweep.cli.actions.contents import outputs_json, print_outputs, print_statuses
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
-from sweep.config import load
+from sweep.file import load
 from sweep.model.table import Status
 from sweep.request.sweeps import Sweep
 from sweep.summary import trace_contents

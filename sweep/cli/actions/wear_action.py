@@ -9,8 +9,8 @@ from sweep.api import refuse_suffix, store_of_wear
 from sweep.cli.actions.contents import next_command, print_summary, summary_json
 from sweep.cli.printing import print_json, print_warning
 from sweep.cli.stopping import interruptible
-from sweep.config import load_wear
-from sweep.config.quantities import as_written
+from sweep.file import load_wear
+from sweep.file.quantities import as_written
 from sweep.store import open_results, write_derived
 from sweep.store.datasets import source_at
 from sweep.summary import contents
