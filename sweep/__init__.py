@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from sweep.analysis.master_curve import fit as fit
     from sweep.analysis.plots import plot as plot
     from sweep.analysis.view import ViewKeywords as ViewKeywords
-    from sweep.analysis.wear_over_years import Quantity as Quantity
-    from sweep.analysis.wear_over_years import WearKeywords as WearKeywords
-    from sweep.analysis.wear_over_years import wear as wear
     from sweep.api import Source as Source
     from sweep.api import run as run
     from sweep.engine.ledger import Progress as Progress
@@ -47,29 +44,32 @@ if TYPE_CHECKING:
     from sweep.errors import SweepError as SweepError
     from sweep.errors import SweepWarning as SweepWarning
     from sweep.explorers import explore as explore
-    from sweep.exporting import export as export
     from sweep.file import load as load
     from sweep.file.overrides import Changes as Changes
     from sweep.request.options import RunKeywords as RunKeywords
     from sweep.request.sweeps import Request as Request
+    from sweep.results.exporting import export as export
+    from sweep.results.tracing import trace as trace
+    from sweep.results.wear_over_years import Quantity as Quantity
+    from sweep.results.wear_over_years import WearKeywords as WearKeywords
+    from sweep.results.wear_over_years import wear as wear
     from sweep.store import open_results as open_results
-    from sweep.tracing import trace as trace
 
 PUBLIC = {
     "run": "sweep.api",
     "plot": "sweep.analysis.plots",
     "fit": "sweep.analysis.master_curve",
-    "export": "sweep.exporting",
+    "export": "sweep.results.exporting",
     "compare": "sweep.analysis.comparison",
-    "wear": "sweep.analysis.wear_over_years",
+    "wear": "sweep.results.wear_over_years",
     "load": "sweep.file",
     "open_results": "sweep.store",
-    "trace": "sweep.tracing",
+    "trace": "sweep.results.tracing",
     "explore": "sweep.explorers",
     "Request": "sweep.request.sweeps",
     "RunKeywords": "sweep.request.options",
     "Progress": "sweep.engine.ledger",
-    "WearKeywords": "sweep.analysis.wear_over_years",
+    "WearKeywords": "sweep.results.wear_over_years",
     "MasterCurve": "sweep.analysis.master_curve",
     "Choices": "sweep.analysis.master_curve",
     "Degrees": "sweep.analysis.master_curve",
@@ -78,7 +78,7 @@ PUBLIC = {
     "Source": "sweep.api",
     "Changes": "sweep.file.overrides",
     "Report": "sweep.engine.loop",
-    "Quantity": "sweep.analysis.wear_over_years",
+    "Quantity": "sweep.results.wear_over_years",
     "SweepError": "sweep.errors",
     "ConfigError": "sweep.errors",
     "Fault": "sweep.errors",

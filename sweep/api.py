@@ -22,13 +22,13 @@ from sweep.errors import SweepError
 from sweep.file import checked_options, load
 from sweep.file.overrides import Changes
 from sweep.file.stored import is_store
-from sweep.forecast import Forecast, forecast
 from sweep.kernel import open_backend as open_backend_by_name
 from sweep.points.recipes import fingerprint, recipe
-from sweep.progress import shown as shown_progress
-from sweep.progress import somebody_looks
 from sweep.request.options import OPTIONS, RunKeywords, consistent
 from sweep.request.sweeps import Request, Wear
+from sweep.results.forecast import Forecast, forecast
+from sweep.results.progress import shown as shown_progress
+from sweep.results.progress import somebody_looks
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
 from sweep.store.datasets import is_current, source_at
 from sweep.store.location import local_name
@@ -184,7 +184,7 @@ def _with_wear(dataset: xr.Dataset, request: Request) -> xr.Dataset:
 
 def _worn(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     """The wear over years; most sweeps have none, and do without its module."""
-    from sweep.analysis.wear_over_years import wear_over_time
+    from sweep.results.wear_over_years import wear_over_time
 
     return wear_over_time(dataset, wear)
 

@@ -86,7 +86,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 @pytest.fixture
 def quick_probe(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forecasts measure the speed of this machine for a hundredth of a second."""
-    monkeypatch.setattr("sweep.forecast.TIMED_SECONDS", 0.01)
+    monkeypatch.setattr("sweep.results.forecast.TIMED_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def copied_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def block_points(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """The number of points of results that are read at once, which is the parameter."""
-    monkeypatch.setattr("sweep.summary.BLOCK_POINTS", request.param)
+    monkeypatch.setattr("sweep.results.summary.BLOCK_POINTS", request.param)
     return request.param
 
 

@@ -22,8 +22,8 @@ from sweep.file import load
 from sweep.file.stored import text_of
 from sweep.points.recipes import fingerprint, recipe
 from sweep.request.sweeps import MAX_EXACT_POINTS, Reduced
+from sweep.results.summary import state
 from sweep.store import Arrays, Blocks, Store, remaining, target_of
-from sweep.summary import state
 from tests.command import Run
 from tests.oracles import statistics as oracle
 from tests.store.test_store import tree

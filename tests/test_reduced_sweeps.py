@@ -41,13 +41,13 @@ from sweep.points import columns as point_columns
 from sweep.request.chunk import Chunk, Points
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import AnySweep, Reduced, Sweep
+from sweep.results.summary import state
 from sweep.sampling.drawing import columns_of
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
 from sweep.store import Arrays, Blocks, Store, remaining, target_of
 from sweep.store.target import InFiles
 from sweep.store.upkeep import EARLIER, clean, reopen
-from sweep.summary import state
 from tests.command import environment
 from tests.file.test_sample import PARAMETERS
 from tests.forked import CHECKOUT, run_python

@@ -23,8 +23,8 @@ from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.model.table import Status
 from sweep.request.chunk import Values
+from sweep.results.summary import flag_names, refuse_no_results
 from sweep.store import open_results
-from sweep.summary import flag_names, refuse_no_results
 from sweep.text import wording
 
 ENERGY, FREQUENCY = "energy", "frequency"

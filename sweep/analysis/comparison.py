@@ -23,8 +23,8 @@ from sweep.model.table import Parameter
 from sweep.points.recipes import model_of, table_of
 from sweep.request.chunk import Values
 from sweep.request.sweeps import Axis, Sweep
+from sweep.results.summary import coded, is_flag
 from sweep.store import Arrays, open_results, target_of
-from sweep.summary import coded, is_flag
 from sweep.text.wording import listed, nearest, shown
 
 Named = TypeVar("Named")

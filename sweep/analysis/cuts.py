@@ -17,14 +17,14 @@ from sweep.analysis.labels import (
     with_codes,
     with_symbols,
 )
-from sweep.analysis.refined import cells_of, is_refined, on_grid, refined_axes
 from sweep.analysis.slices import Refined, Slice
 from sweep.analysis.view import View, in_unit
 from sweep.errors import SweepError
 from sweep.model.table import Status, index_name
 from sweep.request.sweeps import LEVEL, POINT
+from sweep.results.refined import cells_of, is_refined, on_grid, refined_axes
+from sweep.results.summary import contents
 from sweep.store.layout import is_count
-from sweep.summary import contents
 from sweep.text import wording
 from sweep.text.wording import listed
 

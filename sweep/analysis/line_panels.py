@@ -36,13 +36,13 @@ from sweep.analysis.panels import (
     shade,
     theory_marks,
 )
-from sweep.analysis.refined import refined_axes
 from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_rounding
 from sweep.analysis.slices import MAX_LINES, Slice
 from sweep.errors import SweepError
 from sweep.model.table import Status
 from sweep.request.chunk import Values
-from sweep.summary import flag_names
+from sweep.results.refined import refined_axes
+from sweep.results.summary import flag_names
 
 ORDERS = ("first_order", "total_order")  # of Sobol' indices
 SHADES = ("#e8eef7", "#fdf0dc", "#e7f3e4", "#f6e6ee", "#eeeeee")  # of classes behind a line

@@ -31,7 +31,6 @@ from sweep.analysis.panels import (
     dot_size,
     theory_marks,
 )
-from sweep.analysis.refined import axis_recipes
 from sweep.analysis.scales import (
     decades,
     edges,
@@ -43,7 +42,8 @@ from sweep.analysis.scales import (
 )
 from sweep.analysis.slices import Slice
 from sweep.request.chunk import Values
-from sweep.summary import flag_names
+from sweep.results.refined import axis_recipes
+from sweep.results.summary import flag_names
 
 MAX_DOTS = 5_000  # of a sample; more would run together
 SAMPLE_AREA = 6e4  # points² that the dots of a sample cover

@@ -28,9 +28,9 @@ from sweep.analysis.view import View, ViewKeywords, view_of
 from sweep.errors import SweepError
 from sweep.model.table import Status
 from sweep.request.sweeps import POINT
+from sweep.results.summary import coded
 from sweep.store import open_results
 from sweep.store.datasets import wear_of
-from sweep.summary import coded
 from sweep.text import wording
 from sweep.text.keywords import spelled_out
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_FLAG, Status, index_name
 from sweep.request.chunk import Values
-from sweep.summary import is_flag
+from sweep.results.summary import is_flag
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ from sweep.errors import SweepError
 from sweep.model.table import index_name
 from sweep.request.chunk import Values
 from sweep.request.sweeps import POINT
+from sweep.results.summary import weighting
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.summary import weighting
 
 Shape = Literal["histogram", "scatter_matrix"]
 

@@ -18,7 +18,7 @@ from sweep.analysis.view import View, factor
 from sweep.errors import SweepError
 from sweep.model.table import Status, index_name, status_counts
 from sweep.request.chunk import Values
-from sweep.summary import flag_names, is_flag
+from sweep.results.summary import flag_names, is_flag
 
 Kind = Literal["values", "dots", "bars", "map", "lines", "line", "years"]
 

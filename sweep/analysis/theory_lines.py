@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 from contourpy import contour_generator
 
-from sweep.causes import theory_of
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.request.chunk import Values
+from sweep.results.causes import theory_of
 
 Boundaries = Callable[[Mapping[str, Any]], dict[str, Values]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import xarray as xr
 
 from sweep.errors import SweepError
-from sweep.exporting import TRACE_FORMATS, export_as
+from sweep.results.exporting import TRACE_FORMATS, export_as
 from sweep.text.wording import listed
 
 PICTURES = (".png", ".pdf", ".svg")

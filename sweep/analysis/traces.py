@@ -34,7 +34,7 @@ from sweep.errors import SweepError
 from sweep.model.table import Status
 from sweep.points.recipes import model_in
 from sweep.request.chunk import Values
-from sweep.summary import flag_names, is_flag
+from sweep.results.summary import flag_names, is_flag
 
 MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel
 LABEL_WIDTH = 20  # characters that fit along the shortest panel

@@ -13,15 +13,15 @@ from sweep.analysis.cuts import check_names, cut, cut_at
 from sweep.analysis.labels import in_words, with_symbols
 from sweep.analysis.line_panels import lines_of
 from sweep.analysis.panels import FREE, Mark, Note, Panel, axis_of
-from sweep.analysis.refined import holds_refined_points
 from sweep.analysis.scales import evenly
 from sweep.analysis.slices import MAX_LINES, Slice
 from sweep.analysis.view import View
-from sweep.analysis.wear_over_years import STATES
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_FLAG, Status, status_counts
 from sweep.request.chunk import Values
 from sweep.request.sweeps import POINT
+from sweep.results.refined import holds_refined_points
+from sweep.results.wear_over_years import STATES
 from sweep.store.datasets import wear_of
 from sweep.text.units import fine_unit
 from sweep.theory.wear import YEAR

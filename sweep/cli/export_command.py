@@ -26,7 +26,7 @@ def export(
     A table has one row per point, with its status. Units and provenance are in the file; for CSV
     they are in FILE.txt unless --comments puts them at the file's head.
     """
-    from sweep.exporting import export as write
+    from sweep.results.exporting import export as write
 
     written = str(write(store, path, comments=comments))
     if as_json:

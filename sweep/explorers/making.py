@@ -27,12 +27,12 @@ from sweep.file import load
 from sweep.file.stored import is_store
 from sweep.points.recipes import model_in
 from sweep.request.sweeps import AnySweep, Reduced, Sweep
+from sweep.results.summary import coded, refuse_no_results
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, open_results
 from sweep.store.datasets import BY, settled
 from sweep.store.disk_faults import making
 from sweep.store.location import local_name
-from sweep.summary import coded, refuse_no_results
 
 DEFAULT_SIZE = 250  # kB
 SUFFIXES = (".html", ".htm")

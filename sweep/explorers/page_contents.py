@@ -10,7 +10,6 @@ from typing import Any
 
 import xarray as xr
 
-from sweep.analysis.refined import is_refined
 from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
 from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
 from sweep.explorers.packing import packed, packed_values, plain
@@ -22,9 +21,10 @@ from sweep.kernel.wasm import modules_of, whole_kernel
 from sweep.model.table import Model, Output, Status, planes
 from sweep.points.recipes import model_in
 from sweep.request.sweeps import POINT, Sweep
+from sweep.results.refined import is_refined
+from sweep.results.summary import coordinates, flag_names, is_flag
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store.layout import is_count
-from sweep.summary import coordinates, flag_names, is_flag
 from sweep.text.wording import listed
 from sweep.version import __version__
 

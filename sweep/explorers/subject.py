@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.analysis.refined import is_refined, on_grid
 from sweep.analysis.scales import evenly
 from sweep.request.sweeps import POINT, Axis, LongValues, Reduced, Request, Sweep, is_array
+from sweep.results.refined import is_refined, on_grid
 
 MAX_PAGE_VALUES = 4096  # of an axis in the page, if there is room for so many
 MAX_SAMPLE = 2**14  # points of a sample, if it is an axis or not run

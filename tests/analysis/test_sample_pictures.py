@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import sweep
 from sweep.analysis import sample_pictures
-from sweep.analysis.refined import on_grid
 from sweep.errors import SweepError
 from sweep.model.table import Status
+from sweep.results.refined import on_grid
 from tests.analysis.test_plots import heading_of, legend_of
 from tests.command import Run
 from tests.engine.test_refinement import document

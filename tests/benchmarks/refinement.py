@@ -10,8 +10,8 @@ import time
 import numpy as np
 
 import sweep
-from sweep.analysis.refined import cells_of, on_grid
 from sweep.file import load
+from sweep.results.refined import cells_of, on_grid
 from tests.benchmarks.record import Figure
 
 FEWER = 20  # times, at least

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sweep.api import with_options
 from sweep.file import load
-from sweep.forecast import speed_of
 from sweep.model.shipped import shipped_configs
+from sweep.results.forecast import speed_of
 from tests.benchmarks.record import Figure
 
 

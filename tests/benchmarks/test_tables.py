@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from sweep.cli import main
-from sweep.forecast import Speed, recorded_speeds
 from sweep.model.shipped import shipped_configs
 from sweep.request.sweeps import Request
+from sweep.results.forecast import Speed, recorded_speeds
 from tests.benchmarks import gpu_tables, tables
 from tests.benchmarks.__main__ import NAMES, RECORD
 

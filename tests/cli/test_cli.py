@@ -141,7 +141,7 @@ def test_help_imports_nothing_heavy_and_is_quick() -> None:
 
 # Of other models and options, and of workers in other processes.
 NEEDLESS = {
-    *("distributed", "tornado", "sweep.analysis.comparison", "sweep.analysis.wear_over_years"),
+    *("distributed", "tornado", "sweep.analysis.comparison", "sweep.results.wear_over_years"),
     *("sweep.kernel.cupy_device", "sweep.equations.cpp_header"),
 }
 

@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 import sweep
-import sweep.forecast
+import sweep.results.forecast
 from sweep.engine import loop
 from sweep.engine.driver import provenance
 from sweep.engine.loop import run
@@ -231,8 +231,8 @@ TOO_FEW = "too few to keep"
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "FEW_CHUNKS_SECONDS", 0.0)
-    monkeypatch.setattr(sweep.forecast, "FEW_CHUNKS_SECONDS", 0.0)
-    monkeypatch.setattr(sweep.forecast, "TIMED_SECONDS", 0.1)
+    monkeypatch.setattr(sweep.results.forecast, "FEW_CHUNKS_SECONDS", 0.0)
+    monkeypatch.setattr(sweep.results.forecast, "TIMED_SECONDS", 0.1)
 
 
 def notes_of(chosen: Sweep, options: RunOptions, name: str = "cpu") -> list[str]:

@@ -22,7 +22,7 @@ from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Status
 from sweep.points.chunking import chunk_at
 from sweep.points.columns import points
-from sweep.summary import contents
+from sweep.results.summary import contents
 from tests.cases import Case, bits_of, differing
 from tests.equations.examples import methods
 from tests.gpu.twin import TwinDevice

@@ -17,7 +17,7 @@ from sweep.analysis.traces import MAX_EVENTS, plot_trace
 from sweep.kernel.source import kernel_of
 from sweep.kernel.tracer import Tracer
 from sweep.model.table import Status
-from sweep.summary import trace_contents
+from sweep.results.summary import trace_contents
 
 BELT = {
     "mass": 1.0, "stiffness": 1.0, "belt_speed": 0.2, "static_force": 1.0, "kinetic_force": 0.7,

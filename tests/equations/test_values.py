@@ -20,17 +20,17 @@ from sweep.equations import checks, system_file
 from sweep.equations.checks import MAX_KEPT
 from sweep.equations.model import PACKED_VALUES, model_of_text
 from sweep.errors import ConfigError, StoreError, SweepError
-from sweep.exporting import export
 from sweep.file import load
 from sweep.kernel import source
 from sweep.kernel.cpu import CpuBackend, CpuTarget
 from sweep.kernel.source import kernel_of
+from sweep.results.exporting import export
+from sweep.results.summary import contents, state
 from sweep.store import Store
 from sweep.store.upkeep import verify
-from sweep.summary import contents, state
 from tests.analysis.test_plots import heading_of
 from tests.equations.examples import model
-from tests.test_export import rows
+from tests.results.test_export import rows
 
 # x = speed t: the values once a period of 1 are 0, speed, 2 speed, ... until the motion ends.
 CLOCK = """

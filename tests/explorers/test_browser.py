@@ -14,7 +14,7 @@ import pytest
 
 import sweep
 from sweep.explorers import explore
-from sweep.summary import trace_contents
+from sweep.results.summary import trace_contents
 from tests.command import CHECKOUT
 from tests.explorers.sweeps import SWEEP, contents_of
 from tests.explorers.tab import FEW, MARKS, Tab, bits

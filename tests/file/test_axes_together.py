@@ -12,8 +12,8 @@ import xarray as xr
 import sweep
 from sweep.analysis import cuts, plots
 from sweep.errors import ConfigError, StoreError, SweepError
-from sweep.exporting import export
 from sweep.file import load
+from sweep.results.exporting import export
 from sweep.store import Store
 from tests.file.documents import faults
 

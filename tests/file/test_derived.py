@@ -17,11 +17,11 @@ import sweep
 from sweep.analysis.comparison import reference_sweep
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import StoreError, SweepError
-from sweep.exporting import export
 from sweep.file import load
 from sweep.points.chunking import chunk_at, chunk_shape, chunks
 from sweep.points.columns import points, variant_sets
 from sweep.request.sweeps import Axis
+from sweep.results.exporting import export
 from sweep.store import Store
 from tests.file.documents import faults
 

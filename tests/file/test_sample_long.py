@@ -19,13 +19,13 @@ from scipy.stats import qmc
 import sweep
 from sweep.errors import MachineError, StoreError
 from sweep.file import load
-from sweep.forecast import forecast
 from sweep.model.table import Status
 from sweep.points.chunking import chunk_shape, chunks
 from sweep.points.columns import points
 from sweep.points.recipes import fingerprint, recipe
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Request, Sweep
+from sweep.results.forecast import forecast
 from sweep.sampling import drawing
 from sweep.sampling import long_values as stretches
 from sweep.sampling.drawing import MORE_BITS, sequence

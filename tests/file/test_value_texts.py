@@ -16,7 +16,7 @@ from sweep.analysis.labels import with_codes
 from sweep.analysis.master_curve import ContactEnergies
 from sweep.cli.parameters import named
 from sweep.errors import SweepError
-from sweep.tracing import as_point
+from sweep.results.tracing import as_point
 from tests.test_api_arguments import BASE
 
 POINT: Mapping[str, Any] = {

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sweep.errors import ConfigError
 from sweep.file import load
 from sweep.model.table import MISSING_FLAG, Status
+from sweep.results.tracing import trace
 from sweep.theory import impact_oscillator as theory
-from sweep.tracing import trace
 from tests.cases.impact_oscillator import (
     ENERGIES,
     RIGHT,

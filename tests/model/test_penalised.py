@@ -18,8 +18,8 @@ from sweep.file import load
 from sweep.kernel.cpu import CpuTarget
 from sweep.model.table import Method, Status
 from sweep.model.tables.friction_oscillator import MODEL
+from sweep.results.tracing import trace
 from sweep.theory.stability import longest_step
-from sweep.tracing import trace
 from tests.cases import compute, differing
 from tests.cases.friction_oscillator import (
     CODE_ASTER_TOLERANCES,

@@ -13,15 +13,15 @@ import xarray as xr
 import zarr
 
 import sweep
-from sweep.analysis.refined import on_grid
 from sweep.explorers.page_contents import _stored_output
 from sweep.file import load
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.request.sweeps import Axis
+from sweep.results.refined import on_grid
+from sweep.results.summary import contents, state
 from sweep.store import Arrays, Store, open_results
 from sweep.store.datasets import settled
 from sweep.store.upkeep import reopen
-from sweep.summary import contents, state
 from tests.points.test_plan import sweep_over
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 

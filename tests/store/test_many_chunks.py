@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 
 import sweep.request.sweeps
-from sweep.analysis.refined import cells_of
+from sweep.results.refined import cells_of
 from sweep.store import open_results
 from tests.command import Run, json_lines
 from tests.engine.test_refinement import TOML

@@ -19,10 +19,10 @@ from sweep import api
 from sweep.errors import MachineError, StoreError
 from sweep.file import load
 from sweep.request.chunk import Chunk
+from sweep.results.summary import contents
 from sweep.store import Store, lock, receipts
 from sweep.store.receipts import flow
 from sweep.store.upkeep import reopen, verify
-from sweep.summary import contents
 from tests.command import Run
 from tests.store.injected import fail_writing
 from tests.store.test_store import tree

@@ -12,7 +12,7 @@ import numpy as np
 
 from sweep.analysis.master_curve.curve import AAA, MasterCurve, Piece, Quotient
 from sweep.analysis.master_curve.solve import ROUNDING
-from sweep.exporting import write_texts
+from sweep.results.exporting import write_texts
 
 ERRORS_AT = 20  # parts of a piece's range
 ENERGIES = {"beta": "normalized_energy", "xi": "normalized_energy_times_delta"}

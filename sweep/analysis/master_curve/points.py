@@ -22,8 +22,8 @@ from sweep.file.csv_table import csv_table
 from sweep.model.table import Status, every_parameter
 from sweep.model.tables.mdr_contact import MODEL
 from sweep.request.chunk import Values
+from sweep.results.summary import refuse_no_results
 from sweep.store import open_results
-from sweep.summary import refuse_no_results
 from sweep.text.wording import listed, nearest, shown
 from sweep.theory.mdr_contact import energy_unit, physical_numbers
 

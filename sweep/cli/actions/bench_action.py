@@ -9,9 +9,9 @@ from sweep.api import with_options
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.cli.stopping import interruptible
 from sweep.file import load
-from sweep.forecast import MAX_SECONDS, RecordedSpeed, Speed, recorded_speeds, speed_of
 from sweep.model.shipped import shipped_configs
 from sweep.request.options import RunKeywords
+from sweep.results.forecast import MAX_SECONDS, RecordedSpeed, Speed, recorded_speeds, speed_of
 from sweep.text.wording import duration, rate
 
 

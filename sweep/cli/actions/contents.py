@@ -11,15 +11,15 @@ from typing import Any
 
 import xarray as xr
 
-from sweep.causes import theory_of
 from sweep.cli.printing import counted, print_first, print_section, print_table
 from sweep.model.table import Status
 from sweep.points.recipes import model_in
 from sweep.request.sweeps import AnySweep
+from sweep.results.causes import theory_of
+from sweep.results.summary import Contents, Range, coordinates, labels
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.statistics.quantiles import QUANTILE_BITS
 from sweep.store.datasets import wear_of
-from sweep.summary import Contents, Range, coordinates, labels
 from sweep.text.wording import escaped, share
 
 WEIGHTING = {
@@ -126,7 +126,7 @@ def sentences_of(dataset: xr.Dataset) -> dict[Status, str]:
     model = model_in(dataset.attrs)
     sentences = dict(model.sentences) if model else {}
     if wear_of(dataset):
-        from sweep.analysis import wear_over_years as wear
+        from sweep.results import wear_over_years as wear
 
         sentence = sentences.get(Status.outside_validity)
         sentences[Status.outside_validity] = (

@@ -12,9 +12,9 @@ from sweep.api import needs
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.engine.slurm import KEYS, folder_of_keys, job_script, jobs_and_cores, named
 from sweep.errors import MachineError
-from sweep.forecast import MAX_SECONDS, Forecast
 from sweep.request.options import SLURM
 from sweep.request.sweeps import Request
+from sweep.results.forecast import MAX_SECONDS, Forecast
 from sweep.store import is_url
 from sweep.text.wording import duration, rate
 

@@ -20,9 +20,9 @@ from sweep.cli.stopping import StopRequest
 from sweep.engine.dask_threads import in_threads
 from sweep.engine.ledger import Summary
 from sweep.model.table import Status
+from sweep.results.summary import contents
 from sweep.store import Remaining, Store, remaining
 from sweep.store.receipts import errors, of_done_chunks
-from sweep.summary import contents
 from sweep.text.wording import duration, escaped, rate
 
 

@@ -11,8 +11,8 @@ from sweep.cli.printing import counted, print_json
 from sweep.errors import SweepError
 from sweep.file import load
 from sweep.request.options import RunKeywords
+from sweep.results.summary import state
 from sweep.store import Store, remaining
-from sweep.summary import state
 
 
 def extend_store(

@@ -19,7 +19,7 @@ from sweep.cli.printing import counted, print_json, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.engine.dask_threads import in_threads
 from sweep.errors import SweepError
-from sweep.progress import shown as shown_progress
+from sweep.results.progress import shown as shown_progress
 from sweep.store import open_results
 from sweep.store.location import local_name
 from sweep.text.wording import listed

@@ -14,9 +14,9 @@ from sweep.cli.stopping import StopRequest
 from sweep.engine.ledger import Progress
 from sweep.errors import SweepError
 from sweep.file import load
-from sweep.progress import paced, shown
 from sweep.request.options import RunKeywords
 from sweep.request.sweeps import Request
+from sweep.results.progress import paced, shown
 from sweep.store import is_in_memory
 
 SECONDS_BETWEEN_OBJECTS = 0.25  # with --json

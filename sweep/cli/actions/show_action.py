@@ -6,8 +6,8 @@ from sweep.cli.actions.contents import dataset_json, print_dataset, print_summar
 from sweep.cli.printing import print_json
 from sweep.engine.dask_threads import in_threads
 from sweep.file.stored import tables_of_store, text_of
+from sweep.results.summary import contents
 from sweep.store import open_results
-from sweep.summary import contents
 
 
 def print_store(store: str, *, config: bool, as_json: bool) -> None:

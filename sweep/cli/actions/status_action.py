@@ -26,11 +26,11 @@ from sweep.cli.stopping import StopRequest
 from sweep.errors import MachineError
 from sweep.model.table import Status
 from sweep.request.sweeps import Reduced
+from sweep.results.summary import StoreState, running, state
 from sweep.store import Remaining, Store, anything_at, remaining
 from sweep.store.lock import holders
 from sweep.store.receipts import Flow, flow, is_writing, of_done_chunks
 from sweep.store.upkeep import verify as verified
-from sweep.summary import StoreState, running, state
 from sweep.text.wording import duration, rate, share
 
 SECONDS_BETWEEN_LOOKS = 2.0  # with --watch

@@ -15,8 +15,8 @@ from sweep.cli.stopping import interruptible
 from sweep.file import load
 from sweep.model.table import Status
 from sweep.request.sweeps import Sweep
-from sweep.summary import trace_contents
-from sweep.tracing import as_point, trace_point
+from sweep.results.summary import trace_contents
+from sweep.results.tracing import as_point, trace_point
 
 
 def print_trace(

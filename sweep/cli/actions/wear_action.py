@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sweep.analysis.wear_over_years import left_out, wear_over_time
 from sweep.api import refuse_suffix, store_of_wear
 from sweep.cli.actions.contents import next_command, print_summary, summary_json
 from sweep.cli.printing import print_json, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.file import load_wear
 from sweep.file.quantities import as_written
+from sweep.results.summary import contents
+from sweep.results.wear_over_years import left_out, wear_over_time
 from sweep.store import open_results, write_derived
 from sweep.store.datasets import source_at
-from sweep.summary import contents
 from sweep.text.wording import listed
 
 NAME_KEYS = (

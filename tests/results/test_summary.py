@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import sweep.summary
+import sweep.results.summary
 from sweep.cli.actions.contents import print_outputs
 from sweep.cli.actions.status_action import flow_json, flow_of
 from sweep.model.table import Status
+from sweep.results.summary import blocks, contents, coordinates, state, trace_contents
 from sweep.store import Store, remaining
-from sweep.summary import blocks, contents, coordinates, state, trace_contents
 from tests.analysis.test_plots import CONSTANT_LOAD
 from tests.engine.test_refinement import PARAMETERS, document, plain
 from tests.points.test_plan import linear, sweep_over

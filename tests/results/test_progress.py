@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import sweep
-from sweep import progress
 from sweep.kernel.compiler import Compiler, run_compiler
 from sweep.model.shipped import configs_folder
+from sweep.results import progress
 from tests.command import CHECKOUT, Terminal, sweep_command
 
 SMOKE = configs_folder() / "smoke" / "wear_power.toml"
@@ -61,7 +61,7 @@ def test_a_report_of_ones_own_replaces_the_bar() -> None:
 
 
 def test_a_notebook_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sweep.progress import somebody_looks
+    from sweep.results.progress import somebody_looks
 
     assert not somebody_looks()
     monkeypatch.setitem(sys.modules, "ipykernel", sys)

@@ -33,7 +33,7 @@ from sweep.model.shipped import configs_folder
 from sweep.model.table import MISSING_FLAG, Model, Status
 from sweep.model.tables import models
 from sweep.model.tables.friction_oscillator import MODEL
-from sweep.tracing import trace_point
+from sweep.results.tracing import trace_point
 from tests.analysis.test_plots import heading_of
 from tests.cases import compute
 from tests.cases.friction_oscillator import (

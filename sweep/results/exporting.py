@@ -19,11 +19,7 @@ from numpy.typing import NDArray
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_COUNT
 from sweep.points.recipes import model_of
-from sweep.store import durable, open_results
-from sweep.store.datasets import settled, write_zarr
-from sweep.store.disk_faults import making, unwritable
-from sweep.store.layout import as_stored, encoding_of, is_count
-from sweep.summary import (
+from sweep.results.summary import (
     blocks,
     coded,
     coordinates,
@@ -32,6 +28,10 @@ from sweep.summary import (
     refuse_no_results,
     row_dimensions,
 )
+from sweep.store import durable, open_results
+from sweep.store.datasets import settled, write_zarr
+from sweep.store.disk_faults import making, unwritable
+from sweep.store.layout import as_stored, encoding_of, is_count
 from sweep.text.wording import install
 
 if TYPE_CHECKING:

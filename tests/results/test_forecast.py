@@ -20,19 +20,19 @@ import pytest
 from numpy.typing import NDArray
 
 import sweep
-import sweep.forecast
+import sweep.results.forecast
 from sweep.api import with_options
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
 from sweep.file import Request, load
-from sweep.forecast import forecast, timed
 from sweep.kernel import Computed, Stopped
 from sweep.model.shipped import configs_folder
 from sweep.points.chunking import chunk_shape, chunks
 from sweep.points.columns import points, variant_sets
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
+from sweep.results.forecast import forecast, timed
 from tests.command import Run
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")
@@ -66,15 +66,15 @@ class Paced:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep.forecast, "TIMED_SECONDS", 0.2)
-    for module in ("sweep.forecast", "sweep.cli.actions.dry_run"):
+    monkeypatch.setattr(sweep.results.forecast, "TIMED_SECONDS", 0.2)
+    for module in ("sweep.results.forecast", "sweep.cli.actions.dry_run"):
         monkeypatch.setattr(f"{module}.MAX_SECONDS", 0.4)
 
 
 def time_with(backend: Paced, monkeypatch: pytest.MonkeyPatch, processors: int = 1) -> None:
     """Time this backend, whichever the options name, on a machine of so many processors."""
-    monkeypatch.setattr(sweep.forecast, "open_backend", lambda _name: backend)
-    monkeypatch.setattr(sweep.forecast, "usable_processors", lambda: processors)
+    monkeypatch.setattr(sweep.results.forecast, "open_backend", lambda _name: backend)
+    monkeypatch.setattr(sweep.results.forecast, "usable_processors", lambda: processors)
 
 
 def request_for(*overrides: str, **options: object) -> Request:
@@ -257,7 +257,9 @@ def test_a_dry_run_for_too_small_a_disk_has_status_3(
 def test_slurm_changes_no_figure_but_how_many_chunks_keep_all_cores_busy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep.forecast, "timed", lambda _sweep, _backend, threads: 10.0 * threads)
+    monkeypatch.setattr(
+        sweep.results.forecast, "timed", lambda _sweep, _backend, threads: 10.0 * threads
+    )
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
     here = forecast(request_for(workers=2), tmp_path / "a.zarr")
     slurm = {"jobs": 8, "cores": 3}

@@ -22,8 +22,8 @@ from sweep.file.wear_table import CARRIED, SHARES, power_fault
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.request.chunk import Values
 from sweep.request.sweeps import Wear
+from sweep.results.summary import coded, refuse_no_results
 from sweep.store import open_results
-from sweep.summary import coded, refuse_no_results
 from sweep.text.keywords import spelled_out
 from sweep.theory.wear import YEAR, geometry_of, law_of, time_to_depth
 

@@ -17,9 +17,9 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import wear_over_years
 from sweep.errors import ConfigError, SweepError, SweepWarning
 from sweep.model.table import MISSING_FLAG, Status
+from sweep.results import wear_over_years
 from sweep.store import open_results, write_derived
 from sweep.theory import wear as theory
 from tests.command import Run

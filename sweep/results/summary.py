@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis.refined import cells_of, holds_refined_points
-from sweep.causes import causes
 from sweep.errors import StoreError, SweepError
 from sweep.model.table import MISSING_FLAG, Status, every_parameter, status_counts
 from sweep.points.recipes import model_in
 from sweep.request.chunk import Values
+from sweep.results.causes import causes
+from sweep.results.refined import cells_of, holds_refined_points
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
 from sweep.store import Store, remaining

@@ -9,7 +9,7 @@ import pytest
 import sweep
 from sweep.cli.actions.contents import print_outputs, print_statuses
 from sweep.model.table import Status
-from sweep.summary import contents
+from sweep.results.summary import contents
 from tests.command import Run
 from tests.file.test_sample import PARAMETERS
 

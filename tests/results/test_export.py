@@ -15,10 +15,10 @@ import pytest
 import xarray as xr
 
 import sweep
-import sweep.summary
+import sweep.results.summary
 from sweep.errors import MachineError, SweepError
-from sweep.exporting import export
 from sweep.model.table import Status
+from sweep.results.exporting import export
 from sweep.store import Store
 from tests.command import Run, in_little_room
 from tests.points.test_plan import sweep_over
@@ -67,7 +67,7 @@ def test_no_point_that_a_run_writes_meanwhile_is_ok_without_its_values(
         store.write(chunk, results_of(SWEEP, chunk))
     whole = store.dataset().load()
     read = whole.assign(wear_power=early_dataset["wear_power"]).chunk(friction=4)
-    monkeypatch.setattr("sweep.exporting.open_results", lambda _: read)
+    monkeypatch.setattr("sweep.results.exporting.open_results", lambda _: read)
     assert run("export", "a.zarr", "-o", name)[0] == 0
     status = whole["status"].values.copy()
     status[4:][status[4:] == Status.ok] = Status.pending
@@ -154,7 +154,7 @@ def test_points_that_where_leaves_out_are_pending(store: Store, tmp_path: Path) 
     expected = np.where(kept.values, dataset["status"].values, Status.pending).ravel()
     assert [int(row["status"]) for row in written] == expected.tolist()
     assert {row["regime"]: row["regime_name"] for row in written}["255"] == ""
-    counts = sweep.summary.contents(dataset.where(kept)).counts
+    counts = sweep.results.summary.contents(dataset.where(kept)).counts
     assert counts[Status.pending] == np.count_nonzero(~kept)
     sweep.plot(dataset.where(kept), "regime", path=tmp_path / "a.png")
     assert (tmp_path / "a.png").exists()
@@ -217,7 +217,7 @@ def test_what_has_no_results_is_refused(kind: str, store: Store, tmp_path: Path)
     without = dataset.drop_vars("status")
     kinds = {"output": dataset["status"], "without status": without, "number": 3}
     argument: Any = kinds[kind]
-    for refuses in (lambda what: export(what, tmp_path / "x.csv"), sweep.summary.contents):
+    for refuses in (lambda what: export(what, tmp_path / "x.csv"), sweep.results.summary.contents):
         with pytest.raises(SweepError, match="pass the Dataset that"):
             refuses(argument)
     assert not list(tmp_path.glob("*x*"))

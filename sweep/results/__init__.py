@@ -1,0 +1,1 @@
+"""Results after a run: what they contain, other formats, one point over time, wear over years."""
