@@ -25,11 +25,6 @@ from sweep.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from sweep.analysis.comparison import compare as compare
-    from sweep.analysis.master_curve import Choices as Choices
-    from sweep.analysis.master_curve import ContactEnergies as ContactEnergies
-    from sweep.analysis.master_curve import Degrees as Degrees
-    from sweep.analysis.master_curve import MasterCurve as MasterCurve
-    from sweep.analysis.master_curve import fit as fit
     from sweep.analysis.plots import plot as plot
     from sweep.analysis.view import ViewKeywords as ViewKeywords
     from sweep.api import Source as Source
@@ -46,6 +41,11 @@ if TYPE_CHECKING:
     from sweep.explorers import explore as explore
     from sweep.file import load as load
     from sweep.file.overrides import Changes as Changes
+    from sweep.fits import Choices as Choices
+    from sweep.fits import ContactEnergies as ContactEnergies
+    from sweep.fits import Degrees as Degrees
+    from sweep.fits import MasterCurve as MasterCurve
+    from sweep.fits import fit
     from sweep.request.options import RunKeywords as RunKeywords
     from sweep.request.sweeps import Request as Request
     from sweep.results.exporting import export as export
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 PUBLIC = {
     "run": "sweep.api",
     "plot": "sweep.analysis.plots",
-    "fit": "sweep.analysis.master_curve",
+    "fit": "sweep.fits",
     "export": "sweep.results.exporting",
     "compare": "sweep.analysis.comparison",
     "wear": "sweep.results.wear_over_years",
@@ -70,10 +70,10 @@ PUBLIC = {
     "RunKeywords": "sweep.request.options",
     "Progress": "sweep.engine.ledger",
     "WearKeywords": "sweep.results.wear_over_years",
-    "MasterCurve": "sweep.analysis.master_curve",
-    "Choices": "sweep.analysis.master_curve",
-    "Degrees": "sweep.analysis.master_curve",
-    "ContactEnergies": "sweep.analysis.master_curve",
+    "MasterCurve": "sweep.fits",
+    "Choices": "sweep.fits",
+    "Degrees": "sweep.fits",
+    "ContactEnergies": "sweep.fits",
     "ViewKeywords": "sweep.analysis.view",
     "Source": "sweep.api",
     "Changes": "sweep.file.overrides",

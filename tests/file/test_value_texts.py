@@ -13,9 +13,9 @@ import sweep
 from sweep.analysis.comparison import reference_sweep
 from sweep.analysis.cuts import nearest
 from sweep.analysis.labels import with_codes
-from sweep.analysis.master_curve import ContactEnergies
 from sweep.cli.parameters import named
 from sweep.errors import SweepError
+from sweep.fits import ContactEnergies
 from sweep.results.tracing import as_point
 from tests.test_api_arguments import BASE
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sweep.analysis.master_curve import (
+from sweep.cli.printing import print_json, print_section, print_warning
+from sweep.cli.stopping import interruptible
+from sweep.errors import SweepError
+from sweep.fits import (
     VARIABLES,
     Choices,
     ContactEnergies,
@@ -21,12 +24,9 @@ from sweep.analysis.master_curve import (
     load,
     write,
 )
-from sweep.analysis.master_curve.files import determined, file_names, summary
-from sweep.analysis.master_curve.picture import PICTURES, write_pictures
-from sweep.analysis.master_curve.points import left_out
-from sweep.cli.printing import print_json, print_section, print_warning
-from sweep.cli.stopping import interruptible
-from sweep.errors import SweepError
+from sweep.fits.files import determined, file_names, summary
+from sweep.fits.picture import PICTURES, write_pictures
+from sweep.fits.points import left_out
 from sweep.store.location import local, local_name
 
 

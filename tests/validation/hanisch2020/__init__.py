@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sweep.analysis.figures import save
-from sweep.analysis.master_curve import (
+from sweep.analysis.traces import plot_trace
+from sweep.fits import (
     Choices,
     ContactEnergies,
     Degrees,
@@ -25,9 +26,8 @@ from sweep.analysis.master_curve import (
     fit,
     from_dataset,
 )
-from sweep.analysis.master_curve.picture import draw_amplitudes, draw_fits, draw_phases
-from sweep.analysis.master_curve.solve import ROUNDING
-from sweep.analysis.traces import plot_trace
+from sweep.fits.picture import draw_amplitudes, draw_fits, draw_phases
+from sweep.fits.solve import ROUNDING
 from sweep.theory import mdr_contact as theory
 from tests.validation.comparison import Ours, Row, computed, constants, figures
 from tests.validation.hanisch2020.cycles import Cycles, first_cycles

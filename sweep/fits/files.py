@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sweep.analysis.master_curve.curve import AAA, MasterCurve, Piece, Quotient
-from sweep.analysis.master_curve.solve import ROUNDING
+from sweep.fits.curve import AAA, MasterCurve, Piece, Quotient
+from sweep.fits.solve import ROUNDING
 from sweep.results.exporting import write_texts
 
 ERRORS_AT = 20  # parts of a piece's range

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sweep.analysis.figures import COLOURS, WIDTH, new_figure, plain_ticks, save, styled
-from sweep.analysis.master_curve.curve import MasterCurve
-from sweep.analysis.master_curve.points import ContactEnergies
 from sweep.analysis.scales import evenly
+from sweep.fits.curve import MasterCurve
+from sweep.fits.points import ContactEnergies
 from sweep.request.chunk import Values
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 from scipy import interpolate, optimize
 
-from sweep.analysis.master_curve.curve import Degrees, Interval, Quotient
+from sweep.fits.curve import Degrees, Interval, Quotient
 from sweep.request.chunk import Values
 
 ROUNDING = 1e-9  # relative errors below it are rounding, which points do not determine

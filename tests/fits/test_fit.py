@@ -17,7 +17,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import sweep
-from sweep.analysis.master_curve import (
+from sweep.analysis.scales import merged
+from sweep.errors import SweepError
+from sweep.fits import (
     Choices,
     ContactEnergies,
     Degrees,
@@ -31,13 +33,11 @@ from sweep.analysis.master_curve import (
     read_csv,
     write,
 )
-from sweep.analysis.master_curve.curve import Interval
-from sweep.analysis.master_curve.files import determined
-from sweep.analysis.master_curve.picture import draw_amplitudes, draw_fits, draw_phases
-from sweep.analysis.master_curve.points import left_out
-from sweep.analysis.master_curve.solve import Problem, adaptive, quotients
-from sweep.analysis.scales import merged
-from sweep.errors import SweepError
+from sweep.fits.curve import Interval
+from sweep.fits.files import determined
+from sweep.fits.picture import draw_amplitudes, draw_fits, draw_phases
+from sweep.fits.points import left_out
+from sweep.fits.solve import Problem, adaptive, quotients
 from sweep.model.table import Status
 from sweep.theory.mdr_contact import constant_load_energy
 from tests.command import Run

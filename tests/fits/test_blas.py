@@ -24,7 +24,7 @@ FIT_TOLERANCE = 1e-7  # of values of a curve: where the sum of squares is least,
 PROGRAM = """
 import dataclasses, json, sys
 import numpy as np
-from sweep.analysis.master_curve import Choices, ContactEnergies, as_json, fit
+from sweep.fits import Choices, ContactEnergies, as_json, fit
 from sweep.theory import stability
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
 

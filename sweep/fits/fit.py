@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.master_curve.curve import (
+from sweep.errors import SweepError
+from sweep.fits.curve import (
     Choices,
     Degrees,
     Interval,
@@ -17,7 +18,7 @@ from sweep.analysis.master_curve.curve import (
     Piece,
     Quotient,
 )
-from sweep.analysis.master_curve.points import (
+from sweep.fits.points import (
     CONSTANT_LOAD,
     VARIABLES,
     ContactEnergies,
@@ -27,8 +28,7 @@ from sweep.analysis.master_curve.points import (
     load,
     positive,
 )
-from sweep.analysis.master_curve.solve import adaptive, quotients
-from sweep.errors import SweepError
+from sweep.fits.solve import adaptive, quotients
 from sweep.request.chunk import Values
 from sweep.text.wording import nearest
 

@@ -12,8 +12,8 @@ from numpy.polynomial import polynomial
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import AAA
 
-from sweep.analysis.master_curve.points import KNOWN, ContactEnergies, ScalingVariable
 from sweep.errors import SweepError
+from sweep.fits.points import KNOWN, ContactEnergies, ScalingVariable
 from sweep.request.chunk import Values
 from sweep.text.wording import nearest
 from sweep.theory.mdr_contact import constant_load_energy, universal_surface
