@@ -24,9 +24,6 @@ from typing import TYPE_CHECKING, Any
 from sweep.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sweep.analysis.comparison import compare as compare
-    from sweep.analysis.plots import plot as plot
-    from sweep.analysis.view import ViewKeywords as ViewKeywords
     from sweep.api import Source as Source
     from sweep.api import run as run
     from sweep.engine.ledger import Progress as Progress
@@ -46,6 +43,9 @@ if TYPE_CHECKING:
     from sweep.fits import Degrees as Degrees
     from sweep.fits import MasterCurve as MasterCurve
     from sweep.fits import fit
+    from sweep.pictures.comparison import compare as compare
+    from sweep.pictures.plots import plot as plot
+    from sweep.pictures.view import ViewKeywords as ViewKeywords
     from sweep.request.options import RunKeywords as RunKeywords
     from sweep.request.sweeps import Request as Request
     from sweep.results.exporting import export as export
@@ -57,10 +57,10 @@ if TYPE_CHECKING:
 
 PUBLIC = {
     "run": "sweep.api",
-    "plot": "sweep.analysis.plots",
+    "plot": "sweep.pictures.plots",
     "fit": "sweep.fits",
     "export": "sweep.results.exporting",
-    "compare": "sweep.analysis.comparison",
+    "compare": "sweep.pictures.comparison",
     "wear": "sweep.results.wear_over_years",
     "load": "sweep.file",
     "open_results": "sweep.store",
@@ -74,7 +74,7 @@ PUBLIC = {
     "Choices": "sweep.fits",
     "Degrees": "sweep.fits",
     "ContactEnergies": "sweep.fits",
-    "ViewKeywords": "sweep.analysis.view",
+    "ViewKeywords": "sweep.pictures.view",
     "Source": "sweep.api",
     "Changes": "sweep.file.overrides",
     "Report": "sweep.engine.loop",

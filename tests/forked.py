@@ -31,7 +31,7 @@ from typing import IO, Any
 CHECKOUT = Path(__file__).parents[1]
 PRELOADED = (
     "sweep.api", "sweep.cli", "sweep.doctor", "sweep.results.exporting", "sweep.results.forecast", "sweep.results.summary",
-    "sweep.analysis.plots", "sweep.engine.clusters", "tests.engine.slow", "tests.engine.faulty",
+    "sweep.pictures.plots", "sweep.engine.clusters", "tests.engine.slow", "tests.engine.faulty",
     "dask.array", "distributed.nanny", "h5netcdf", "matplotlib.backends.backend_agg",
 )  # fmt: skip
 MAX_REQUEST = 2**17  # bytes

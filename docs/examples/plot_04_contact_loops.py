@@ -7,7 +7,7 @@ force over displacement, whose area is the dissipated energy.
 """
 
 import sweep
-from sweep.analysis.traces import plot_trace
+from sweep.pictures.traces import plot_trace
 
 sweep.run(
     {

@@ -7,7 +7,7 @@ the energy at which it grazes the stop, the frequency is that of the spring alon
 """
 
 import sweep
-from sweep.analysis.backbone import plot_backbone
+from sweep.pictures.backbone import plot_backbone
 
 ds = sweep.run(
     "backbone",

@@ -17,14 +17,14 @@ from typing import Any, cast
 
 import xarray as xr
 
-from sweep.analysis.comparison import reference_sweep
-from sweep.analysis.cuts import check_names
 from sweep.errors import SweepError
 from sweep.explorers.page_contents import contents
 from sweep.explorers.preview import fitting
 from sweep.explorers.subject import Subject
 from sweep.file import load
 from sweep.file.stored import is_store
+from sweep.pictures.comparison import reference_sweep
+from sweep.pictures.cuts import check_names
 from sweep.points.recipes import model_in
 from sweep.request.sweeps import AnySweep, Reduced, Sweep
 from sweep.results.summary import coded, refuse_no_results

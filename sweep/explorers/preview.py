@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.analysis.scales import evenly
 from sweep.explorers.packing import packed, packed_values, plain, shuffled
 from sweep.explorers.subject import Subject
 from sweep.model.table import Status
+from sweep.pictures.scales import evenly
 from sweep.request.sweeps import POINT
 
 MAX_PREVIEW_VALUES = 2**21  # of all outputs together, read at first

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.analysis.scales import evenly
+from sweep.pictures.scales import evenly
 from sweep.request.sweeps import POINT, Axis, LongValues, Reduced, Request, Sweep, is_array
 from sweep.results.refined import is_refined, on_grid
 

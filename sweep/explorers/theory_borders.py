@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.analysis import theory_lines
-from sweep.analysis.scales import evenly, spaced
 from sweep.explorers.packing import packed, shuffled
+from sweep.pictures import theory_lines
+from sweep.pictures.scales import evenly, spaced
 from sweep.request.chunk import Values
 from sweep.request.sweeps import Sweep
 

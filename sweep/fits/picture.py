@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sweep.analysis.figures import COLOURS, WIDTH, new_figure, plain_ticks, save, styled
-from sweep.analysis.scales import evenly
 from sweep.fits.curve import MasterCurve
 from sweep.fits.points import ContactEnergies
+from sweep.pictures.figures import COLOURS, WIDTH, new_figure, plain_ticks, save, styled
+from sweep.pictures.scales import evenly
 from sweep.request.chunk import Values
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
 

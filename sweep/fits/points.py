@@ -15,12 +15,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.analysis.scales import ROUNDING, difference, merged
-from sweep.analysis.view import in_unit
 from sweep.errors import FaultError, SweepError
 from sweep.file.csv_table import csv_table
 from sweep.model.table import Status, every_parameter
 from sweep.model.tables.mdr_contact import MODEL
+from sweep.pictures.scales import ROUNDING, difference, merged
+from sweep.pictures.view import in_unit
 from sweep.request.chunk import Values
 from sweep.results.summary import refuse_no_results
 from sweep.store import open_results

@@ -141,7 +141,7 @@ def test_help_imports_nothing_heavy_and_is_quick() -> None:
 
 # Of other models and options, and of workers in other processes.
 NEEDLESS = {
-    *("distributed", "tornado", "sweep.analysis.comparison", "sweep.results.wear_over_years"),
+    *("distributed", "tornado", "sweep.pictures.comparison", "sweep.results.wear_over_years"),
     *("sweep.kernel.cupy_device", "sweep.equations.cpp_header"),
 }
 
@@ -162,7 +162,7 @@ def test_a_plain_plot_and_run_import_no_more_than_they_need(
     of_runs = {"sweep.kernel", "sweep.file", "sweep.engine.loop"}
     assert plot & (NEEDLESS | of_runs) == set()
     assert run & NEEDLESS == set()
-    assert {"sweep.analysis.plots", "sweep.engine.loop"} <= run  # the names are spelled so
+    assert {"sweep.pictures.plots", "sweep.engine.loop"} <= run  # the names are spelled so
 
 
 def test_version_and_no_arguments(run: Run) -> None:

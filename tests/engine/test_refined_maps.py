@@ -10,10 +10,10 @@ import xarray as xr
 from matplotlib.collections import QuadMesh
 
 import sweep
-from sweep.analysis import plots
-from sweep.analysis.cuts import cut
 from sweep.errors import SweepError
 from sweep.file import load
+from sweep.pictures import plots
+from sweep.pictures.cuts import cut
 from sweep.results.refined import cells_of, on_grid
 from sweep.theory import friction_oscillator as theory
 from tests.engine.test_refinement import AXES, PARAMETERS, document, plain

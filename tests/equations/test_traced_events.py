@@ -12,11 +12,11 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis.trace_files import save
-from sweep.analysis.traces import MAX_EVENTS, plot_trace
 from sweep.kernel.source import kernel_of
 from sweep.kernel.tracer import Tracer
 from sweep.model.table import Status
+from sweep.pictures.trace_files import save
+from sweep.pictures.traces import MAX_EVENTS, plot_trace
 from sweep.results.summary import trace_contents
 
 BELT = {

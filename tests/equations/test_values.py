@@ -15,7 +15,6 @@ import xarray as xr
 
 import sweep
 from sweep import api
-from sweep.analysis import plots
 from sweep.equations import checks, system_file
 from sweep.equations.checks import MAX_KEPT
 from sweep.equations.model import PACKED_VALUES, model_of_text
@@ -24,12 +23,13 @@ from sweep.file import load
 from sweep.kernel import source
 from sweep.kernel.cpu import CpuBackend, CpuTarget
 from sweep.kernel.source import kernel_of
+from sweep.pictures import plots
 from sweep.results.exporting import export
 from sweep.results.summary import contents, state
 from sweep.store import Store
 from sweep.store.upkeep import verify
-from tests.analysis.test_plots import heading_of
 from tests.equations.examples import model
+from tests.pictures.test_plots import heading_of
 from tests.results.test_export import rows
 
 # x = speed t: the values once a period of 1 are 0, speed, 2 speed, ... until the motion ends.

@@ -10,9 +10,9 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import cuts, plots
 from sweep.errors import ConfigError, StoreError, SweepError
 from sweep.file import load
+from sweep.pictures import cuts, plots
 from sweep.results.exporting import export
 from sweep.store import Store
 from tests.file.documents import faults

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sweep
-from sweep.analysis.comparison import reference_sweep
 from sweep.equations.derived import in_order, inputs, value_of
 from sweep.errors import StoreError, SweepError
 from sweep.file import load
+from sweep.pictures.comparison import reference_sweep
 from sweep.points.chunking import chunk_at, chunk_shape, chunks
 from sweep.points.columns import points, variant_sets
 from sweep.request.sweeps import Axis

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import sweep
-from sweep.analysis.comparison import reference_sweep
 from sweep.errors import ConfigError
 from sweep.file import load
 from sweep.file.stored import tables_of
+from sweep.pictures.comparison import reference_sweep
 from sweep.points.chunking import chunk_at
 from sweep.points.columns import points
 from sweep.points.recipes import fingerprint, from_recipe, recipe

@@ -10,12 +10,12 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis.comparison import reference_sweep
-from sweep.analysis.cuts import nearest
-from sweep.analysis.labels import with_codes
 from sweep.cli.parameters import named
 from sweep.errors import SweepError
 from sweep.fits import ContactEnergies
+from sweep.pictures.comparison import reference_sweep
+from sweep.pictures.cuts import nearest
+from sweep.pictures.labels import with_codes
 from sweep.results.tracing import as_point
 from tests.test_api_arguments import BASE
 

@@ -17,7 +17,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import sweep
-from sweep.analysis.scales import merged
 from sweep.errors import SweepError
 from sweep.fits import (
     Choices,
@@ -39,6 +38,7 @@ from sweep.fits.picture import draw_amplitudes, draw_fits, draw_phases
 from sweep.fits.points import left_out
 from sweep.fits.solve import Problem, adaptive, quotients
 from sweep.model.table import Status
+from sweep.pictures.scales import merged
 from sweep.theory.mdr_contact import constant_load_energy
 from tests.command import Run
 

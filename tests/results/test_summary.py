@@ -19,8 +19,8 @@ from sweep.cli.actions.status_action import flow_json, flow_of
 from sweep.model.table import Status
 from sweep.results.summary import blocks, contents, coordinates, state, trace_contents
 from sweep.store import Store, remaining
-from tests.analysis.test_plots import CONSTANT_LOAD
 from tests.engine.test_refinement import PARAMETERS, document, plain
+from tests.pictures.test_plots import CONSTANT_LOAD
 from tests.points.test_plan import linear, sweep_over
 from tests.store.test_store import SWEEP, create, finish
 

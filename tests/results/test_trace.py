@@ -22,8 +22,6 @@ from gmpy2 import mpfr
 from numpy.typing import NDArray
 
 import sweep
-from sweep.analysis.trace_files import SHOWN_CYCLES, save
-from sweep.analysis.traces import plot_trace
 from sweep.errors import ConfigError, SweepError
 from sweep.file import load
 from sweep.kernel.cache import cache_folder
@@ -33,8 +31,9 @@ from sweep.model.shipped import configs_folder
 from sweep.model.table import MISSING_FLAG, Model, Status
 from sweep.model.tables import models
 from sweep.model.tables.friction_oscillator import MODEL
+from sweep.pictures.trace_files import SHOWN_CYCLES, save
+from sweep.pictures.traces import plot_trace
 from sweep.results.tracing import trace_point
-from tests.analysis.test_plots import heading_of
 from tests.cases import compute
 from tests.cases.friction_oscillator import (
     CONTROLLED,
@@ -47,6 +46,7 @@ from tests.cases.friction_oscillator import (
 from tests.command import Run, environment
 from tests.forked import PIPE, Forked
 from tests.oracles import friction_oscillator as oracle
+from tests.pictures.test_plots import heading_of
 from tests.points.test_plan import sweep_over
 
 Values = NDArray[np.float64]
@@ -567,7 +567,7 @@ def test_the_command_draws_few_of_many_cycles(
 ) -> None:
     drawn: list[float | None] = []
     monkeypatch.setattr(
-        "sweep.analysis.traces.plot_trace", lambda _, __, cycles: drawn.append(cycles)
+        "sweep.pictures.traces.plot_trace", lambda _, __, cycles: drawn.append(cycles)
     )
     trace = traced(point("stick-slip"), samples=20)
     save(trace, tmp_path / "a.png")

@@ -13,13 +13,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import sweep
-from sweep.analysis.trace_files import save
-from sweep.analysis.traces import plot_trace
 from sweep.errors import SweepError
 from sweep.kernel.source import kernel_of
 from sweep.kernel.tracer import Tracer
-from tests.analysis.test_plots import heading_of
+from sweep.pictures.trace_files import save
+from sweep.pictures.traces import plot_trace
 from tests.cases import sweep_of
+from tests.pictures.test_plots import heading_of
 
 METHODS = ("time_stepping", "time_stepping_2")
 every_method = pytest.mark.parametrize("method", METHODS)

@@ -13,9 +13,9 @@ import pytest
 
 import sweep
 from sweep import api
-from sweep.analysis.backbone import energy_at, plot_backbone
 from sweep.errors import StoreError
 from sweep.fits import load as load_points
+from sweep.pictures.backbone import energy_at, plot_backbone
 from sweep.results.refined import on_grid
 from sweep.store import Store, open_results
 from sweep.store.group import Readable

@@ -7,18 +7,18 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
-from sweep.analysis.cuts import output_name
-from sweep.analysis.figures import refuse_end, save
-from sweep.analysis.labels import quantity
-from sweep.analysis.plots import draw_slices, slices_of
-from sweep.analysis.relative_errors import spread
-from sweep.analysis.sample_pictures import draw_as
-from sweep.analysis.slices import Slice
-from sweep.analysis.view import View
 from sweep.cli.printing import counted, print_json, print_warning
 from sweep.cli.stopping import interruptible
 from sweep.engine.dask_threads import in_threads
 from sweep.errors import SweepError
+from sweep.pictures.cuts import output_name
+from sweep.pictures.figures import refuse_end, save
+from sweep.pictures.labels import quantity
+from sweep.pictures.plots import draw_slices, slices_of
+from sweep.pictures.relative_errors import spread
+from sweep.pictures.sample_pictures import draw_as
+from sweep.pictures.slices import Slice
+from sweep.pictures.view import View
 from sweep.results.progress import shown as shown_progress
 from sweep.store import open_results
 from sweep.store.location import local_name

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import xarray as xr
 
-from sweep.analysis.trace_files import SHOWN_CYCLES, refuse_end, save
 from sweep.cli.actions.contents import outputs_json, print_outputs, print_statuses
 from sweep.cli.printing import print_json
 from sweep.cli.stopping import interruptible
 from sweep.file import load
 from sweep.model.table import Status
+from sweep.pictures.trace_files import SHOWN_CYCLES, refuse_end, save
 from sweep.request.sweeps import Sweep
 from sweep.results.summary import trace_contents
 from sweep.results.tracing import as_point, trace_point

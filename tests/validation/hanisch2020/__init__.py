@@ -13,8 +13,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sweep.analysis.figures import save
-from sweep.analysis.traces import plot_trace
 from sweep.fits import (
     Choices,
     ContactEnergies,
@@ -28,6 +26,8 @@ from sweep.fits import (
 )
 from sweep.fits.picture import draw_amplitudes, draw_fits, draw_phases
 from sweep.fits.solve import ROUNDING
+from sweep.pictures.figures import save
+from sweep.pictures.traces import plot_trace
 from sweep.theory import mdr_contact as theory
 from tests.validation.comparison import Ours, Row, computed, constants, figures
 from tests.validation.hanisch2020.cycles import Cycles, first_cycles

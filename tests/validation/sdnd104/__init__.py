@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from sweep.analysis.traces import plot_trace
+from sweep.pictures.traces import plot_trace
 from sweep.theory.friction_oscillator import CRITICAL_RATIO, asymptotic_wear_power, slip_duration
 from sweep.theory.stability import longest_step
 from tests.validation.comparison import Ours, Row, number

@@ -12,8 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sweep.analysis.cuts import by_number, check_names, cut_at, output_name, parameters_along
-from sweep.analysis.figures import (
+from sweep.errors import SweepError
+from sweep.model.table import index_name
+from sweep.pictures.cuts import by_number, check_names, cut_at, output_name, parameters_along
+from sweep.pictures.figures import (
     COLOURS,
     WIDTH,
     draw,
@@ -23,7 +25,7 @@ from sweep.analysis.figures import (
     new_figure,
     styled,
 )
-from sweep.analysis.labels import (
+from sweep.pictures.labels import (
     axis_label,
     hyphenated,
     in_words,
@@ -32,11 +34,9 @@ from sweep.analysis.labels import (
     with_symbols,
     with_unit,
 )
-from sweep.analysis.panels import MISSING_DOTS, Mark, Panel, PanelAxis, dot_size
-from sweep.analysis.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spaced, spans_decades
-from sweep.analysis.slices import Slice
-from sweep.errors import SweepError
-from sweep.model.table import index_name
+from sweep.pictures.panels import MISSING_DOTS, Mark, Panel, PanelAxis, dot_size
+from sweep.pictures.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spaced, spans_decades
+from sweep.pictures.slices import Slice
 from sweep.request.chunk import Values
 from sweep.request.sweeps import POINT
 from sweep.results.summary import weighting

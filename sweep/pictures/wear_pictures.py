@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.cuts import check_names, cut, cut_at
-from sweep.analysis.labels import in_words, with_symbols
-from sweep.analysis.line_panels import lines_of
-from sweep.analysis.panels import FREE, Mark, Note, Panel, axis_of
-from sweep.analysis.scales import evenly
-from sweep.analysis.slices import MAX_LINES, Slice
-from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_FLAG, Status, status_counts
+from sweep.pictures.cuts import check_names, cut, cut_at
+from sweep.pictures.labels import in_words, with_symbols
+from sweep.pictures.line_panels import lines_of
+from sweep.pictures.panels import FREE, Mark, Note, Panel, axis_of
+from sweep.pictures.scales import evenly
+from sweep.pictures.slices import MAX_LINES, Slice
+from sweep.pictures.view import View
 from sweep.request.chunk import Values
 from sweep.request.sweeps import POINT
 from sweep.results.refined import holds_refined_points

@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.labels import (
+from sweep.errors import SweepError
+from sweep.model.table import Status, index_name
+from sweep.pictures.labels import (
     label_names,
     labels_of,
     quantity,
@@ -17,10 +19,8 @@ from sweep.analysis.labels import (
     with_codes,
     with_symbols,
 )
-from sweep.analysis.slices import Refined, Slice
-from sweep.analysis.view import View, in_unit
-from sweep.errors import SweepError
-from sweep.model.table import Status, index_name
+from sweep.pictures.slices import Refined, Slice
+from sweep.pictures.view import View, in_unit
 from sweep.request.sweeps import LEVEL, POINT
 from sweep.results.refined import cells_of, is_refined, on_grid, refined_axes
 from sweep.results.summary import contents

@@ -7,17 +7,19 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import map_panels, plots
-from sweep.analysis.figures import figure_of
-from sweep.analysis.labels import quantities, quantity, readable, symbol_text
-from sweep.analysis.panels import Panel, PanelAxis, Regions
-from sweep.analysis.scales import without_rounding
-from sweep.analysis.slices import MAX_LINES
-from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.model.shipped import configs_folder
+from sweep.pictures import map_panels, plots
+from sweep.pictures.figures import figure_of
+from sweep.pictures.labels import quantities, quantity, readable, symbol_text
+from sweep.pictures.panels import Panel, PanelAxis, Regions
+from sweep.pictures.scales import without_rounding
+from sweep.pictures.slices import MAX_LINES
+from sweep.pictures.view import View
 from sweep.text.units import factor, printed
-from tests.analysis.test_plots import (
+from tests.command import Run
+from tests.file.test_sample import PARAMETERS
+from tests.pictures.test_plots import (
     BASE_ACCELERATION,
     BORDERS,
     FRICTION,
@@ -29,8 +31,6 @@ from tests.analysis.test_plots import (
     mesh_of,
     theory_of,
 )
-from tests.command import Run
-from tests.file.test_sample import PARAMETERS
 
 
 @pytest.fixture(scope="module")

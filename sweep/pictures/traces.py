@@ -19,8 +19,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from sweep.analysis.figures import WIDTH, draw, draw_heading, new_figure, save, styled
-from sweep.analysis.labels import (
+from sweep.errors import SweepError
+from sweep.model.table import Status
+from sweep.pictures.figures import WIDTH, draw, draw_heading, new_figure, save, styled
+from sweep.pictures.labels import (
     in_words,
     point_text,
     readable,
@@ -29,9 +31,7 @@ from sweep.analysis.labels import (
     with_symbols,
     with_unit,
 )
-from sweep.analysis.panels import FREE, Mark, Note, Panel, PanelAxis, shade
-from sweep.errors import SweepError
-from sweep.model.table import Status
+from sweep.pictures.panels import FREE, Mark, Note, Panel, PanelAxis, shade
 from sweep.points.recipes import model_in
 from sweep.request.chunk import Values
 from sweep.results.summary import flag_names, is_flag

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sweep.analysis.cuts import cut
-from sweep.analysis.figures import colours_of_hues
-from sweep.analysis.panels import Panel
-from sweep.analysis.plots import panel_of
-from sweep.analysis.view import View
 from sweep.model.table import Status
-from tests.analysis.test_plots import BASE_ACCELERATION, FRICTION, asymptotic_dataset
+from sweep.pictures.cuts import cut
+from sweep.pictures.figures import colours_of_hues
+from sweep.pictures.panels import Panel
+from sweep.pictures.plots import panel_of
+from sweep.pictures.view import View
+from tests.pictures.test_plots import BASE_ACCELERATION, FRICTION, asymptotic_dataset
 
 
 @pytest.fixture(scope="module")

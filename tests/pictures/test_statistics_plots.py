@@ -10,10 +10,10 @@ import xarray as xr
 from matplotlib.collections import QuadMesh
 
 import sweep
-from sweep.analysis.plots import plot
-from sweep.analysis.view import View
 from sweep.errors import SweepError
-from tests.analysis.test_plots import heading_of
+from sweep.pictures.plots import plot
+from sweep.pictures.view import View
+from tests.pictures.test_plots import heading_of
 from tests.test_reduced_sweeps import SWEEP, ishigami, reduced
 
 AXES = {

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.scales import spans_decades
-from sweep.analysis.view import factor
 from sweep.model.table import every_parameter
+from sweep.pictures.scales import spans_decades
+from sweep.pictures.view import factor
 from sweep.points.recipes import model_in
 from sweep.request.chunk import Values
 from sweep.text.units import printed, superscripts, with_prefix

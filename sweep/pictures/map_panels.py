@@ -13,9 +13,9 @@ from matplotlib.colors import BoundaryNorm, LogNorm, Normalize
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from sweep.analysis.figures import outline
-from sweep.analysis.labels import axis_label, in_words
-from sweep.analysis.panels import (
+from sweep.pictures.figures import outline
+from sweep.pictures.labels import axis_label, in_words
+from sweep.pictures.panels import (
     FREE,
     MISSING_DOTS,
     NO_VALUE,
@@ -31,7 +31,7 @@ from sweep.analysis.panels import (
     dot_size,
     theory_marks,
 )
-from sweep.analysis.scales import (
+from sweep.pictures.scales import (
     decades,
     edges,
     evenly,
@@ -40,7 +40,7 @@ from sweep.analysis.scales import (
     without_outliers,
     without_rounding,
 )
-from sweep.analysis.slices import Slice
+from sweep.pictures.slices import Slice
 from sweep.request.chunk import Values
 from sweep.results.refined import axis_recipes
 from sweep.results.summary import flag_names

@@ -10,11 +10,11 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis.wear_pictures import SAMPLE_LEVELS
 from sweep.errors import SweepError
 from sweep.model.table import Status
-from tests.analysis.test_plots import heading_of, legend_of
+from sweep.pictures.wear_pictures import SAMPLE_LEVELS
 from tests.engine.test_refinement import document
+from tests.pictures.test_plots import heading_of, legend_of
 
 YEARS = [1.0, 2.0, 5.0, 10.0]
 SCAR: dict[str, Any] = {

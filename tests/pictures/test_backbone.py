@@ -10,11 +10,11 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis.backbone import energy_at, plot_backbone
 from sweep.errors import SweepError
 from sweep.model.shipped import configs_folder
+from sweep.pictures.backbone import energy_at, plot_backbone
 from sweep.theory import impact_oscillator as theory
-from tests.analysis.test_plots import heading_of
+from tests.pictures.test_plots import heading_of
 
 
 @pytest.fixture(scope="module")

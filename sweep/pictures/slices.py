@@ -11,12 +11,12 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.labels import named, point_text, readable, title_of
-from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spaced
-from sweep.analysis.theory_lines import along, theory_borders
-from sweep.analysis.view import View, factor
 from sweep.errors import SweepError
 from sweep.model.table import Status, index_name, status_counts
+from sweep.pictures.labels import named, point_text, readable, title_of
+from sweep.pictures.scales import edges, leaves_zeros_apart, scale, spaced
+from sweep.pictures.theory_lines import along, theory_borders
+from sweep.pictures.view import View, factor
 from sweep.request.chunk import Values
 from sweep.results.summary import flag_names, is_flag
 

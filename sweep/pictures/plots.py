@@ -16,17 +16,17 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from sweep.analysis.cuts import check_names, cut, parameters_along
-from sweep.analysis.figures import figure_of, refuse_end, save
-from sweep.analysis.labels import in_words, named, point_text, quantity, readable
-from sweep.analysis.line_panels import bar_panel, line_panel, values_panel
-from sweep.analysis.map_panels import dot_panel, map_panel
-from sweep.analysis.panels import MISSING_DOTS, NO_VALUE, TEXT_ALONE, ZERO, Mark, Note, Panel
-from sweep.analysis.scales import evenly
-from sweep.analysis.slices import Slice
-from sweep.analysis.view import View, ViewKeywords, view_of
 from sweep.errors import SweepError
 from sweep.model.table import Status
+from sweep.pictures.cuts import check_names, cut, parameters_along
+from sweep.pictures.figures import figure_of, refuse_end, save
+from sweep.pictures.labels import in_words, named, point_text, quantity, readable
+from sweep.pictures.line_panels import bar_panel, line_panel, values_panel
+from sweep.pictures.map_panels import dot_panel, map_panel
+from sweep.pictures.panels import MISSING_DOTS, NO_VALUE, TEXT_ALONE, ZERO, Mark, Note, Panel
+from sweep.pictures.scales import evenly
+from sweep.pictures.slices import Slice
+from sweep.pictures.view import View, ViewKeywords, view_of
 from sweep.request.sweeps import POINT
 from sweep.results.summary import coded
 from sweep.store import open_results
@@ -139,13 +139,13 @@ def slices_of(
         for values in product(*drawn.values()):
             where = {**at, **dict(zip(drawn, values, strict=True))} if drawn else at
             if wear_of(dataset) is not None and not (over or against):
-                from sweep.analysis.wear_pictures import wear_slice  # which most do without
+                from sweep.pictures.wear_pictures import wear_slice  # which most do without
 
                 part = wear_slice(dataset, output, where, view)
             else:
                 part = cut(dataset, output, where, over, computed=against is not None, view=view)
             if against is not None:
-                from sweep.analysis.comparison import compare_slice  # brings the engine
+                from sweep.pictures.comparison import compare_slice  # brings the engine
 
                 part = compare_slice(part, against, parameters, report)
             texts = [f"{named(part.dataset[axis])} = {part.cuts[axis]}" for axis in drawn]
@@ -245,7 +245,7 @@ def panel_of(slices: Mapping[str, Slice], title: str = "") -> Panel:
             f"nothing to draw: there is a single point{value}; give a store with an axis"
         )
     if shown.kind == "years":
-        from sweep.analysis.wear_pictures import wear_panel  # which most do without
+        from sweep.pictures.wear_pictures import wear_panel  # which most do without
 
         panel = wear_panel(shown)
     else:

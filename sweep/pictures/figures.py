@@ -24,9 +24,9 @@ from matplotlib.ticker import LogFormatterSciNotation
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from sweep.analysis.labels import hyphenated
-from sweep.analysis.panels import FREE, Note, Panel, PanelAxis, Regions
 from sweep.errors import SweepError
+from sweep.pictures.labels import hyphenated
+from sweep.pictures.panels import FREE, Note, Panel, PanelAxis, Regions
 from sweep.request.chunk import Values
 from sweep.store.disk_faults import making
 

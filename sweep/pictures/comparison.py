@@ -11,15 +11,15 @@ from typing import TypeVar, cast
 import numpy as np
 import xarray as xr
 
-from sweep.analysis.labels import point_text
-from sweep.analysis.relative_errors import error_name, errors
-from sweep.analysis.slices import Slice
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
 from sweep.errors import FaultError, SweepError
 from sweep.file.quantities import number, value_of
 from sweep.file.sweep_file import plain
 from sweep.model.table import Parameter
+from sweep.pictures.labels import point_text
+from sweep.pictures.relative_errors import error_name, errors
+from sweep.pictures.slices import Slice
 from sweep.points.recipes import model_of, table_of
 from sweep.request.chunk import Values
 from sweep.request.sweeps import Axis, Sweep

@@ -14,17 +14,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
 import sweep
-from sweep.analysis import cuts, plots
-from sweep.analysis.comparison import compare_slice
-from sweep.analysis.figures import COLOURS, WIDTH
-from sweep.analysis.plots import draw_slices
-from sweep.analysis.scales import edges, leaves_zeros_apart, scale, spans_decades
-from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.model.shipped import configs_folder, shipped_configs
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.model.tables import models
 from sweep.model.tables.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
+from sweep.pictures import cuts, plots
+from sweep.pictures.comparison import compare_slice
+from sweep.pictures.figures import COLOURS, WIDTH
+from sweep.pictures.plots import draw_slices
+from sweep.pictures.scales import edges, leaves_zeros_apart, scale, spans_decades
+from sweep.pictures.view import View
 from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays
 from sweep.theory import friction_oscillator as theory

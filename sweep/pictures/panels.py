@@ -11,9 +11,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.analysis.labels import axis_label, hyphenated, in_symbols
-from sweep.analysis.slices import Slice
 from sweep.errors import SweepError
+from sweep.pictures.labels import axis_label, hyphenated, in_symbols
+from sweep.pictures.slices import Slice
 from sweep.request.chunk import Values
 
 NO_VALUE: Mapping[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}

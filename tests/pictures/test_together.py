@@ -12,11 +12,11 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 import sweep
-from sweep.analysis import plots
-from sweep.analysis.view import View
 from sweep.errors import SweepError
-from tests.analysis.test_plots import asymptotic_dataset, heading_of, legend_of, within
+from sweep.pictures import plots
+from sweep.pictures.view import View
 from tests.command import Run
+from tests.pictures.test_plots import asymptotic_dataset, heading_of, legend_of, within
 
 ACCELERATION = np.linspace(1.0, 15.0, 40)
 FRICTION = np.geomspace(0.05, 0.5, 12)

@@ -11,8 +11,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.analysis.cuts import parameters_along
-from sweep.analysis.labels import (
+from sweep.errors import SweepError
+from sweep.model.table import Status
+from sweep.pictures.cuts import parameters_along
+from sweep.pictures.labels import (
     axis_label,
     hyphenated,
     in_words,
@@ -21,7 +23,7 @@ from sweep.analysis.labels import (
     quantities,
     values_of,
 )
-from sweep.analysis.panels import (
+from sweep.pictures.panels import (
     FREE,
     NO_VALUE,
     TEXT_ALONE,
@@ -36,10 +38,8 @@ from sweep.analysis.panels import (
     shade,
     theory_marks,
 )
-from sweep.analysis.scales import edges, evenly, scale, spans_decades, without_rounding
-from sweep.analysis.slices import MAX_LINES, Slice
-from sweep.errors import SweepError
-from sweep.model.table import Status
+from sweep.pictures.scales import edges, evenly, scale, spans_decades, without_rounding
+from sweep.pictures.slices import MAX_LINES, Slice
 from sweep.request.chunk import Values
 from sweep.results.refined import refined_axes
 from sweep.results.summary import flag_names

@@ -10,14 +10,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import sweep
-from sweep.analysis import sample_pictures
 from sweep.errors import SweepError
 from sweep.model.table import Status
+from sweep.pictures import sample_pictures
 from sweep.results.refined import on_grid
-from tests.analysis.test_plots import heading_of, legend_of
 from tests.command import Run
 from tests.engine.test_refinement import document
 from tests.file.test_sample import PARAMETERS
+from tests.pictures.test_plots import heading_of, legend_of
 
 Values = NDArray[np.float64]
 N = 400

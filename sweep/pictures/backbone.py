@@ -13,15 +13,15 @@ import xarray as xr
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sweep.analysis.cuts import cut
-from sweep.analysis.figures import figure_of, save
-from sweep.analysis.line_panels import lines_of
-from sweep.analysis.panels import Mark, Panel
-from sweep.analysis.plots import notes_of, panel_of
-from sweep.analysis.slices import Slice
-from sweep.analysis.view import View
 from sweep.errors import SweepError
 from sweep.model.table import Status
+from sweep.pictures.cuts import cut
+from sweep.pictures.figures import figure_of, save
+from sweep.pictures.line_panels import lines_of
+from sweep.pictures.panels import Mark, Panel
+from sweep.pictures.plots import notes_of, panel_of
+from sweep.pictures.slices import Slice
+from sweep.pictures.view import View
 from sweep.request.chunk import Values
 from sweep.results.summary import flag_names, refuse_no_results
 from sweep.store import open_results

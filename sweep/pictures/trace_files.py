@@ -23,7 +23,7 @@ def save(dataset: xr.Dataset, path: str | Path, cycles: float | None = SHOWN_CYC
     path = Path(path)
     refuse_end(path)
     if path.suffix.lower() in PICTURES:
-        from sweep.analysis.traces import plot_trace
+        from sweep.pictures.traces import plot_trace
 
         plot_trace(dataset, path, cycles)
         return path

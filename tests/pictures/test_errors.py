@@ -15,19 +15,19 @@ import pytest
 import xarray as xr
 
 import sweep
-from sweep.analysis import figures
-from sweep.analysis.comparison import compare_slice, reference_sweep
-from sweep.analysis.cuts import cut
-from sweep.analysis.relative_errors import errors, spread
-from sweep.analysis.scales import decades
 from sweep.engine.loop import run as run_engine
 from sweep.errors import SweepError
 from sweep.model.shipped import configs_folder
 from sweep.model.table import MISSING_FLAG, Status
+from sweep.pictures import figures
+from sweep.pictures.comparison import compare_slice, reference_sweep
+from sweep.pictures.cuts import cut
+from sweep.pictures.relative_errors import errors, spread
+from sweep.pictures.scales import decades
 from sweep.request.sweeps import Axis
 from sweep.store import Arrays
-from tests.analysis.test_plots import figure_of_slice, legend_of
 from tests.command import Run
+from tests.pictures.test_plots import figure_of_slice, legend_of
 
 MOREAU = {
     "model": "friction_oscillator",
