@@ -115,7 +115,9 @@ def _installed(_path: tuple[str, ...]) -> Mapping[str, list[str]]:
 @pytest.fixture
 def installed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The doctor looks for installed packages once for each `sys.path`, since that takes long."""
-    monkeypatch.setattr("sweep.doctor.packages_distributions", lambda: _installed(tuple(sys.path)))
+    monkeypatch.setattr(
+        "sweep.cli.doctor.packages_distributions", lambda: _installed(tuple(sys.path))
+    )
 
 
 @pytest.fixture

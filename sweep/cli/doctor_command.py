@@ -18,7 +18,7 @@ def doctor(as_json: Json = False) -> None:
     Checks versions, processor, compiler, kernel cache, GPU, and conflicting packages. The exit
     status is 0 if the machine can compute, and 3 if it cannot.
     """
-    from sweep import doctor as machine
+    from sweep.cli import doctor as machine
 
     findings, versions = machine.examine(), machine.versions()
     can_compute = not any(finding.stops for finding in findings)

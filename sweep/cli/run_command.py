@@ -59,6 +59,6 @@ def run(
             print_needs(config, store, overrides or (), options, as_json=as_json)
             return
         ended = run_sweep(config, store, overrides or (), options, stop, as_json=as_json)
-    from sweep.cli.actions.endings import print_ending
+    from sweep.cli.actions.run_report import print_ending
 
     raise typer.Exit(print_ending(ended, stop, again, as_json=as_json))

@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 import sweep
+from sweep.cli.model_tests import check_model
 from sweep.model.shipped import shipped_models
-from sweep.model_tests import check_model
 from tests.command import Run
 from tests.equations.examples import RESONANCE, model
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sweep
-from sweep.doctor import examine
+from sweep.cli.doctor import examine
 from sweep.engine.loop import run
 from sweep.engine.workers import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError
@@ -95,8 +95,8 @@ def test_the_doctor_tries_every_gpu(
             raise DeviceError("GPU 1 cannot be used: uncorrectable ECC error encountered")
         return Described("an H200")
 
-    monkeypatch.setattr("sweep.doctor.count_gpus", lambda: count)
-    monkeypatch.setattr("sweep.doctor.find_gpu", found)
+    monkeypatch.setattr("sweep.cli.doctor.count_gpus", lambda: count)
+    monkeypatch.setattr("sweep.cli.doctor.find_gpu", found)
     nvidia_smi(
         "GPU 0: H200 (UUID: GPU-0)\nGPU 1: H200 (UUID: GPU-1)\n  MIG 1g Device 0: (UUID: MIG-1)"
     )

@@ -64,7 +64,7 @@ def _check(name: str | None, *, as_json: bool) -> int:
     """Run the tests of a model's file and print what they found; the exit status."""
     if name is None:
         raise SweepError("--check needs a model: sweep models ./my_model.toml --check")
-    from sweep import model_tests  # which computes
+    from sweep.cli import model_tests
 
     comparisons = model_tests.check_model(known_or_path(name))
     if unscaled := model_tests.states_of_scale_1(name):

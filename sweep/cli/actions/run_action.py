@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from functools import partial
 
 from sweep import api
-from sweep.cli.actions.endings import Ended
+from sweep.cli.actions.run_report import Ended
 from sweep.cli.printing import print_object
 from sweep.cli.stopping import StopRequest
 from sweep.engine.ledger import Progress

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sweep.doctor import Finding, examine, versions
+from sweep.cli.doctor import Finding, examine, versions
 from sweep.kernel.compiler import find_compiler
 
 pytestmark = pytest.mark.usefixtures("installed_once")
@@ -95,7 +95,7 @@ def test_without_cupy_its_installation_is_named_and_a_driver_makes_it_a_problem(
     driver: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-    monkeypatch.setattr("sweep.doctor.KERNEL_MODULE", tmp_path / "none")
+    monkeypatch.setattr("sweep.cli.doctor.KERNEL_MODULE", tmp_path / "none")
     nvidia_smi = tmp_path / "nvidia-smi"
     if driver:
         nvidia_smi.touch(mode=0o755)
