@@ -14,7 +14,7 @@ from sweep.errors import SweepError
 from sweep.pictures.plots import plot
 from sweep.pictures.view import View
 from tests.pictures.test_plots import heading_of
-from tests.test_reduced_sweeps import SWEEP, ishigami, reduced
+from tests.statistics.test_reduced_sweeps import SWEEP, ishigami, reduced
 
 AXES = {
     "base_acceleration": {"linspace": [0.5, 15.0, 12]},

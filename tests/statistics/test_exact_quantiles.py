@@ -26,8 +26,8 @@ from sweep.results.summary import state
 from sweep.store import Arrays, Blocks, Store, remaining, target_of
 from tests.command import Run
 from tests.oracles import statistics as oracle
+from tests.statistics.test_reduced_sweeps import SWEEP, assert_resumed_bits, kill
 from tests.store.test_store import tree
-from tests.test_reduced_sweeps import SWEEP, assert_resumed_bits, kill
 
 LEVELS = ("0.05", "0.5", "0.95")
 POINTS = {**SWEEP, "axes": {"base_acceleration": {"linspace": [0.5, 15.0, 5]}}}
