@@ -30,7 +30,8 @@ from typing import IO, Any
 
 CHECKOUT = Path(__file__).parents[1]
 PRELOADED = (
-    "sweep.api", "sweep.cli", "sweep.cli.doctor", "sweep.results.exporting", "sweep.results.forecast", "sweep.results.summary",
+    "sweep.api", "sweep.cli", "sweep.cli.doctor", "sweep.results.exporting",
+    "sweep.results.forecast", "sweep.results.summary",
     "sweep.pictures.plots", "sweep.engine.clusters", "tests.engine.slow", "tests.engine.faulty",
     "dask.array", "distributed.nanny", "h5netcdf", "matplotlib.backends.backend_agg",
 )  # fmt: skip

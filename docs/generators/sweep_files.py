@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generators.models import parameter_table
 from generators.tables import code, plain, table
-from sweep.file import keys as schema
+from sweep.file import keys as file_keys
 from sweep.file.reduce_table import EXAMPLES, STATISTICS
 from sweep.request.options import OPTIONS
 from sweep.text.reader import Keys
@@ -12,13 +12,13 @@ from sweep.theory.wear.geometries import GEOMETRIES
 from sweep.theory.wear.laws import LAWS
 
 TABLES = {
-    "axis": schema.AXIS,
-    "excitation": schema.EXCITATION,
-    "sample": schema.SAMPLE,
-    "distribution": schema.DISTRIBUTION,
-    "reduce": schema.REDUCE,
-    "refine": schema.REFINE,
-    "wear": schema.WEAR,
+    "axis": file_keys.AXIS,
+    "excitation": file_keys.EXCITATION,
+    "sample": file_keys.SAMPLE,
+    "distribution": file_keys.DISTRIBUTION,
+    "reduce": file_keys.REDUCE,
+    "refine": file_keys.REFINE,
+    "wear": file_keys.WEAR,
 }
 TITLES = {
     "axis": "An axis",
@@ -33,7 +33,7 @@ def sweep_file_page() -> str:
         "# Keys of sweep files\n\nThis page is written from the tables that check sweep files. "
         "What the keys are for, with examples: "
         "[write a sweep file](../how_to/write_a_sweep_file.md).",
-        "## Top level\n\n" + _keys(schema.TOP_LEVEL),
+        "## Top level\n\n" + _keys(file_keys.TOP_LEVEL),
         "Numbers in `[parameters]` and in axes are in SI units; text may have a unit, such as "
         '`"50 turn/s"`.',
     ]
@@ -47,7 +47,7 @@ def sweep_file_page() -> str:
     parts.append(
         "## `[run]`\n\nHow to run it; no option changes a bit of a result.\n\n" + _options()
     )
-    parts.append(f"## `[run.slurm]`\n\n{schema.SLURM.meaning}\n\n" + _keys(schema.SLURM.keys))
+    parts.append(f"## `[run.slurm]`\n\n{file_keys.SLURM.meaning}\n\n" + _keys(file_keys.SLURM.keys))
     return "\n\n".join(parts) + "\n"
 
 

@@ -70,7 +70,7 @@ def _run(arguments: Sequence[str]) -> int:
             return _print_usage_error(arguments, error)
         sweep_error = machine_error(error)
         if sweep_error is None:
-            from sweep.kernel.visible_gpus import kernel_cache_error  # brings NumPy
+            from sweep.kernel.gpu_discovery import kernel_cache_error  # brings NumPy
 
             if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
                 raise  # of a standard stream, not of a file

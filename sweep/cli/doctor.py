@@ -18,8 +18,8 @@ from sweep.errors import SweepError
 from sweep.kernel.cache import cache_folder, remove
 from sweep.kernel.compiler import compile_library, find_compiler, processor_name
 from sweep.kernel.cupy_device import count_gpus, find_gpu
+from sweep.kernel.gpu_discovery import KERNEL_MODULE, has_cupy, install_cupy, visible_gpus
 from sweep.kernel.source import flat_text
-from sweep.kernel.visible_gpus import KERNEL_MODULE, has_cupy, install_cupy, visible_gpus
 from sweep.model.installed import offers
 from sweep.version import __version__
 

@@ -37,7 +37,7 @@ from sweep.errors import (
     PlaceError,
     SweepError,
 )
-from sweep.kernel.visible_gpus import VARIABLE, Gpu, find_gpus
+from sweep.kernel.gpu_discovery import VARIABLE, Gpu, find_gpus
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions
 from sweep.store import anything_at, gone

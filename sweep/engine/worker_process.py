@@ -24,8 +24,8 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from sweep.engine.computing import RunState, Worker
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
 from sweep.kernel import Backend
+from sweep.kernel.gpu_discovery import VARIABLE
 from sweep.kernel.source import kernel_digest
-from sweep.kernel.visible_gpus import VARIABLE
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Sweep

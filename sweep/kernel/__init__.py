@@ -8,7 +8,7 @@ from sweep.errors import MachineError, SweepError
 from sweep.kernel.backend import Arrays, Backend, Computed, Stopped
 from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.gpu import GpuBackend
-from sweep.kernel.visible_gpus import has_cupy
+from sweep.kernel.gpu_discovery import has_cupy
 from sweep.request.options import BACKENDS
 
 __all__ = ["Arrays", "Backend", "Computed", "Stopped", "open_backend"]

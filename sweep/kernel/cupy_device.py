@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 from sweep.errors import CompileError, DeviceError, SweepError
 from sweep.kernel.device import Sizes
 from sweep.kernel.gpu import OPTIONS, check_sizes, options_for
-from sweep.kernel.sorting import WARP
-from sweep.kernel.source import Kernel, KernelTexts, flat_text
-from sweep.kernel.visible_gpus import (
+from sweep.kernel.gpu_discovery import (
     driver_version,
     has_cupy,
     install_cupy,
     kernel_cache_error,
     no_cupy,
 )
+from sweep.kernel.sorting import WARP
+from sweep.kernel.source import Kernel, KernelTexts, flat_text
 
 QUEUES = 2  # while one computes, the other copies
 FIRST = -1  # the priority of their streams; 0: that of the others

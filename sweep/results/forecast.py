@@ -19,7 +19,7 @@ from sweep.engine.slurm import jobs_and_cores
 from sweep.engine.workers import threads_for, threads_of_gpu, usable_processors
 from sweep.file.csv_table import csv_table
 from sweep.kernel import Backend, Stopped, open_backend
-from sweep.kernel.visible_gpus import find_gpus
+from sweep.kernel.gpu_discovery import find_gpus
 from sweep.model.shipped import configs_folder
 from sweep.model.table import array_types
 from sweep.points.chunking import (

@@ -26,8 +26,7 @@ from sweep.errors import StoreError, SweepError, warn
 from sweep.model.table import MISSING, Status
 from sweep.points.recipes import outputs_in
 from sweep.request.sweeps import LEVEL, STRETCH
-from sweep.store import disk_faults as faults
-from sweep.store import extension, lock
+from sweep.store import disk_faults, extension, lock
 from sweep.store.disk_faults import ORIGIN, intact
 from sweep.store.group import (
     Readable,
@@ -91,7 +90,7 @@ def opening(files: Files, read: Callable[[], Opened]) -> Opened:
         refuse_unreadable(files)
         group = files.read(GROUP)
         try:
-            with faults.opening(files):
+            with disk_faults.opening(files):
                 return read()
         except StoreError:
             if files.read(GROUP) == group and not extension.is_under_way(files):
@@ -102,9 +101,9 @@ def refuse_unreadable(files: Files) -> None:
     """Raise StoreError if there is no store, or one whose extension does not end."""
     path = str(files)
     if not files.exists():
-        raise faults.no_store(path)
+        raise disk_faults.no_store(path)
     if not is_url(path):
-        faults.refuse_foreign_folder(Path(path))
+        disk_faults.refuse_foreign_folder(Path(path))
     wait_for_extension(files)
     if extension.is_under_way(files):
         raise StoreError(

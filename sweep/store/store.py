@@ -29,8 +29,7 @@ from sweep.request.chunk import Chunk
 from sweep.request.sweeps import AnySweep, Reduced
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.outputs import POINTS_BY_STATUS
-from sweep.store import disk_faults as faults
-from sweep.store import extension, layout, lock
+from sweep.store import disk_faults, extension, layout, lock
 from sweep.store.creation import build, encoded_for
 from sweep.store.datasets import (
     open_results,
@@ -146,7 +145,7 @@ class Store(Target):
         files = files_of(path, durable=True)
         if not files.exists():
             refuse_unreadable(files)
-        with files.lock(), faults.writing(files):
+        with files.lock(), disk_faults.writing(files):
             extension.finish(files)
             store = cls._open(files)
             longer = extension.grown(store.sweep, sweep)
@@ -168,7 +167,7 @@ class Store(Target):
         end = time.monotonic() + lock.MAX_START_SECONDS
         while extension.is_under_way(files):
             try:
-                with files.lock(), faults.writing(files):
+                with files.lock(), disk_faults.writing(files):
                     extension.finish(files)
             except StoreError:
                 if time.monotonic() > end:
@@ -183,7 +182,7 @@ class Store(Target):
         """
         if not self.receipts.accepted:
             self.made_by.refuse_other_code()
-        with faults.writing(self.files):
+        with disk_faults.writing(self.files):
             extension.begin(self.files, sweep, self.chunk_shape, self.attributes)
             extension.finish(self.files)
         longer = self._open(self.files)
@@ -197,7 +196,7 @@ class Store(Target):
 
     def end_growth(self) -> None:
         """Note that no points follow. Raises MachineError if the store cannot be written."""
-        with faults.writing(self.files):
+        with disk_faults.writing(self.files):
             extension.forget(self.files)  # of which a kill may have left a part
         note(self.files, self.attributes, layout.ENDS, 1)
 
@@ -207,7 +206,7 @@ class Store(Target):
         Raises MachineError if the store is gone.
         """
         if not self.files.exists():
-            raise faults.gone(self.files)
+            raise disk_faults.gone(self.files)
         return open_results(self.location)
 
     @property
@@ -259,16 +258,16 @@ class Store(Target):
         name = POINTS_BY_STATUS if is_reduced else "status"
         count = reduced_counts if is_reduced else status_counts
         total = Counter[Status]()
-        with faults.opening(self.files):
+        with disk_faults.opening(self.files):
             for chunk in chunks:
-                with faults.intact(name):
+                with disk_faults.intact(name):
                     part = np.asarray(self._arrays[name][chunk.slices])
                 total.update(count(part))
         return dict(sorted(total.items()))
 
     def whole(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Those of the chunks that are done and not damaged. Reads all of them."""
-        with faults.writing(self.files):
+        with disk_faults.writing(self.files):
             return [chunk for chunk in chunks if self.chunk_files.is_whole(chunk)]
 
     @contextmanager

@@ -18,8 +18,7 @@ from typing import Any, TypeAlias, cast
 import fsspec
 
 from sweep.errors import MachineError, StoreError
-from sweep.store import disk_faults as faults
-from sweep.store import durable, lock
+from sweep.store import disk_faults, durable, lock
 from sweep.store.location import GROUP, in_order, is_url, local, refuse_no_path
 
 Files: TypeAlias = "LocalFiles | RemoteFiles"
@@ -86,33 +85,33 @@ class LocalFiles:
     def read(self, key: str) -> bytes | None:
         """The content of a file; None if there is no such file."""
         file = self.path / key
-        with suppress(FileNotFoundError, NotADirectoryError), faults.reading(file):
-            (faults.refuse_device if self._required else faults.refuse_no_file)(file)
+        with suppress(FileNotFoundError, NotADirectoryError), disk_faults.reading(file):
+            (disk_faults.refuse_device if self._required else disk_faults.refuse_no_file)(file)
             return file.read_bytes()
         return None
 
     def put(self, key: str, *content: bytes) -> None:
         """Write a file, given in parts, whole or not at all; an existing one is replaced."""
         file = f"{self.path}/{key}"
-        with faults.writing(self.path):
+        with disk_faults.writing(self.path):
             try:
                 durable.write(file, *content, durable=self._durable, required=self._required)
             except FileNotFoundError as error:
-                raise faults.gone(self.path) from error
+                raise disk_faults.gone(self.path) from error
             except OSError:
-                faults.refuse_no_file(file)
+                disk_faults.refuse_no_file(file)
                 raise
 
     def remove(self, key: str) -> None:
         """Remove a file if it exists."""
         file = f"{self.path}/{key}"
-        with faults.writing(self.path):
+        with disk_faults.writing(self.path):
             try:
                 os.unlink(file)  # noqa: PTH108 (making a Path takes longer)
             except FileNotFoundError:
                 return
             except OSError:  # which one depends on the system
-                faults.refuse_no_file(file)
+                disk_faults.refuse_no_file(file)
                 raise
             if self._durable:
                 durable.sync_folder(Path(file).parent)
@@ -120,13 +119,13 @@ class LocalFiles:
     def list(self, folder: str = "") -> list[str]:
         """The keys of all files in a folder and those below it, relative to the folder."""
         place = self.path / folder
-        with faults.reading(place):
+        with disk_faults.reading(place):
             return list(_files(str(place), ""))
 
     def exists(self, key: str = "") -> bool:
         """Whether there is a file with content; without a key, whether the root is taken."""
         file = self.path / key
-        with suppress(FileNotFoundError, NotADirectoryError), faults.reading(file):
+        with suppress(FileNotFoundError, NotADirectoryError), disk_faults.reading(file):
             file_status = file.stat()
             return not key or (S_ISREG(file_status.st_mode) and file_status.st_size > 0)
         return False
@@ -138,7 +137,7 @@ class LocalFiles:
         They appear all at once, or at a URL with the group's metadata last. If somebody else has
         published in the meantime, theirs are kept.
         """
-        making = faults.writing(self.path, creating=True) if self._required else nullcontext()
+        making = disk_faults.writing(self.path, creating=True) if self._required else nullcontext()
         with making:  # what is made beside a store has its errors in the words of that store
             self.path.parent.mkdir(parents=True, exist_ok=True)
             begun = durable.scratch_beside(self.path)
@@ -159,7 +158,7 @@ class LocalFiles:
         """Remove everything below the root, at once or at a URL with the group's metadata last."""
         if self.path.exists():
             leftover = durable.scratch_beside(self.path)
-            with faults.writing(self.path):
+            with disk_faults.writing(self.path):
                 self.path.rename(leftover)
                 if self._durable:
                     durable.sync_folder(self.path.parent)
@@ -192,7 +191,7 @@ class RemoteFiles:
         if not name.strip(":/"):  # fsspec would take that for a local path
             raise StoreError(f"{url!r} names no store: write {protocol}://BUCKET/NAME.zarr")
         self._url = url.rstrip("/")
-        with faults.reaching(self._url):
+        with disk_faults.reaching(self._url):
             system_and_root = cast("tuple[Any, str]", fsspec.url_to_fs(self._url))
         self._system, self._root = system_and_root
         if protocol in WITH_BUCKETS and "/" not in self._root:
@@ -205,34 +204,34 @@ class RemoteFiles:
         return self._url
 
     def read(self, key: str) -> bytes | None:
-        with faults.reaching(self._url), suppress(FileNotFoundError):
+        with disk_faults.reaching(self._url), suppress(FileNotFoundError):
             return self._system.cat_file(f"{self._root}/{key}")
         return None
 
     def put(self, key: str, *content: bytes) -> None:
-        with faults.reaching(self._url):
+        with disk_faults.reaching(self._url):
             self._system.pipe_file(f"{self._root}/{key}", b"".join(content))
 
     def remove(self, key: str) -> None:
-        with faults.reaching(self._url), suppress(FileNotFoundError):
+        with disk_faults.reaching(self._url), suppress(FileNotFoundError):
             self._system.rm_file(f"{self._root}/{key}")
 
     def list(self, folder: str = "") -> list[str]:
         root = f"{self._root}/{folder}".rstrip("/")
-        with faults.reaching(self._url), suppress(FileNotFoundError):
+        with disk_faults.reaching(self._url), suppress(FileNotFoundError):
             self._system.invalidate_cache()  # others may have changed what fsspec remembers
             return [key.removeprefix(f"{root}/") for key in self._system.find(root)]
         return []
 
     def exists(self, key: str = "") -> bool:
-        with faults.reaching(self._url), suppress(FileNotFoundError):
+        with disk_faults.reaching(self._url), suppress(FileNotFoundError):
             self._system.invalidate_cache()
             return self._system.size(f"{self._root}/{key or GROUP}") != 0
         return False
 
     @contextmanager
     def publish(self) -> Generator[Path]:
-        with faults.reaching(self._url), tempfile.TemporaryDirectory() as folder:
+        with disk_faults.reaching(self._url), tempfile.TemporaryDirectory() as folder:
             built = Path(folder, "store.zarr")
             yield built
             files = [file for file in built.rglob("*") if file.is_file()]

@@ -16,8 +16,7 @@ from sweep.model.table import Status
 from sweep.request.chunk import Chunk
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import MAX_EXACT_POINTS, STRETCH, Reduced
-from sweep.store import disk_faults as faults
-from sweep.store import durable, extension, layout
+from sweep.store import disk_faults, durable, extension, layout
 from sweep.store.blocks import Blocks, target_of
 from sweep.store.creation import coordinate_files
 from sweep.store.group import as_zarr, key, note
@@ -131,7 +130,7 @@ def _damaged_constants(store: Store) -> list[tuple[layout.Variable, NDArray[Any]
     """The parameters with one value that a store lacks, and their values, from its recipe."""
     coordinates = layout.coordinates(store.sweep)
     single = [(v, np.asarray(a, v.dtype)) for v, a in coordinates if not v.dimensions]
-    with faults.writing(store.files):
+    with disk_faults.writing(store.files):
         return [each for each in single if not _holds(store, *each)]
 
 
@@ -155,7 +154,7 @@ def clean(store: Store) -> None:
     Call it only while holding the lock: it also removes scratch files of living processes.
     """
     if not is_url(store.location):  # objects at a URL appear whole
-        with faults.writing(store.files):
+        with disk_faults.writing(store.files):
             durable.clean(store.path)
             if not extension.is_under_way(store.files):
                 extension.forget(store.files)

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from sweep.equations.parsing import parse
-from sweep.file import keys as schema
+from sweep.file import keys as file_keys
 from tests.command import Run
 from tests.docs.site import ROOT
 
@@ -74,11 +74,11 @@ def test_a_models_page_has_all_that_the_command_prints(
 
 
 def test_keys_statuses_and_errata_are_complete(generators: dict[str, ModuleType]) -> None:
-    documented = [*generators["sweep_files"].TABLES.values(), schema.SLURM]
-    tables = [each for each in vars(schema).values() if isinstance(each, schema.TableKeys)]
+    documented = [*generators["sweep_files"].TABLES.values(), file_keys.SLURM]
+    tables = [each for each in vars(file_keys).values() if isinstance(each, file_keys.TableKeys)]
     assert all(each in documented for each in tables)
     keys = generators["sweep_files"].sweep_file_page()
-    assert all(f"`{name}`" in keys for name in schema.TOP_LEVEL)
+    assert all(f"`{name}`" in keys for name in file_keys.TOP_LEVEL)
     statuses = generators["programs"].exit_status_page()
     rows = re.findall(r"^\| `(\w+)` \|", statuses, re.MULTILINE)
     assert rows[:7] == ["0", "1", "2", "3", "70", "130", "143"]

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sweep.engine import ledger
-from sweep.engine import workers as crews
+from sweep.engine import workers as crew_of_workers
 from sweep.engine.computing import CALL_SECONDS, RunState, Worker
 from sweep.engine.ledger import (
     ATTEMPTS,
@@ -218,7 +218,7 @@ def test_progress_never_goes_back_and_ends_complete(tmp_path: Path) -> None:
 
 
 def run_by(
-    crew: type[crews.Threads],
+    crew: type[crew_of_workers.Threads],
     results: Arrays,
     workers: int,
     stop: threading.Event | None = None,
@@ -234,7 +234,7 @@ def test_no_more_than_a_window_of_tasks_is_ever_submitted(workers: int) -> None:
     futures: list[Future[list[Receipt]]] = []
     unfinished: list[int] = []
 
-    class Counting(crews.Threads):
+    class Counting(crew_of_workers.Threads):
         def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
             futures.append(super().submit(target, task, patience))
             unfinished.append(sum(not future.done() for future in futures))
@@ -306,7 +306,7 @@ def test_chunks_that_a_worker_leaves_of_its_task_are_computed_later(
     """A worker that is about to end finishes only the chunk in progress."""
     sizes: list[int] = []
 
-    class Leaving(crews.Threads):
+    class Leaving(crew_of_workers.Threads):
         def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
             sizes.append(len(task.chunks))
             return super().submit(target, Task(task.chunks[:1]), patience)
@@ -321,7 +321,7 @@ def test_chunks_that_a_worker_leaves_of_its_task_are_computed_later(
 def test_a_cancelled_task_is_computed_later(long_results: xr.Dataset) -> None:
     cancelled: list[Task] = []
 
-    class Cancelling(crews.Threads):
+    class Cancelling(crew_of_workers.Threads):
         def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:
             if cancelled:
                 return super().submit(target, task, patience)
@@ -340,7 +340,7 @@ def test_a_worker_that_dies_by_a_stop_does_not_fail_its_chunks() -> None:
     """In the last attempt at one of them."""
     stop, attempts = threading.Event(), Counter[Chunk]()
 
-    class Dying(crews.Threads):
+    class Dying(crew_of_workers.Threads):
         def submit(self, target: Target, task: Task, patience: float) -> Future[list[Receipt]]:  # noqa: ARG002
             future = Future[list[Receipt]]()
             future.set_result([])
@@ -350,7 +350,7 @@ def test_a_worker_that_dies_by_a_stop_does_not_fail_its_chunks() -> None:
         def receipts(self, future: Future[list[Receipt]]) -> list[Receipt]:  # noqa: ARG002
             if max(attempts.values()) == ATTEMPTS:
                 stop.set()
-            raise crews.LostError("the worker is gone")
+            raise crew_of_workers.LostError("the worker is gone")
 
     results = Arrays(SWEEP, chunk_points=9)
     summary = run_by(Dying, results, workers=1, stop=stop)

@@ -27,10 +27,9 @@ from sweep.engine.loop import crew_for, run
 from sweep.engine.workers import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
 from sweep.file import load
-from sweep.kernel import Backend, Computed, Stopped, open_backend
-from sweep.kernel import visible_gpus as visible
+from sweep.kernel import Backend, Computed, Stopped, gpu_discovery, open_backend
 from sweep.kernel.backend import Then
-from sweep.kernel.visible_gpus import VARIABLE, Gpu, find_gpus, visible_gpus
+from sweep.kernel.gpu_discovery import VARIABLE, Gpu, find_gpus, visible_gpus
 from sweep.model.table import Status
 from sweep.request.chunk import Points
 from sweep.request.options import RunOptions
@@ -142,7 +141,7 @@ MODULES = {  # the first lines of /proc/driver/nvidia/version as NVIDIA's two mo
 @pytest.fixture
 def kernel_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file that the driver's kernel module would write; it does not exist."""
-    monkeypatch.setattr(visible, "KERNEL_MODULE", tmp_path / "version")
+    monkeypatch.setattr(gpu_discovery, "KERNEL_MODULE", tmp_path / "version")
     return tmp_path / "version"
 
 
@@ -151,7 +150,7 @@ def test_the_drivers_version_is_read_from_its_kernel_module(
     kernel_module: Path, text: str, version: str | None
 ) -> None:
     kernel_module.write_text(text)
-    assert visible.driver_version() == version
+    assert gpu_discovery.driver_version() == version
 
 
 @pytest.mark.usefixtures("kernel_module")
@@ -163,11 +162,11 @@ def test_the_drivers_version_is_else_that_of_nvidia_smi_or_unknown(
     script = tmp_path / "bin" / "nvidia-smi"
     query = "--query-gpu=driver_version --format=csv,noheader"
     script.write_text(f'#!/bin/sh\n[ "$*" = "{query}" ] && printf "580.159.03\\n580.159.03\\n"\n')
-    assert visible.driver_version() == "580.159.03"
+    assert gpu_discovery.driver_version() == "580.159.03"
     script.write_text("#!/bin/sh\nexit 9\n")
-    assert visible.driver_version() is None
+    assert gpu_discovery.driver_version() is None
     monkeypatch.setenv("PATH", "/nowhere")
-    assert visible.driver_version() is None
+    assert gpu_discovery.driver_version() is None
 
 
 # Options that exclude each other.

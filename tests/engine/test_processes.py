@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sweep.engine import workers as crews
+from sweep.engine import workers as crew_of_workers
 from sweep.engine.loop import run
 from sweep.engine.worker_process import (
     Code,
@@ -29,7 +29,7 @@ from tests.points.test_plan import linear, sweep_over
 def test_the_end_of_workers_is_no_part_of_the_time_of_computing() -> None:
     ends: list[float] = []
 
-    class Slow(crews.Threads):
+    class Slow(crew_of_workers.Threads):
         def end(self) -> None:
             super().end()
             began = time.perf_counter()

@@ -13,7 +13,7 @@ import pytest
 from dask.utils import parse_bytes
 
 from sweep.errors import MAX_FAULTS_SHOWN, ConfigError
-from sweep.file import axes as grid
+from sweep.file import axes as axes_table
 from sweep.file import load
 from sweep.model.shipped import shipped_configs
 from sweep.store import Store
@@ -220,7 +220,7 @@ def test_a_store_of_an_earlier_version_may_have_a_value_twice(
 ) -> None:
     path, axis = tmp_path / "map.zarr", {"linspace": [1.5, 1.5, 3]}
     with monkeypatch.context() as earlier:
-        earlier.setattr(grid, "_repetition", lambda _: None)
+        earlier.setattr(axes_table, "_repetition", lambda _: None)
         Store.create(path, load(mapping(mass=axis)).sweep, provenance={})
     axes = {each.name: each for each in load(path).sweep.axes}
     assert axes["mass"].columns["mass"][:3].tolist() == [1.5] * 3

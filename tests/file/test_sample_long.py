@@ -26,8 +26,7 @@ from sweep.points.recipes import fingerprint, recipe
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Request, Sweep
 from sweep.results.forecast import forecast
-from sweep.sampling import drawing
-from sweep.sampling import long_values as stretches
+from sweep.sampling import drawing, long_values
 from sweep.sampling.drawing import MORE_BITS, sequence
 from sweep.sampling.long_values import Drawn
 from sweep.store import Store, group
@@ -125,7 +124,7 @@ def test_describing_a_long_sample_draws_nothing(monkeypatch: pytest.MonkeyPatch)
     def refuse(*_: object) -> None:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(stretches.SampleColumns, "column", refuse)
+    monkeypatch.setattr(long_values.SampleColumns, "column", refuse)
     planned = long_sweep(points=10**11)
     assert planned.n_points == 10**11
     assert fingerprint(recipe(planned)) != fingerprint(recipe(long_sweep(points=10**11 - 1)))

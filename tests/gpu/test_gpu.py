@@ -21,8 +21,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.errors import CompileError, DeviceError, LostDeviceError, MachineError
-from sweep.kernel import Stopped, batches, device, open_backend
-from sweep.kernel import sorting as alike
+from sweep.kernel import Stopped, batches, device, open_backend, sorting
 from sweep.kernel.compiler import compile_library, find_compiler
 from sweep.kernel.gpu import GpuBackend, check_sizes
 from sweep.kernel.library import ColumnStruct
@@ -305,13 +304,13 @@ def test_points_that_take_less_time_than_their_sort_are_computed_as_they_come(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     case, sizes = CASES["friction_oscillator-exact"], list[int]()
-    order = alike.Sorting.order_on_device
+    order = sorting.Sorting.order_on_device
 
-    def counted(self: alike.Sorting, *arguments: Any) -> Any:
+    def counted(self: sorting.Sorting, *arguments: Any) -> Any:
         sizes.append(arguments[-1])
         return order(self, *arguments)
 
-    monkeypatch.setattr(alike.Sorting, "order_on_device", counted)
+    monkeypatch.setattr(sorting.Sorting, "order_on_device", counted)
     for name, value in {"MANY_POINTS": 1, "LITTLE": 1.0, "SORT_SECONDS": 1.0}.items():
         monkeypatch.setattr(batches, name, value)
     backend, expected = GpuBackend(TwinDevice()), on_cpu(case)

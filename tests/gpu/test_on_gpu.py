@@ -251,7 +251,7 @@ def test_every_gpu_computes_in_a_process_of_its_own(gpu: CupyDevice, tmp_path: P
     pytest.importorskip("distributed")
     pytest.importorskip("zarr")
     import sweep
-    from sweep.kernel.visible_gpus import find_gpus
+    from sweep.kernel.gpu_discovery import find_gpus
     from sweep.store import Store
 
     axes = {"friction": {"geomspace": [0.01, 1.0, 64]}, "base_acceleration": {"values": [2, 5, 15]}}

@@ -10,8 +10,7 @@ import pytest
 
 from sweep.equations.derived import inputs
 from sweep.file import load
-from sweep.kernel import cpu
-from sweep.kernel import sorting as alike
+from sweep.kernel import cpu, sorting
 from sweep.model.table import Method
 from sweep.model.tables import models
 from sweep.points.columns import points as points_of
@@ -24,7 +23,7 @@ TWO_KINDS = Method(name="m", summary="", revision=1, kinds=("k > 0", "a > b"), c
 
 def order_of(method: Method, point_set: Points) -> Any:
     """The order of points that are one part; None if they stay as they are."""
-    ((span, _, order),) = alike.parts(method, point_set)
+    ((span, _, order),) = sorting.parts(method, point_set)
     assert span == slice(0, point_set.n_points)
     return order
 
@@ -40,8 +39,8 @@ def test_no_bit_depends_on_the_order(
     model: Any, method: Method, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = case_of(model, method, 300)
-    monkeypatch.setattr(alike, "SORTED_AT_ONCE", 128)
-    parts = list(alike.parts(method, case.points))
+    monkeypatch.setattr(sorting, "SORTED_AT_ONCE", 128)
+    parts = list(sorting.parts(method, case.points))
     assert [span for span, *_ in parts] == [slice(0, 128), slice(128, 256), slice(256, 300)]
     for span, _, order in parts:
         assert order is not None
@@ -49,7 +48,7 @@ def test_no_bit_depends_on_the_order(
     backend = cpu.CpuBackend()
     sorted_arrays = backend.compute(case.sweep, case.points).arrays
     unsorted = replace(case.sweep, method=replace(method, kinds=(), cost=()))
-    ((_, _, order),) = alike.parts(unsorted.method, case.points)
+    ((_, _, order),) = sorting.parts(unsorted.method, case.points)
     assert order is None
     unsorted_arrays = backend.compute(unsorted, case.points).arrays
     assert sorted_arrays.keys() == unsorted_arrays.keys()

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from sweep.errors import SweepError
 from sweep.model.table import Variant
 from sweep.model.tables.friction_oscillator import EXACT, MODEL
-from sweep.points import chunking, recipes
-from sweep.points import columns as point_columns
+from sweep.points import chunking, columns, recipes
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Axis, Sweep
 
@@ -89,7 +88,7 @@ def test_columns_of_all_chunks_are_the_meshgrid(drawn: tuple[Sweep, tuple[int, .
     mesh = np.meshgrid(*(np.arange(n) for n in sweep.grid.shape), indexing="ij")
     visits = np.zeros(sweep.grid.shape, dtype=int)
     for chunk in chunking.chunks(sweep.grid.shape, chunk_shape):
-        points = point_columns.points(sweep, chunk)
+        points = columns.points(sweep, chunk)
         i = np.arange(points.n_points)
         visits[chunk.slices] += 1
         assert list(points.columns) == [parameter.name for parameter in sweep.parameters]
@@ -151,7 +150,7 @@ def _whole(sweep: Sweep, mesh: tuple[np.ndarray, ...], name: str) -> np.ndarray:
 
 def test_a_column_of_a_constant_has_one_value_and_no_axis_is_expanded() -> None:
     sweep = sweep_over(linear("friction", 0, 1, 30), linear("phase", 0, 1, 70))
-    points = point_columns.points(sweep, Chunk((1, 0), (10, 0), (10, 70)))
+    points = columns.points(sweep, Chunk((1, 0), (10, 0), (10, 70)))
     sizes = {name: (len(c.values), c.repeat) for name, c in points.columns.items()}
     assert sizes.pop("friction") == (10, 70)
     assert sizes.pop("phase") == (70, 1)
@@ -245,12 +244,12 @@ def test_variants_hold_chunk_by_chunk() -> None:
     )
     sweep = replace(sweep_over(stiffness), method=replace(EXACT, variants=variants))
     variants_of_chunks = [
-        set(point_columns.points(sweep, c).variants) for c in chunking.chunks((4,), (2,))
+        set(columns.points(sweep, c).variants) for c in chunking.chunks((4,), (2,))
     ]
     common, chunk_variants = {"no_damping", "no_shaking"}, {"one_stiffness", "one_of_both"}
     assert variants_of_chunks == [common | chunk_variants | {"no_spring"}, common | chunk_variants]
     (mixed,) = chunking.chunks((4,), (4,))
-    assert set(point_columns.points(sweep, mixed).variants) == common
+    assert set(columns.points(sweep, mixed).variants) == common
 
 
 SWEEP = sweep_over(linear("friction", 0.1, 0.5, 5), linear("base_acceleration", 1.0, 15.0, 3))

@@ -36,8 +36,7 @@ from sweep.kernel.backend import Then
 from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Status
-from sweep.points import chunking
-from sweep.points import columns as point_columns
+from sweep.points import chunking, columns
 from sweep.request.chunk import Chunk, Points
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import AnySweep, Reduced, Sweep
@@ -156,7 +155,7 @@ def write(blocks: Blocks, some: Iterable[Chunk]) -> None:
     """Compute and write these blocks."""
     backend = CpuBackend()
     for block in some:
-        points = point_columns.points(blocks.sweep, block)
+        points = columns.points(blocks.sweep, block)
         then = blocks.kept.then(points)
         blocks.write(block, backend.compute(blocks.sweep.points, points, then=then).arrays)
 
@@ -748,7 +747,7 @@ def one_cell(whole: AnySweep) -> tuple[Points, Then]:
     """All points of a sweep of one cell, and what is kept of them."""
     assert isinstance(whole, Reduced)
     shape = whole.computed_shape
-    points = point_columns.points(whole, chunking.chunk_at((0,), shape, shape))
+    points = columns.points(whole, chunking.chunk_at((0,), shape, shape))
     return points, Kept(whole).then(points)
 
 

@@ -8,8 +8,7 @@ import pkgutil
 import pytest
 
 import sweep
-from sweep.sampling import drawing
-from sweep.sampling import long_values as stretches
+from sweep.sampling import drawing, long_values
 
 
 def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -> None:
@@ -23,5 +22,5 @@ def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -
         if hasattr(module, "STRETCH"):
             patch.setattr(module, "STRETCH", stretch)
     if block is not None:
-        for module in (drawing, stretches):
+        for module in (drawing, long_values):
             patch.setattr(module, "BLOCK", block)

@@ -21,8 +21,7 @@ from sweep.file import load
 from sweep.model.table import Status
 from sweep.model.tables.friction_oscillator import EXACT
 from sweep.request.sweeps import Axis, Sweep
-from sweep.store import Store, creation, extension, open_results
-from sweep.store import store as disk
+from sweep.store import Store, creation, extension, open_results, store
 from sweep.store.store_files import files_of
 from sweep.store.upkeep import clean, verify
 from tests.command import Run
@@ -273,7 +272,7 @@ def test_shards_wait_for_the_one_that_completes_an_extension(
             return Store.open(path).sweep.grid.shape
 
     monkeypatch.setattr(extension, "finish", finish_slowly)
-    monkeypatch.setattr(disk, "wait_for_extension", lambda _: together.wait())  # nobody holds it
+    monkeypatch.setattr(store, "wait_for_extension", lambda _: together.wait())  # nobody holds it
     with ThreadPoolExecutor(2) as pool:
         assert [*pool.map(hold, (1, 2))] == [(6, 4)] * 2
 
@@ -340,7 +339,7 @@ def test_an_extension_is_kept_by_a_run_that_was_making_the_store(
         extension.begin(files_of(path), grid(6, 4), (2, 3), PROVENANCE)
         creation.build(*arguments)
 
-    monkeypatch.setattr(disk, "build", build_late)
+    monkeypatch.setattr(store, "build", build_late)
     with pytest.raises(StoreError, match="run the same `sweep extend` again"):
         create(path, grid(5, 3))
     assert Store.extend(path, grid(6, 4)).sweep.grid.shape == (6, 4)
