@@ -58,7 +58,7 @@ def test_the_command_line_prints_warnings_in_one_line(run: Run) -> None:
 OPTION = re.compile(r"(?<![\w-])--[a-z]| -o\b")
 COMMAND = re.compile("`[^`]*`")
 # A command's own messages, and places in sweep files, which quote what was typed.
-TYPED = {"cli", "config", "options.py"}
+TYPED = {"cli", "file", "request"}
 
 
 def test_messages_name_arguments_and_no_options() -> None:

@@ -66,7 +66,7 @@ def drawing_text() -> str:
             listed = ", ".join(map(repr, values))
             lines.append(f"__device__ const double {table}[{len(values)}] = {{{listed}}};")
     same = f"static_assert(sizeof(Drawing) == {ctypes.sizeof(Drawing)}, "
-    same += '"drawing_gpu.h and backends/random_points.py differ in layout");'
+    same += '"drawing_gpu.h and kernel/random_points.py differ in layout");'
     return "\n".join([*lines, flat_text("drawing_gpu.h"), same])
 
 
