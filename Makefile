@@ -19,7 +19,7 @@ CUDA := $(if $(ON_GPU),$(shell nvidia-smi 2>&1 | \
 endif
 CUPY := $(if $(ON_GPU),$(or $(patsubst %,$(VENV)/cuda%.installed,$(filter 12 13,$(CUDA))),no-cupy))
 
-QUICK := tests/file tests/theory tests/points/test_plan.py tests/request/test_options.py tests/kernel/test_source.py
+QUICK := tests/file tests/theory tests/points/test_chunking.py tests/request/test_options.py tests/kernel/test_source.py
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8
 # Run beside the linters: it compiles the modules of the tests, which each worker would do itself.
 WARM := $(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1

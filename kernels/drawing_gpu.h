@@ -1,6 +1,6 @@
 // Random points of a sample: numbers of the generator PCG64, and what a distribution makes of them.
 //
-// The operations of sampling/elementary.py and distributions.py in the same order, so the bits are those that
+// The operations of theory/elementary.py and distributions.py in the same order, so the bits are those that
 // NumPy gives; the coefficients come from there. The generator is O'Neill's PCG XSL RR 128/64 (2014), as in
 // numpy.random.PCG64: its state s becomes a s + c, modulo 2^128, and gives one number.
 #pragma once

@@ -11,7 +11,7 @@ from sweep.equations.derived import derivation, in_order, inputs
 from sweep.equations.expressions import text_of
 from sweep.file.draft import Draft
 from sweep.points.columns import derived_faults, derived_values
-from sweep.request.sweeps import STRETCH, Axis, Sweep
+from sweep.request.sweeps import VALUES_IN_MEMORY, Axis, Sweep
 from sweep.text.wording import listed, nearest, written
 
 MAX_CHECKED = 2**22  # points at which derived values are checked in advance
@@ -87,10 +87,10 @@ def check_derived(draft: Draft, sweep: Sweep) -> None:
 def _thinned(axis: Axis, dimensions: int) -> Axis:
     """At most so many values of an axis that a grid of such axes can be checked.
 
-    They are spread over the first STRETCH of them; of an array, also the last one.
+    They are spread over the first VALUES_IN_MEMORY of them; of an array, also the last one.
     """
     limit = max(int(MAX_CHECKED ** (1 / dimensions)), 2)
-    heads = {name: values[:STRETCH] for name, values in axis.columns.items()}
+    heads = {name: values[:VALUES_IN_MEMORY] for name, values in axis.columns.items()}
     columns = {
         n: np.append(head[:: -(-len(head) // limit)], head[-1:]) for n, head in heads.items()
     }

@@ -15,7 +15,7 @@ from sweep.file.time_tables import read_table
 from sweep.model.table import Model, ParameterSet
 from sweep.model.time_series import TimeSeries
 from sweep.model.windows import IN_CYCLES, IN_TIME
-from sweep.request.sweeps import STRETCH, Axis
+from sweep.request.sweeps import VALUES_IN_MEMORY, Axis
 from sweep.text.reader import Table
 from sweep.text.wording import listed
 
@@ -64,7 +64,9 @@ def check_ends(
     """
     if model.excitation and table:
         name = model.excitation.end
-        ends = [np.max(axis.columns[name][:STRETCH]) for axis in axes if name in axis.columns]
+        ends = [
+            np.max(axis.columns[name][:VALUES_IN_MEMORY]) for axis in axes if name in axis.columns
+        ]
         end = max([*ends, constants.get(name, -math.inf)])
         if end > table.times[-1]:
             what = f"its last sample is at {table.times[-1]!r} s, before {name} = {float(end)!r} s"

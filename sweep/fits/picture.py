@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from sweep.fits.curve import MasterCurve
 from sweep.fits.points import ContactEnergies
-from sweep.pictures.figures import COLOURS, WIDTH, new_figure, plain_ticks, save, styled
+from sweep.pictures.colours import LINES
+from sweep.pictures.figures import WIDTH, new_figure, plain_ticks, save, styled
 from sweep.pictures.scales import evenly
 from sweep.request.chunk import Values
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
@@ -133,10 +134,10 @@ def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | Non
         if others and curve.variable.name in others:
             label, formula = others[curve.variable.name]
             x = np.sort(curve.x)
-            upper.plot(x, formula(x), "--", color=COLOURS[2], label=label)
+            upper.plot(x, formula(x), "--", color=LINES[2], label=label)
             difference = _relative_difference(formula(curve.x), curve.energy)
             order = np.argsort(curve.x)
-            lower.plot(x, difference[order], "--", color=COLOURS[2], label=f"{label} − points")
+            lower.plot(x, difference[order], "--", color=LINES[2], label=f"{label} − points")
     return _finished(figure)
 
 
@@ -147,7 +148,7 @@ def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
     grid: Values = np.geomspace(float(x[0]), float(x[-1]), 2001)
     upper.plot(x[marks], energy[marks], "o", markersize=3.5, fillstyle="none", label="points")
     label = f"fit, {curve.n_coefficients} coefficients"
-    upper.plot(grid, curve(grid), color=COLOURS[1], label=label)
+    upper.plot(grid, curve(grid), color=LINES[1], label=label)
     difference = _relative_difference(curve(curve.x), curve.energy)
     for i, (name, some) in enumerate(_branches(curve.points).items()):
         label = f"fit − points{name}"
@@ -216,4 +217,4 @@ def _chosen(column: Values) -> Values:
 
 def _colour(number: int) -> str:
     """The colour of a line of this number; after the last, the first again."""
-    return COLOURS[number % len(COLOURS)]
+    return LINES[number % len(LINES)]

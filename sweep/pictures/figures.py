@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from sweep.errors import SweepError
+from sweep.pictures import colours
 from sweep.pictures.labels import hyphenated
 from sweep.pictures.panels import FREE, Note, Panel, PanelAxis, Regions
 from sweep.request.chunk import Values
@@ -35,10 +36,6 @@ from sweep.store.disk_faults import making
 SIZES = {"page": (7.0, 4.6), "column": (3.4, 3.6)}
 WIDTH, HEIGHT = SIZES["page"]
 NARROW_LABEL = 26  # characters that fit along an axis in one column
-COLOURS = (  # told apart by people with any vision of colours: Petroff 2021, arXiv:2107.02270
-    *("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6"),
-    *("#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd"),
-)
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that a picture is the same everywhere
     "mathtext.fontset": "dejavusans",
@@ -50,7 +47,7 @@ STYLE: dict[Any, Any] = {
     **dict.fromkeys(("xtick.minor.width", "ytick.minor.width"), 0.4),
     "lines.linewidth": 1.2,
     "legend.frameon": False,
-    "axes.prop_cycle": f"cycler(color={[*COLOURS]})",
+    "axes.prop_cycle": f"cycler(color={[*colours.LINES]})",
     "pdf.fonttype": 42,  # letters that journals and editors of drawings can use
 }
 Arguments = ParamSpec("Arguments")
@@ -154,8 +151,7 @@ def colours_of_hues(panels: Sequence[Panel]) -> dict[str, Any]:
     """The colour of each hue, the same in all panels; from a colour map if there are too many."""
     marks = [mark for panel in panels for mark in panel.marks]
     hues = list(dict.fromkeys(mark.hue for mark in marks if mark.hue is not None))
-    many = matplotlib.colormaps["turbo"].resampled(len(hues) + 1)
-    return {hue: many(i) if len(hues) > len(COLOURS) else COLOURS[i] for i, hue in enumerate(hues)}
+    return colours.of_hues(hues)
 
 
 def _with_common_limits(panels: Sequence[Panel]) -> list[Panel]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import SweepError
 from sweep.model.table import Status
+from sweep.pictures import colours
 from sweep.pictures.cuts import parameters_along
 from sweep.pictures.labels import (
     axis_label,
@@ -25,7 +26,6 @@ from sweep.pictures.labels import (
 )
 from sweep.pictures.panels import (
     FREE,
-    NO_VALUE,
     TEXT_ALONE,
     Limits,
     Mark,
@@ -45,7 +45,6 @@ from sweep.results.refined import refined_axes
 from sweep.results.summary import flag_names
 
 ORDERS = ("first_order", "total_order")  # of Sobol' indices
-SHADES = ("#e8eef7", "#fdf0dc", "#e7f3e4", "#f6e6ee", "#eeeeee")  # of classes behind a line
 
 
 def line_panel(slices: Mapping[str, Slice]) -> Panel:
@@ -116,12 +115,14 @@ def _behind(shown: Slice, along: xr.DataArray, kind: str) -> Iterator[Mark]:
     """Behind a line: points without a value, borders known from theory, classes of the flag."""
     borders = edges(along.values.astype(np.float64), kind)
     if (missing := ~np.isfinite(shown.values)).any():
-        yield shade(borders, missing, **NO_VALUE, zorder=1)
+        yield shade(borders, missing, **colours.NO_VALUE, zorder=1)
     yield from theory_marks(shown)
     flag = shown.flag
     if flag is None or shown.names:
         return
-    for (code, name), colour in zip(flag_names(flag).items(), cycle(SHADES), strict=False):
+    for (code, name), colour in zip(
+        flag_names(flag).items(), cycle(colours.CLASS_SHADES), strict=False
+    ):
         if (inside := shown.classes == code).any():
             label = f"{in_words(shown.flag_words)}: {hyphenated(name)}"
             yield shade(borders, inside, color=colour, linewidth=0, label=label)
@@ -157,7 +158,7 @@ def values_panel(shown: Slice) -> Panel:
     if along.name not in shown.numbered and "status" in shown.dataset:
         missing = shown.dataset["status"].values != Status.ok
         if missing.any():
-            marks.append(shade(edges(x, across.scale), missing, **NO_VALUE, zorder=1))
+            marks.append(shade(edges(x, across.scale), missing, **colours.NO_VALUE, zorder=1))
     return Panel(across, axis_of(shown, shown.output, "linear"), marks)
 
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import matplotlib
 import numpy as np
 import xarray as xr
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import BoundaryNorm, LogNorm, Normalize
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
+from sweep.pictures import colours
 from sweep.pictures.figures import outline
 from sweep.pictures.labels import axis_label, in_words
 from sweep.pictures.panels import (
     FREE,
-    MISSING_DOTS,
-    NO_VALUE,
     TEXT_ALONE,
-    ZERO,
     Mark,
     Note,
     Panel,
@@ -37,8 +33,6 @@ from sweep.pictures.scales import (
     evenly,
     scale,
     spans_decades,
-    without_outliers,
-    without_rounding,
 )
 from sweep.pictures.slices import Slice
 from sweep.request.chunk import Values
@@ -57,7 +51,9 @@ def map_panel(shown: Slice) -> Panel:
         axis_of(shown, axis, scale(values)) for axis, values in zip(shown.axes, (x, y), strict=True)
     )
     x, y = edges(x, across.scale), edges(y, up.scale)
-    marks = [Mark("pcolormesh", (x, y, _visible(shown).T), {"rasterized": True, **_colours(shown)})]
+    marks = [
+        Mark("pcolormesh", (x, y, _visible(shown).T), {"rasterized": True, **colours.of_map(shown)})
+    ]
     if shown.refined is not None:
         names = [str(axis.name) for axis in shown.axes]
         marks.append(
@@ -79,7 +75,7 @@ def map_panel(shown: Slice) -> Panel:
         marks,
         _colour_axis(shown, marks[0]),
         Regions(x, y, shown.classes, names, crossing),
-        background=NO_VALUE,
+        background=colours.NO_VALUE,
     )
 
 
@@ -130,7 +126,7 @@ def dot_panel(shown: Slice) -> Panel:
     some = finite[evenly(finite.size, MAX_DOTS)] if finite.size else finite
     style: dict[str, Any] = {
         "s": dot_size(some.size, SAMPLE_AREA), "c": values[some], "linewidths": 0,
-        "rasterized": True, **_colours(shown),
+        "rasterized": True, **colours.of_map(shown),
     }  # fmt: skip
     marks = [Mark("scatter", (x.values[some], y.values[some]), style)]
     notes: list[Note] = []
@@ -138,7 +134,7 @@ def dot_panel(shown: Slice) -> Panel:
         notes.append((f"{some.size:,} of {finite.size:,} points drawn", TEXT_ALONE))
     if missing.size:
         some = missing[evenly(missing.size, MAX_DOTS)]
-        marks.append(Mark("plot", (x.values[some], y.values[some]), MISSING_DOTS))
+        marks.append(Mark("plot", (x.values[some], y.values[some]), colours.MISSING_DOTS))
     across, up = (axis_of(shown, each, _sample_scale(shown, each)) for each in (x, y))
     return Panel(across, up, marks, _colour_axis(shown, marks[0]), notes=notes)
 
@@ -148,29 +144,6 @@ def _sample_scale(shown: Slice, parameter: xr.DataArray) -> str:
     recipes = [recipe.get(str(parameter.name)) for recipe in axis_recipes(shown.dataset)]
     log_uniform = any(isinstance(each, dict) and "loguniform" in each for each in recipes)
     return "log" if log_uniform or spans_decades(parameter.values) else "linear"
-
-
-def _colours(shown: Slice) -> dict[str, Any]:
-    """The colour map and the norm of the output, as arguments of matplotlib."""
-    viridis = matplotlib.colormaps["viridis"]
-    if shown.names:
-        codes = sorted(shown.names)
-        between = [codes[0] - 0.5, *(code + 0.5 for code in codes)]
-        return {"cmap": viridis.resampled(len(codes)), "norm": BoundaryNorm(between, len(codes))}
-    finite = shown.scaled[np.isfinite(shown.scaled)]
-    is_log = shown.has_zeros_apart or spans_decades(finite) or shown.name in shown.view.log
-    limits = shown.limits(shown.name, "log" if is_log else "linear")
-    if shown.has_zeros_apart:
-        return {
-            "cmap": viridis.with_extremes(under=ZERO["facecolor"]),
-            "norm": LogNorm(*(limits or decades(finite))),
-        }
-    if is_log:
-        return {"cmap": viridis, "norm": LogNorm(*(limits or (finite.min(), finite.max())))}
-    if not finite.size:
-        finite = np.array([0.0, 1.0])
-    ends = without_outliers(finite) if shown.over else without_rounding(finite)
-    return {"cmap": viridis, "norm": Normalize(*(limits or ends))}
 
 
 def _visible(shown: Slice) -> Values:

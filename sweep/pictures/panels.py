@@ -12,16 +12,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
+from sweep.pictures import colours
 from sweep.pictures.labels import axis_label, hyphenated, in_symbols
 from sweep.pictures.slices import Slice
 from sweep.request.chunk import Values
 
-NO_VALUE: Mapping[str, Any] = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////"}
-ZERO: Mapping[str, Any] = {"facecolor": "0.97", "edgecolor": "0.6"}
 THEORY_STYLES: tuple[Any, ...] = ("--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
-MISSING_DOTS: Mapping[str, Any] = {
-    "linestyle": "none", "marker": "x", "color": "0.6", "markersize": 4.5,
-}  # fmt: skip
 
 TEXT_ALONE: Mapping[str, Any] = {"fill": False, "linewidth": 0}  # of a note
 
@@ -123,7 +119,7 @@ def theory_marks(shown: Slice) -> list[Mark]:
     for (label, lines), dashes in zip(shown.theory_borders.items(), styles, strict=False):
         if not lines:
             continue
-        style = {"color": "red", "linewidth": 1.2, "linestyle": dashes}
+        style = {"color": colours.THEORY, "linewidth": 1.2, "linestyle": dashes}
         style["label"] = f"theory: {in_symbols(label)}"
         if len(shown.axes) == 1:
             data = (np.concatenate(lines)[:, 0], 0, 1)

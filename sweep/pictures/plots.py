@@ -18,12 +18,13 @@ from matplotlib.figure import Figure
 
 from sweep.errors import SweepError
 from sweep.model.table import Status
+from sweep.pictures import colours
 from sweep.pictures.cuts import check_names, cut, parameters_along
 from sweep.pictures.figures import figure_of, refuse_end, save
 from sweep.pictures.labels import in_words, named, point_text, quantity, readable
 from sweep.pictures.line_panels import bar_panel, line_panel, values_panel
 from sweep.pictures.map_panels import dot_panel, map_panel
-from sweep.pictures.panels import MISSING_DOTS, NO_VALUE, TEXT_ALONE, ZERO, Mark, Note, Panel
+from sweep.pictures.panels import TEXT_ALONE, Mark, Note, Panel
 from sweep.pictures.scales import evenly
 from sweep.pictures.slices import Slice
 from sweep.pictures.view import View, ViewKeywords, view_of
@@ -77,7 +78,7 @@ def plot(
     drawn as dots over one axis (a bifurcation map). A mean over one axis has the band between its
     lowest and highest quantile; a statistic with several values, such as quantiles, is drawn as
     lines over one axis, at one of them (in `at`) over two, and as bars for a single cell. Refined
-    points are drawn as a grid (`analysis.refined.on_grid`), with their cells outlined. Wear is
+    points are drawn as a grid (`results.refined.on_grid`), with their cells outlined. Wear is
     drawn over the years, and the time to a limit in years. With `against`, the error against that
     method is drawn, run with `parameters` as in `sweep.compare`.
 
@@ -275,17 +276,17 @@ def notes_of(slices: Collection[Slice]) -> list[Note]:
     of_drawn = f" of {size:,} points drawn" if first.thinned else " points"
     if first.has_zeros_apart and zeros:
         words = "error 0" if first.is_error else f"{in_words(first.name)} = 0"
-        notes.append((f"{words}: {zeros:,}{of_drawn}", ZERO))
+        notes.append((f"{words}: {zeros:,}{of_drawn}", colours.ZERO))
     if missing:
         counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in missing.items())
         share_text = "" if first.counts is not None else of_drawn.removeprefix(" points")
-        style = MISSING_DOTS if first.kind == "dots" else TEXT_ALONE
+        style = colours.MISSING_DOTS if first.kind == "dots" else TEXT_ALONE
         is_one = first.kind == "values" or (first.kind == "line" and len(slices) == 1)
         if first.kind == "map" or (is_one and not first.numbered):
-            style = NO_VALUE
+            style = colours.NO_VALUE
         notes.append((f"no value: {counts}{share_text}", style))
     if n_infinite:
-        notes.append((f"{in_words(first.name)} = inf: {n_infinite:,}{of_drawn}", NO_VALUE))
+        notes.append((f"{in_words(first.name)} = inf: {n_infinite:,}{of_drawn}", colours.NO_VALUE))
     texts = [f"not drawn: {n:,} with {in_words(name)} = inf" for name, n in infinite.items()]
     texts += [f"instead of {in_words(name)}, which is infinite" for name in first.instead_of]
     texts += [first.note] if first.note else []

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from sweep.errors import SweepError
 from sweep.model.table import index_name
+from sweep.pictures import colours
 from sweep.pictures.cuts import by_number, check_names, cut_at, output_name, parameters_along
 from sweep.pictures.figures import (
-    COLOURS,
     WIDTH,
     draw,
     draw_heading,
@@ -34,7 +34,7 @@ from sweep.pictures.labels import (
     with_symbols,
     with_unit,
 )
-from sweep.pictures.panels import MISSING_DOTS, Mark, Panel, PanelAxis, dot_size
+from sweep.pictures.panels import Mark, Panel, PanelAxis, dot_size
 from sweep.pictures.scales import SMALL_SHARE_BESIDE_ZEROS, evenly, spaced, spans_decades
 from sweep.pictures.slices import Slice
 from sweep.request.chunk import Values
@@ -120,7 +120,9 @@ def _scatter_matrix(shown: Slice, weights: Values, names: Sequence[str]) -> Figu
             axes.set_xlabel(labels[j] if i == number - 1 else "", fontsize="small")
             axes.set_ylabel(labels[i] if j == 0 else "", fontsize="small")
     draw_heading(figure, *_heading(shown))
-    draw_legend(figure, [], [(_missing_words(shown), MISSING_DOTS)] if shown.missing else [])
+    draw_legend(
+        figure, [], [(_missing_words(shown), colours.MISSING_DOTS)] if shown.missing else []
+    )
     return figure
 
 
@@ -182,7 +184,7 @@ def _dots(x: Values, y: Values, finite: NDArray[np.bool_], *, has_crosses: bool)
     style = {"s": dot_size(x.size, 4e3, 20.0), "linewidths": 0, "rasterized": True}
     marks = [Mark("scatter", (x[finite], y[finite]), style)]
     if has_crosses and not finite.all():
-        marks.append(Mark("plot", (x[~finite], y[~finite]), MISSING_DOTS))
+        marks.append(Mark("plot", (x[~finite], y[~finite]), colours.MISSING_DOTS))
     across, up = (PanelAxis(scale=_scale(values[np.isfinite(values)])) for values in (x, y))
     return Panel(across, up, marks)
 
@@ -192,7 +194,7 @@ def histogram(
     weights: Values,
     label: str,
     names: Mapping[int, str],
-    colour: str = COLOURS[0],
+    colour: str = colours.LINES[0],
 ) -> Panel:
     """The shares of the values, each with its weight, by class or by bin."""
     is_finite = np.isfinite(values)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import SweepError
 from sweep.model.table import Status
+from sweep.pictures import colours
 from sweep.pictures.figures import WIDTH, draw, draw_heading, new_figure, save, styled
 from sweep.pictures.labels import (
     in_words,
@@ -40,10 +41,7 @@ MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel
 LABEL_WIDTH = 20  # characters that fit along the shortest panel
 LOOP_TICKS = 5  # at most, below the loop: their numbers may be long
 MAP_HEIGHT = 2.0  # of a map of items, in panels
-MAP_COLOURS = ("#9ec1dd", "#c4503b", "#e0b04a", "#6b8f5e")  # of classes after the first
-EVENT_COLOURS = ("#c4503b", "#6b8f5e", "#7d5ba6", "#e0b04a")
 MAX_EVENTS = 200  # that are drawn; more would cover the lines
-SHADES = ("0.88", "0.76", "0.64", "0.52")  # of classes after the first
 
 
 @styled
@@ -169,10 +167,10 @@ def _events(dataset: xr.Dataset) -> list[Mark]:
     events: list[tuple[float, str]] = json.loads(dataset.attrs.get("events", "[]"))
     if len(events) > MAX_EVENTS:
         return []
-    colours = dict(zip(dict.fromkeys(name for _, name in events), cycle(EVENT_COLOURS)))
+    of_events = dict(zip(dict.fromkeys(name for _, name in events), cycle(colours.EVENTS)))
     style: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.7, "zorder": 1}
     return [
-        Mark("axvline", (time,), {**style, "color": colours[name], "label": in_words(name)})
+        Mark("axvline", (time,), {**style, "color": of_events[name], "label": in_words(name)})
         for time, name in events
     ]
 
@@ -187,9 +185,9 @@ def _item_map(dataset: xr.Dataset, name: str) -> Panel:
     shown, share = _readable(dataset, [item])
     places = share * dataset[item].values
     meanings = flag_names(flag)
-    colours = ("white", *MAP_COLOURS)[: len(meanings)]
+    of_classes = ("white", *colours.CLASSES)[: len(meanings)]
     style = {
-        "shading": "nearest", "cmap": ListedColormap(colours), "vmin": -0.5,
+        "shading": "nearest", "cmap": ListedColormap(of_classes), "vmin": -0.5,
         "vmax": len(meanings) - 0.5, "rasterized": True,
     }  # fmt: skip
     mesh = Mark("pcolormesh", (dataset["time"].values, places, flag.values.T), style)
@@ -197,7 +195,7 @@ def _item_map(dataset: xr.Dataset, name: str) -> Panel:
     label = with_unit(str(position.attrs["long_name"]), position)
     notes = [
         (in_words(meaning), {"facecolor": colour, "edgecolor": "0.6"})
-        for meaning, colour in zip(meanings.values(), colours, strict=True)
+        for meaning, colour in zip(meanings.values(), of_classes, strict=True)
     ]
     limits = _changing_range(places, flag.values)
     return Panel(_time(dataset), PanelAxis(label, limits=limits), [mesh], notes=notes)
@@ -243,7 +241,7 @@ def _shades(dataset: xr.Dataset, flags: Sequence[str]) -> list[Mark]:
         shade(borders, dataset[flag].values == code, color=grey, linewidth=0, label=in_words(name))
         for flag in flags
         for (code, name), grey in zip(
-            [*flag_names(dataset[flag]).items()][1:], SHADES, strict=False
+            [*flag_names(dataset[flag]).items()][1:], colours.CLASS_GREYS, strict=False
         )
         if (dataset[flag].values == code).any()
     ]

@@ -21,7 +21,7 @@ from sweep.model.table import Variant
 from sweep.points.chunking import work_shape
 from sweep.request.chunk import Chunk, Column, Points
 from sweep.request.sweeps import AnySweep, Axis, LongValues, Reduced, Sweep
-from sweep.sampling.long_values import stretch
+from sweep.sampling.long_values import part_of
 
 FEW = 16  # values of a column that show in most cases that it has several
 
@@ -38,7 +38,7 @@ def points(sweep: AnySweep, chunk: Chunk) -> Points:
     for dimension, axis in enumerate(sweep.axes):
         repeat = math.prod(chunk.shape[dimension + 1 :])
         for name, values in axis.columns.items():
-            columns[name] = Column(stretch(values, chunk.slices[dimension]), repeat)
+            columns[name] = Column(part_of(values, chunk.slices[dimension]), repeat)
     derived = derived_values(sweep, chunk.slices)
     if faults := derived_faults(sweep, derived):
         raise SweepError("; ".join(f"[derived] {name}: {why}" for name, why in faults.items()))
@@ -65,7 +65,7 @@ def variant_sets(sweep: AnySweep, chunk_shape: Sequence[int]) -> list[tuple[str,
     for axis, step in zip(sweep.axes, chunk_shape, strict=True):
         parts = (
             {
-                name: Column(stretch(values, slice(start, start + step)))
+                name: Column(part_of(values, slice(start, start + step)))
                 for name, values in axis.columns.items()
                 if name in relevant
             }
@@ -86,7 +86,7 @@ def variants_of(sweep: Sweep, block: Chunk) -> tuple[str, ...]:
     columns = {n: column for n, column in _constant_columns(sweep).items() if n in relevant}
     for axis, part in zip(sweep.axes, block.slices, strict=True):
         along = relevant & axis.columns.keys()
-        columns |= {name: Column(stretch(axis.columns[name], part)) for name in along}
+        columns |= {name: Column(part_of(axis.columns[name], part)) for name in along}
     return tuple(variant.name for variant in variants if _holds(variant, columns))
 
 
@@ -155,8 +155,8 @@ def _columns_of_cell(axes: Sequence[Axis], first: int, count: int) -> dict[str, 
         repeat = math.prod(other.size for other in axes[dimension + 1 :])
         low, high = first // repeat, -(-(first + count) // repeat)
         for name, values in axis.columns.items():
-            if high - low <= axis.size and high <= axis.size:  # a stretch of the axis
-                part = stretch(values, slice(low, high))
+            if high - low <= axis.size and high <= axis.size:  # a part of the axis
+                part = part_of(values, slice(low, high))
             else:
                 part = np.asarray(values[:], np.float64)[np.arange(low, high) % axis.size]
             if repeat > 1:

@@ -15,7 +15,7 @@ Values = NDArray[np.float64]  # (n_values,)
 
 
 class LongValues(Protocol):
-    """Values of a parameter along an axis: an array, or a source of any stretch of them."""
+    """Values of a parameter along an axis: an array, or a source of any part of them."""
 
     def __len__(self) -> int: ...
 

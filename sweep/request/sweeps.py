@@ -19,7 +19,7 @@ POINT = "point"  # the dimension of points that form no grid: samples and refine
 LEVEL = "level"  # the name of the levels of refined points in results
 MAX_REFINED_POINTS = 10**8  # of a refined sweep: about 200 bytes of memory per point
 MAX_EXACT_POINTS = 2**20  # of a cell whose quantiles are exact: they are sorted at once
-STRETCH = 2**20  # values along an axis that are in memory at once
+VALUES_IN_MEMORY = 2**20  # values along an axis that are in memory at once
 FOR_INDICES = "sobol_indices"  # the key of a sample's recipe whose points are in rows
 
 

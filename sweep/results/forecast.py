@@ -33,7 +33,7 @@ from sweep.points.chunking import (
 from sweep.points.columns import points, variant_sets
 from sweep.request.chunk import Chunk, Points
 from sweep.request.options import SLURM
-from sweep.request.sweeps import STRETCH, AnySweep, Axis, Reduced, Request, Sweep, is_array
+from sweep.request.sweeps import VALUES_IN_MEMORY, AnySweep, Axis, Reduced, Request, Sweep, is_array
 from sweep.store import anything_at, is_url, layout, target_of
 from sweep.store.upkeep import failed
 
@@ -168,11 +168,11 @@ def _rate(sweep: Sweep, backend: Backend, start: float) -> float:
 
 
 def _head(axis: Axis) -> Axis:
-    """The same axis with its values in memory; of a long sample, the first stretch.
+    """The same axis with its values in memory; of a long sample, the first part.
 
     The first points of a sample are spread as evenly as all of them.
     """
-    n_values = STRETCH if "method" in axis.recipe else axis.size
+    n_values = VALUES_IN_MEMORY if "method" in axis.recipe else axis.size
     return replace(axis, columns={name: values[:n_values] for name, values in axis.columns.items()})
 
 
@@ -250,9 +250,9 @@ def _bytes_on_disk(sweep: AnySweep, n_chunks: int, n_points: int, *, is_made: bo
 
 
 def _bytes_held(sweep: Sweep) -> int:
-    """Bytes of the axis values; of values drawn or read in stretches, of one stretch."""
+    """Bytes of the axis values; of values drawn or read in parts, of one part."""
     columns = (values for axis in sweep.axes for values in axis.columns.values())
-    sizes = (len(each) if is_array(each) else min(len(each), STRETCH) for each in columns)
+    sizes = (len(each) if is_array(each) else min(len(each), VALUES_IN_MEMORY) for each in columns)
     return VALUE_BYTES * sum(sizes)
 
 

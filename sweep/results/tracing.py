@@ -24,7 +24,7 @@ from sweep.model.windows import period_of
 from sweep.points.chunking import chunk_at
 from sweep.points.columns import points
 from sweep.request.chunk import Values
-from sweep.request.sweeps import STRETCH, Axis, Sweep
+from sweep.request.sweeps import VALUES_IN_MEMORY, Axis, Sweep
 from sweep.store import layout
 from sweep.text.wording import listed, shown
 
@@ -189,8 +189,8 @@ def _names(axis: Axis) -> list[str]:
 def _extent(name: str, axis: Axis) -> str:
     if name not in axis.columns:
         return f"{name} has the numbers 0 to {axis.size - 1:,} ({listed(axis.columns)})"
-    values = axis.columns[name][:STRETCH]
-    extent = "" if axis.size > STRETCH else f" from {values.min():g} to {values.max():g}"
+    values = axis.columns[name][:VALUES_IN_MEMORY]
+    extent = "" if axis.size > VALUES_IN_MEMORY else f" from {values.min():g} to {values.max():g}"
     return f"{name} has {axis.size:,} values{extent}"
 
 

@@ -1,7 +1,7 @@
 """Distributions of a parameter in a sample, each by its quantile function.
 
 A value follows from one number of the unit interval by operations that give the same bits on every
-machine (`elementary.py`).
+machine (`theory/elementary.py`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sweep.request.sweeps import FOR_INDICES, STRETCH, LongValues
+from sweep.request.sweeps import FOR_INDICES, VALUES_IN_MEMORY, LongValues
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
 from sweep.sampling.long_values import BLOCK, Drawn, Generator, Rows, SampleColumns, Sequence
 
@@ -47,7 +47,7 @@ def columns_of(
     unit = sequence(method, n_base, n_dimensions, seed, int(entries.get("scramblings", 1)))
     sample = SampleColumns(saltelli(unit, k) if for_indices else unit, margins)
     columns = {name: Drawn(sample, name, n_points) for name in margins}
-    if n_points <= STRETCH or method == "latin_hypercube":
+    if n_points <= VALUES_IN_MEMORY or method == "latin_hypercube":
         return {name: column[:] for name, column in columns.items()}
     return columns
 
@@ -137,7 +137,7 @@ def _latin_hypercube(n_points: int, n_dimensions: int, seed: int | None) -> Sequ
 
 
 def _sobol(n_points: int, n_dimensions: int, seed: int | np.random.SeedSequence | None) -> Sequence:
-    """scipy's sequence, which continues after the last stretch and restarts to go back."""
+    """scipy's sequence, which continues after the last part and restarts to go back."""
     from scipy.stats import qmc
 
     bits = BITS if n_points <= 2**BITS else MORE_BITS

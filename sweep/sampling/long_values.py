@@ -1,6 +1,6 @@
-"""Points of the unit cube, and columns of a sample, drawn stretch by stretch when they are read.
+"""Points of the unit cube, and columns of a sample, drawn part by part when they are read.
 
-A point depends only on its index, not on how many points are drawn or in which stretches.
+A point depends only on its index, not on how many points are drawn or in which parts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Generator:
 
 
 class SampleColumns:
-    """The columns of a sample, drawn stretch by stretch; the last one stays for other columns."""
+    """The columns of a sample, drawn part by part; the last one stays for other columns."""
 
     def __init__(self, unit: Sequence, margins: Mapping[str, Margin]) -> None:
         """`margins` are in the order of the sequence's dimensions."""
@@ -71,7 +71,7 @@ class SampleColumns:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A stretch of one column of a sample, from the point `first` on."""
+    """A part of one column of a sample, from the point `first` on."""
 
     sample: SampleColumns
     name: str
@@ -91,8 +91,8 @@ class Drawn:
         return self.sample.column(self.name, self.first + start, self.first + max(start, stop))
 
 
-def stretch(values: LongValues, part: slice) -> LongValues:
-    """A stretch of the values; of random points it is drawn when it is read, or by a device."""
+def part_of(values: LongValues, part: slice) -> LongValues:
+    """A part of the values; of random points it is drawn when it is read, or by a device."""
     if isinstance(values, Drawn) and values.sample.unit.generator is not None:
         start, stop, _ = part.indices(len(values))
         return replace(values, n_points=max(stop - start, 0), first=values.first + start)

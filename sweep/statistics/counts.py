@@ -2,7 +2,7 @@
 
 The width of a histogram's bins is a power of two and their edges are multiples of it: the smallest
 such width at which N bins hold all values of the cell. So their ends need not be known beforehand:
-bins of a stretch of points lie inside those of all points, and counts can be merged in any order.
+bins of adjacent points lie inside those of all points, and counts can be merged in any order.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sums over points by one binary tree, whose leaves are the points in the order of their index.
 
 Node j of level k covers the points from j·2^k up to (j + 1)·2^k. It joins nodes 2j and 2j + 1 of
-the level below, older first. A stretch of points is kept as the fewest nodes that cover it, so
-stretches can be merged in any order and the bits are the same. At the end the nodes that are left
+the level below, older first. Adjacent points are kept as the fewest nodes that cover them, so
+parts can be merged in any order and the bits are the same. At the end the nodes that are left
 are joined from the newest and smallest up, as in tree_sum.h.
 
 Nodes are in units of a power of two, so that squares of values neither overflow nor underflow. The
@@ -47,10 +47,10 @@ def grown(leaves: Fields, first: int, join: Join) -> dict[tuple[int, int], Field
 def merged(
     some: Mapping[tuple[int, int], Fields], others: Mapping[tuple[int, int], Fields], join: Join
 ) -> dict[tuple[int, int], Fields]:
-    """The nodes over two stretches that share no point; whole pairs become one node."""
+    """The nodes over two parts that share no point; whole pairs become one node."""
     nodes = {**some, **others}
     if len(nodes) != len(some) + len(others):
-        raise ValueError("two stretches of points overlap")
+        raise ValueError("two parts of the points overlap")
     waiting = sorted(nodes)
     while waiting:
         level, index = waiting.pop(0)

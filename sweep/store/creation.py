@@ -24,7 +24,7 @@ from zarr.storage import MemoryStore
 
 from sweep.points.chunking import chunk_counts
 from sweep.request.chunk import Values
-from sweep.request.sweeps import STRETCH, AnySweep, Reduced
+from sweep.request.sweeps import VALUES_IN_MEMORY, AnySweep, Reduced
 from sweep.store import layout
 from sweep.store.group import separator_for
 
@@ -74,7 +74,9 @@ def build(
     }
     for axis in sweep.grid.axes:
         along = [each.name for each, _ in coordinates if each.dimensions == (axis.name,)]
-        _fill({name: made.pop(name) for name in along}, axis.size, _stretch(steps[axis.name]))
+        _fill(
+            {name: made.pop(name) for name in along}, axis.size, _values_of_file(steps[axis.name])
+        )
     for array, value in made.values():
         array[...] = cast("Values", value)
     if isinstance(sweep, Reduced):
@@ -119,7 +121,7 @@ def _make_coordinate(
         return _make_array(group, variable, (), (), ())
     size = len(values)
     (step,) = (steps.get(name, size) for name in variable.dimensions)
-    file = min(size, _stretch(step))
+    file = min(size, _values_of_file(step))
     if variable.name in variable.dimensions or file <= step or file > MAX_COORDINATE_PARTS * step:
         return _make_array(group, variable, (size,), (file,), (file,))
     return _make_array(group, variable, (size,), (-(-file // step) * step,), (step,))
@@ -133,21 +135,21 @@ def _keep_reduced(group: zarr.Group, sweep: Reduced) -> None:
             continue
         for name, values in axis.columns.items():
             variable = layout.Variable(name, (axis.name,), np.dtype(np.float64), np.nan, {})
-            file = (min(axis.size, STRETCH),)
+            file = (min(axis.size, VALUES_IN_MEMORY),)
             array = _make_array(inner, variable, (axis.size,), file, file)
             array[...] = cast("Values", values)
 
 
-def _stretch(step: int) -> int:
-    """The most values in a file of a coordinate: as many whole steps as fit into STRETCH."""
-    return max(STRETCH // step * step, min(step, STRETCH))
+def _values_of_file(step: int) -> int:
+    """The most values in a file of a coordinate: as many whole steps as memory holds."""
+    return max(VALUES_IN_MEMORY // step * step, min(step, VALUES_IN_MEMORY))
 
 
-def _fill(columns: Mapping[str, tuple[zarr.Array[Any], Any]], size: int, stretch: int) -> None:
+def _fill(columns: Mapping[str, tuple[zarr.Array[Any], Any]], size: int, at_once: int) -> None:
     """Write the coordinates along an axis, file by file in turn, as they are drawn together."""
-    for start in range(0, size, stretch):
+    for start in range(0, size, at_once):
         for array, values in columns.values():
-            array[start : start + stretch] = values[start : min(start + stretch, size)]
+            array[start : start + at_once] = values[start : min(start + at_once, size)]
 
 
 def _make_array(

@@ -25,7 +25,7 @@ from xarray.core import indexing  # what is used of it is in xarray's API refere
 from sweep.errors import StoreError, SweepError, warn
 from sweep.model.table import MISSING, Status
 from sweep.points.recipes import outputs_in
-from sweep.request.sweeps import LEVEL, STRETCH
+from sweep.request.sweeps import LEVEL, VALUES_IN_MEMORY
 from sweep.store import disk_faults, extension, lock
 from sweep.store.disk_faults import ORIGIN, intact
 from sweep.store.group import (
@@ -124,9 +124,9 @@ def wait_for_extension(files: Files) -> None:
 def _chunked(dataset: xr.Dataset) -> xr.Dataset:
     """The Dataset in the chunks of its results, which may divide the file of a long coordinate.
 
-    A coordinate of at most STRETCH values is not divided: it is read on demand.
+    A coordinate of at most VALUES_IN_MEMORY values is not divided: it is read on demand.
     """
-    short = [name for name in dataset.coords if dataset[name].size <= STRETCH]
+    short = [name for name in dataset.coords if dataset[name].size <= VALUES_IN_MEMORY]
     chunks = dataset["status"].encoding["preferred_chunks"]
     return dataset.drop_vars(short).chunk(chunks).assign_coords(dataset[short].coords)
 

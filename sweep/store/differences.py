@@ -13,7 +13,7 @@ import numpy as np
 from sweep.errors import StoreError
 from sweep.kernel.source import is_token_digest, kernel_digest
 from sweep.request.sweeps import (
-    STRETCH,
+    VALUES_IN_MEMORY,
     AnySweep,
     Axis,
     Reduced,
@@ -40,13 +40,13 @@ def unlike_values(stored: Axis, requested: Axis) -> Iterator[str]:
     """A sentence on the first different value of each column whose stored values differ.
 
     Differences in the last bits are ignored. Where values are drawn on demand, only the first
-    STRETCH are compared: the others follow from their recipe.
+    VALUES_IN_MEMORY are compared: the others follow from their recipe.
     """
     for name, values in stored.columns.items():
         other = requested.columns[name]
-        end = len(values) if is_array(other) else min(STRETCH, len(values))
-        for start in range(0, end, STRETCH):
-            there, here = (v[start : min(start + STRETCH, end)] for v in (values, other))
+        end = len(values) if is_array(other) else min(VALUES_IN_MEMORY, len(values))
+        for start in range(0, end, VALUES_IN_MEMORY):
+            there, here = (v[start : min(start + VALUES_IN_MEMORY, end)] for v in (values, other))
             greatest = np.max(np.abs(there), where=np.isfinite(there), initial=0.0)
             alike = np.isclose(here, there, rtol=0, atol=RELATIVE_TOLERANCE * greatest)
             if not alike.all():

@@ -26,7 +26,7 @@ from sweep.model.table import Status, every_parameter
 from sweep.points.chunking import chunk_counts, chunks
 from sweep.points.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.request.chunk import Chunk, Values
-from sweep.request.sweeps import STRETCH, AnySweep, LongValues
+from sweep.request.sweeps import VALUES_IN_MEMORY, AnySweep, LongValues
 from sweep.store.disk_faults import (
     damaged_coordinate,
     gone,
@@ -191,7 +191,7 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
 
 def _coordinate(group: zarr.Group, name: str) -> LongValues:
     stored = Stored(array_of(group, name), name)
-    return stored if len(stored) > STRETCH else stored[:]
+    return stored if len(stored) > VALUES_IN_MEMORY else stored[:]
 
 
 def note(files: Files, attributes: dict[str, Any], name: str, value: object) -> None:

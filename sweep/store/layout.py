@@ -38,7 +38,7 @@ from sweep.model.table import (
 from sweep.points.columns import derived_dimensions, derived_values
 from sweep.points.recipes import fingerprint, model_in, outputs_in, recipe
 from sweep.request.chunk import Chunk, Values
-from sweep.request.sweeps import LEVEL, STRETCH, AnySweep, LongValues, Reduced, Sweep
+from sweep.request.sweeps import LEVEL, VALUES_IN_MEMORY, AnySweep, LongValues, Reduced, Sweep
 from sweep.version import __version__
 
 CONVENTIONS = "CF-1.11"
@@ -267,7 +267,7 @@ def stored_columns(sweep: AnySweep) -> dict[str, tuple[tuple[str, ...], LongValu
         if not along:
             columns[name] = along, column[:].reshape(())
         elif len(along) == 1:
-            columns[name] = along, column if len(column) > STRETCH else column[:]
+            columns[name] = along, column if len(column) > VALUES_IN_MEMORY else column[:]
     return columns
 
 

@@ -157,7 +157,7 @@ def of_done_chunks(receipts: Iterable[Receipt], done: Iterable[Chunk]) -> list[R
     Others belong to chunks that are pending again, or to an earlier store in this place.
     """
     indices = {chunk.index for chunk in done}
-    ndim = max(map(len, indices), default=0)  # the chunks of stretches have one index more
+    ndim = max(map(len, indices), default=0)  # the blocks of cells have one index more
     return [r for r in receipts if "chunk" in r and tuple(r["chunk"][:ndim]) in indices]
 
 

@@ -15,7 +15,7 @@ from sweep.errors import StoreError
 from sweep.model.table import Status
 from sweep.request.chunk import Chunk
 from sweep.request.options import RunOptions
-from sweep.request.sweeps import MAX_EXACT_POINTS, STRETCH, Reduced
+from sweep.request.sweeps import MAX_EXACT_POINTS, VALUES_IN_MEMORY, Reduced
 from sweep.store import disk_faults, durable, extension, layout
 from sweep.store.blocks import Blocks, target_of
 from sweep.store.creation import coordinate_files
@@ -88,8 +88,8 @@ def verify(store: Store) -> list[Chunk]:
     coordinate is damaged.
     """
     for axis in store.sweep.grid.axes:
-        for values, start in product(axis.columns.values(), range(0, axis.size, STRETCH)):
-            values[start : start + STRETCH]  # raises StoreError if damaged
+        for values, start in product(axis.columns.values(), range(0, axis.size, VALUES_IN_MEMORY)):
+            values[start : start + VALUES_IN_MEMORY]  # raises StoreError if damaged
     dataset = store.dataset()
     dataset[[name for name in dataset.coords if not dataset[name].ndim]].load()
     files = store.chunk_files

@@ -102,15 +102,15 @@ def computed(document: Mapping[str, Any], points: int, **options: Any) -> Figure
     """
     try:
         import_module("zarr")
-        api, config = import_module("sweep.api"), import_module("sweep.file")
+        api, file = import_module("sweep.api"), import_module("sweep.file")
     except ImportError as error:
         return {"not_measured": str(error)}
     with tempfile.TemporaryDirectory(prefix="tribosweep-") as folder:
         began = time.perf_counter()
-        request = api.with_options(config.load(document), **options)
+        request = api.with_options(file.load(document), **options)
         store, summary = api.compute(request, Path(folder) / "results.zarr")
         took = time.perf_counter() - began
-        files = [file.stat() for file in Path(store.location).rglob("*") if file.is_file()]
+        files = [each.stat() for each in Path(store.location).rglob("*") if each.is_file()]
     rate = summary.points / summary.wall_seconds
     return {
         "points": summary.points,
@@ -119,5 +119,5 @@ def computed(document: Mapping[str, Any], points: int, **options: Any) -> Figure
         "kernel_seconds": summary.kernel_seconds,
         "points_per_second": rate,
         "seconds_of_all": points / rate,
-        "stored_bytes": sum(file.st_size for file in files),
+        "stored_bytes": sum(each.st_size for each in files),
     }

@@ -31,7 +31,7 @@ from sweep.model.tables import models
 from sweep.store import Store
 from sweep.text.wording import duration, rate, share
 from tests.command import CHECKOUT, MODULE, Run, Terminal, environment, fresh_sweep_command
-from tests.points.test_plan import sweep_over
+from tests.points.test_chunking import sweep_over
 from tests.store.test_store import SWEEP, create, finish, results_of
 
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")

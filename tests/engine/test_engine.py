@@ -43,7 +43,7 @@ from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays, Store, Target
 from tests.cases import compute
 from tests.kernel.wrapped import WrappedBackend
-from tests.points.test_plan import OUTPUTS, linear, sweep_over
+from tests.points.test_chunking import OUTPUTS, linear, sweep_over
 
 SWEEP = sweep_over(
     linear("friction", 0.0, 1.0, 12),

@@ -20,7 +20,7 @@ from sweep.errors import MachineError
 from sweep.model.table import Status
 from sweep.request.chunk import Chunk, Task
 from sweep.store import Arrays
-from tests.points.test_plan import linear, sweep_over
+from tests.points.test_chunking import linear, sweep_over
 
 SWEEP = sweep_over(linear("friction", 0.0, 1.0, 1000), linear("base_acceleration", 1.0, 15.0, 2))
 

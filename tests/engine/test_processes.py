@@ -23,7 +23,7 @@ from sweep.request.chunk import Task
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
 from tests.engine.test_engine import SWEEP
-from tests.points.test_plan import linear, sweep_over
+from tests.points.test_chunking import linear, sweep_over
 
 
 def test_the_end_of_workers_is_no_part_of_the_time_of_computing() -> None:

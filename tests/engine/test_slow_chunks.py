@@ -33,7 +33,7 @@ from tests.cases.files import model_of_file
 from tests.command import Run
 from tests.gpu.twin import TwinDevice
 from tests.kernel.wrapped import WrappedBackend
-from tests.points.test_plan import grid
+from tests.points.test_chunking import grid
 
 LORENZ = {
     "format": 1,

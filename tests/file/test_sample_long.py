@@ -34,15 +34,15 @@ from sweep.store.upkeep import verify
 from tests.command import CHECKOUT, environment
 from tests.file.test_sample import RANGES, SOBOL, document
 from tests.forked import Forked
-from tests.store.stretches import shorten
+from tests.store.short_parts import shorten
 
-STRETCH = 1000  # in place of 2**20
+VALUES_IN_MEMORY = 1000  # in place of 2**20
 LONG = 6789  # points: no multiple of a stretch
 
 
 @pytest.fixture
-def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, STRETCH, block=300)
+def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch, VALUES_IN_MEMORY, block=300)
 
 
 def long_sweep(method: str = "sobol", **changed: object) -> Sweep:
@@ -108,7 +108,7 @@ def test_a_long_sample_has_the_values_of_one_in_memory(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = columns(long_sweep(method))
-    shorten(monkeypatch, STRETCH, block=77)
+    shorten(monkeypatch, VALUES_IN_MEMORY, block=77)
     drawn = columns(long_sweep(method))
     parts = [slice(0, 10), slice(5000, 6000), slice(17, 3000), slice(None), slice(6700, 9999)]
     for name in RANGES:
@@ -136,7 +136,7 @@ def test_describing_a_long_sample_draws_nothing(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("method", ["sobol", "random"])
 def test_a_long_sample_gives_the_results_of_a_short_one(
-    method: str, tmp_path: Path, short_stretches: None, monkeypatch: pytest.MonkeyPatch
+    method: str, tmp_path: Path, short_parts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From coordinates read by stretches, in chunks that go across them."""
     request = document({**SOBOL, "method": method, "points": LONG}, run={"chunk_points": 300})
@@ -157,7 +157,7 @@ def test_a_long_sample_gives_the_results_of_a_short_one(
 
 
 def test_another_long_sample_is_refused_and_a_longer_one_extends_the_store(
-    tmp_path: Path, short_stretches: None
+    tmp_path: Path, short_parts: None
 ) -> None:
     first = long_sweep()
     store = Store.create(tmp_path / "a.zarr", first, provenance={})
@@ -175,7 +175,7 @@ def test_another_long_sample_is_refused_and_a_longer_one_extends_the_store(
 
 @pytest.mark.parametrize("fault", ["lacks a file", "cannot be read"])
 def test_a_damaged_long_coordinate_is_reported(
-    fault: str, tmp_path: Path, short_stretches: None
+    fault: str, tmp_path: Path, short_parts: None
 ) -> None:
     store = Store.create(tmp_path / "a.zarr", long_sweep(), provenance={}, chunk_points=1000)
     assert verify(store) == []
@@ -231,7 +231,7 @@ import sys
 import pytest
 from sweep.store import Store
 from tests.file import test_sample_long as test
-test.shorten(pytest.MonkeyPatch(), test.STRETCH)
+test.shorten(pytest.MonkeyPatch(), test.VALUES_IN_MEMORY)
 Store.create(sys.argv[1], test.long_sweep(points=3_000_000), provenance={})
 """
 

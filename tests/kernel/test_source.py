@@ -25,7 +25,7 @@ from sweep.kernel.source import (
 )
 from sweep.model.shipped import kernels_folder
 from sweep.model.tables import models
-from tests.points.test_plan import sweep_over
+from tests.points.test_chunking import sweep_over
 
 ROOT = Path(__file__).resolve().parent.parent
 SWEEP = sweep_over()
@@ -101,7 +101,7 @@ def test_only_equal_kernels_have_equal_texts_and_hashes() -> None:
 
 PRINTER = """
 from sweep.kernel.source import kernel_digest, kernel_of, kernel_text
-from tests.points.test_plan import sweep_over
+from tests.points.test_chunking import sweep_over
 print(kernel_digest(sweep_over()))
 print(kernel_text(kernel_of(sweep_over(), ("no_spring", "no_damping"))))
 """

@@ -20,8 +20,9 @@ from sweep.model.table import MISSING_FLAG, Status
 from sweep.model.tables import models
 from sweep.model.tables.friction_oscillator import EXACT, MODEL, OUTPUTS, WINDOW
 from sweep.pictures import cuts, plots
+from sweep.pictures.colours import LINES
 from sweep.pictures.comparison import compare_slice
-from sweep.pictures.figures import COLOURS, WIDTH
+from sweep.pictures.figures import WIDTH
 from sweep.pictures.plots import draw_slices
 from sweep.pictures.scales import edges, leaves_zeros_apart, scale, spans_decades
 from sweep.pictures.view import View
@@ -424,7 +425,7 @@ def test_the_style_is_ours_whatever_is_set(surface):
     with rc_context({"font.size": 20, "axes.prop_cycle": cycler(color=["red"])}):
         figure = plots.plot(surface.isel(friction=slice(0, 40, 20)))
     axes = figure.axes[0]
-    assert [line.get_color() for line in axes.get_lines()[:2]] == list(COLOURS[:2])
+    assert [line.get_color() for line in axes.get_lines()[:2]] == list(LINES[:2])
     assert axes.xaxis.label.get_size() == 8
     assert figure.get_figwidth() == WIDTH
 

@@ -21,7 +21,7 @@ from sweep.model.table import Status
 from sweep.results.exporting import export
 from sweep.store import Store
 from tests.command import Run, in_little_room
-from tests.points.test_plan import sweep_over
+from tests.points.test_chunking import sweep_over
 from tests.store.test_store import SWEEP, create, finish, results_of
 
 

@@ -21,7 +21,7 @@ from sweep.results.summary import blocks, contents, coordinates, state, trace_co
 from sweep.store import Store, remaining
 from tests.engine.test_refinement import PARAMETERS, document, plain
 from tests.pictures.test_plots import CONSTANT_LOAD
-from tests.points.test_plan import linear, sweep_over
+from tests.points.test_chunking import linear, sweep_over
 from tests.store.test_store import SWEEP, create, finish
 
 BLOCKS = (1, 10, 28, 40, 2**20)  # points at once: less than a row, a row and more, a chunk, all

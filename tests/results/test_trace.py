@@ -47,7 +47,7 @@ from tests.command import Run, environment
 from tests.forked import PIPE, Forked
 from tests.oracles import friction_oscillator as oracle
 from tests.pictures.test_plots import heading_of
-from tests.points.test_plan import sweep_over
+from tests.points.test_chunking import sweep_over
 
 Values = NDArray[np.float64]
 SMOKE = str(configs_folder() / "smoke" / "wear_power.toml")

@@ -13,7 +13,7 @@ from scipy.stats import qmc
 
 import sweep
 from sweep.file import load
-from sweep.request.sweeps import STRETCH
+from sweep.request.sweeps import VALUES_IN_MEMORY
 from sweep.sampling.distributions import Margin
 from sweep.sampling.drawing import columns_of, sequence
 from sweep.store import Store
@@ -124,7 +124,7 @@ def test_saltellis_points(scramblings: int) -> None:
 
 
 def test_any_stretch_of_saltellis_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sweep.sampling.drawing.STRETCH", 100)
+    monkeypatch.setattr("sweep.sampling.drawing.VALUES_IN_MEMORY", 100)
     recipe = {"method": "random", "points": 64.0, "seed": 3.0, "sobol_indices": True}
     margins = {"a": {"normal": [0.0, 1.0]}, "b": {"uniform": [0.0, 1.0]}}
     drawn = columns_of(recipe | margins)["a"]
@@ -132,7 +132,7 @@ def test_any_stretch_of_saltellis_points(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = drawn[:]
     for start, stop in ((0, 3), (2, 9), (7, 7), (250, 300), (4, 8)):
         np.testing.assert_array_equal(drawn[start:stop], whole[start:stop])
-    assert STRETCH > 100
+    assert VALUES_IN_MEMORY > 100
 
 
 # Faults.

@@ -22,7 +22,7 @@ from sweep.results.summary import contents, state
 from sweep.store import Arrays, Store, open_results
 from sweep.store.datasets import settled
 from sweep.store.upkeep import reopen
-from tests.points.test_plan import sweep_over
+from tests.points.test_chunking import sweep_over
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 
 WHOLE = np.arange(SWEEP.n_points).reshape(SWEEP.grid.shape)

@@ -20,7 +20,7 @@ from sweep.results.refined import on_grid
 from sweep.store import Store, open_results
 from sweep.store.group import Readable
 from tests.command import Run
-from tests.store.stretches import shorten
+from tests.store.short_parts import shorten
 from tests.store.test_storage_faults import flip_a_bit
 
 DAMAGED = "damaged.zarr"

@@ -25,7 +25,7 @@ from sweep.store import Store, creation, extension, open_results, store
 from sweep.store.store_files import files_of
 from sweep.store.upkeep import clean, verify
 from tests.command import Run
-from tests.points.test_plan import OUTPUTS, sweep_over
+from tests.points.test_chunking import OUTPUTS, sweep_over
 from tests.store.injected import fail_writing, stop_at
 from tests.store.test_storage_faults import CONFIG
 from tests.store.test_store import PROVENANCE, create, finish, tree

@@ -16,7 +16,7 @@ from sweep.store import Store, group
 from sweep.store.store_files import LocalFiles
 from sweep.store.target import BLOCKS, InFiles
 from sweep.store.upkeep import clean, reopen, verify
-from tests.points.test_plan import linear, sweep_over
+from tests.points.test_chunking import linear, sweep_over
 from tests.store.test_extend import grid
 from tests.store.test_store import SWEEPS, create, finish, tree
 

@@ -20,7 +20,7 @@ from sweep.results.refined import cells_of
 from sweep.store import open_results
 from tests.command import Run, json_lines
 from tests.engine.test_refinement import TOML
-from tests.store.stretches import shorten
+from tests.store.short_parts import shorten
 
 HEAD = TOML.partition("[axes]")[0].replace('"regime"', '"slip_phases", "regime"')
 
@@ -58,7 +58,7 @@ points = 160
 beta   = { loguniform = [1e-8, 4e-6] }
 """
 
-STRETCH = 256  # in place of 2**20: coordinates longer than that are read by parts
+VALUES_IN_MEMORY = 256  # in place of 2**20: coordinates longer than that are read by parts
 STORE = "many.zarr"
 CHUNK_POINTS = 250
 
@@ -75,7 +75,7 @@ def computed_store(
     computed = sweep.run(folder / "many.toml", store=None)
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "long sample":
-            shorten(patch, STRETCH)
+            shorten(patch, VALUES_IN_MEMORY)
         sweep.run(folder / "many.toml", store=folder / STORE, chunk_points=CHUNK_POINTS)
         n_chunks = -(-computed.sizes["point"] // CHUNK_POINTS)
         assert len(list((folder / STORE / "status" / "c").iterdir())) == n_chunks > 2
@@ -142,7 +142,7 @@ def test_its_chunks_are_those_of_the_results(results: xr.Dataset) -> None:
     assert set(lazy.chunks["point"][:-1]) == {CHUNK_POINTS}
     assert sum(lazy.chunks["point"]) == n
     assert_same_values(lazy.map_blocks(lambda block: block), results)
-    assert lazy["friction"].chunks is None or n > sweep.request.sweeps.STRETCH
+    assert lazy["friction"].chunks is None or n > sweep.request.sweeps.VALUES_IN_MEMORY
     plain = xr.open_zarr(STORE)
     assert plain.chunks == lazy.chunks
     assert_same_values(plain.map_blocks(lambda block: block), results)

@@ -16,7 +16,7 @@ from sweep.errors import StoreError
 from sweep.model.tables.friction_oscillator import EXACT, MODEL
 from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Store, open_results
-from tests.points.test_plan import OUTPUTS, linear, sweep_over
+from tests.points.test_chunking import OUTPUTS, linear, sweep_over
 from tests.store.test_store import SWEEP, create, tree
 
 

@@ -19,7 +19,7 @@ from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Axis, Sweep
 from sweep.store import Arrays, Store, open_results
 from sweep.store.upkeep import clean, verify
-from tests.points.test_plan import OUTPUTS, linear, sweep_over
+from tests.points.test_chunking import OUTPUTS, linear, sweep_over
 
 SWEEP = sweep_over(
     Axis(

@@ -24,7 +24,7 @@ from sweep.store.receipts import of_done_chunks
 from sweep.store.upkeep import clean, reopen, verify
 from tests.command import CHECKOUT, environment
 from tests.forked import PIPE, Forked
-from tests.points.test_plan import linear, sweep_over
+from tests.points.test_chunking import linear, sweep_over
 from tests.store.injected import fail_writing
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 

@@ -17,7 +17,7 @@ from sweep.points import chunking
 from sweep.request.sweeps import Axis
 from sweep.store import Store, creation, open_results
 from sweep.store.upkeep import verify
-from tests.points.test_plan import linear, sweep_over
+from tests.points.test_chunking import linear, sweep_over
 from tests.store.test_encoding import fill_by_zarr
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 

@@ -108,7 +108,7 @@ def vector_extensions() -> list[str]:
 def test_old_processors_give_the_same_bits() -> None:
     """NumPy without its vector instructions, which has other code for exp and log."""
     assert set(ARGUMENTS) == set(DISTRIBUTIONS)
-    text = "from tests.sampling.test_elementary import *; print(vector_extensions(), digests())"
+    text = "from tests.theory.test_elementary import *; print(vector_extensions(), digests())"
     process = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", text],
         cwd=CHECKOUT, capture_output=True, text=True, check=True,

@@ -113,9 +113,9 @@ def vanishing_friction_energy(
 def _slip_integral(begin: Values, end: Values, delta: Values, phase: Values, n: Values) -> Values:
     """∫ (1 + δ cos t)^{1+1/n} |sin(t + φ)| dt by Gauss in u, with t ∝ u³(10 − 15u + 6u²)."""
     u = 0.5 * (1 + _FINE_NODES)
-    share, stretch = u**3 * (10 + u * (6 * u - 15)), 30 * (u * (1 - u)) ** 2
+    share, density = u**3 * (10 + u * (6 * u - 15)), 30 * (u * (1 - u)) ** 2
     time = begin[..., None] + (end - begin)[..., None] * share
     rate = np.abs(np.sin(time + phase[..., None]))
     with np.errstate(over="ignore", invalid="ignore"):  # infinite loads; empty intervals
         load = np.maximum(1 + delta[..., None] * np.cos(time), 0.0) ** (1 + 1 / n[..., None])
-        return (end - begin) * np.sum(0.5 * _FINE_WEIGHTS * stretch * load * rate, axis=-1)
+        return (end - begin) * np.sum(0.5 * _FINE_WEIGHTS * density * load * rate, axis=-1)

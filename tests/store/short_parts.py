@@ -12,15 +12,15 @@ from sweep.sampling import drawing, long_values
 
 
 def shorten(patch: pytest.MonkeyPatch, stretch: int, block: int | None = None) -> None:
-    """STRETCH, and the BLOCK that is drawn at once, in every module that has them by name."""
+    """Replace VALUES_IN_MEMORY, and BLOCK, in every module that has them by name."""
     modules = [
         importlib.import_module(module.name)
         for module in pkgutil.walk_packages(sweep.__path__, "sweep.")
         if not module.name.endswith("__main__")
     ]
     for module in modules:
-        if hasattr(module, "STRETCH"):
-            patch.setattr(module, "STRETCH", stretch)
+        if hasattr(module, "VALUES_IN_MEMORY"):
+            patch.setattr(module, "VALUES_IN_MEMORY", stretch)
     if block is not None:
         for module in (drawing, long_values):
             patch.setattr(module, "BLOCK", block)

@@ -38,7 +38,7 @@ from sweep.request.chunk import Chunk, Column, Points
 from sweep.store import Store
 from tests.cases import case_of, compute, differing, sweep_of
 from tests.cases.friction_oscillator import random_parameters
-from tests.points.test_plan import linear, sweep_over
+from tests.points.test_chunking import linear, sweep_over
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWER = 'extern "C" int answer() { return 42; }\n'
