@@ -22,7 +22,7 @@ from sweep.errors import SweepError
 from sweep.file import checked_options, load
 from sweep.file.overrides import Changes
 from sweep.file.stored import is_store
-from sweep.kernel import open_backend as open_backend_by_name
+from sweep.kernel.opening import open_backend as open_backend_by_name
 from sweep.points.recipes import fingerprint, recipe
 from sweep.request.options import OPTIONS, RunKeywords, consistent
 from sweep.request.sweeps import Request, Wear

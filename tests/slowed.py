@@ -19,8 +19,8 @@ from typing import Any
 
 from sweep import api
 from sweep.file import load
-from sweep.kernel import Backend, Computed, open_backend
-from sweep.kernel.backend import Then
+from sweep.kernel.backend import Backend, Computed, Then
+from sweep.kernel.opening import open_backend
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
 from sweep.store import Store

@@ -13,8 +13,7 @@ import numpy as np
 
 from sweep.engine.ledger import Receipt
 from sweep.errors import MachineError, SweepError
-from sweep.kernel import Backend, Stopped
-from sweep.kernel.backend import Arrays, Computed
+from sweep.kernel.backend import Arrays, Backend, Computed, Stopped
 from sweep.model.table import Status, array_types, status_counts
 from sweep.points.chunking import joined
 from sweep.points.columns import points, variants_of

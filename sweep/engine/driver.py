@@ -14,8 +14,8 @@ from sweep.engine.loop import More, Report, run
 from sweep.engine.slurm import named
 from sweep.engine.workers import Notify, OpenBackend, needs_backend_here
 from sweep.errors import MachineError, StoreError
-from sweep.kernel import open_backend as open_backend_by_name
 from sweep.kernel.gpu_discovery import find_gpus
+from sweep.kernel.opening import open_backend as open_backend_by_name
 from sweep.kernel.source import kernel_digest
 from sweep.points.chunking import chunk_at, chunk_shape, work_shape
 from sweep.points.columns import points, variant_sets

@@ -23,7 +23,7 @@ from sweep.engine.workers import (
     Threads,
     refuse_in_worker_process,
 )
-from sweep.kernel import open_backend as open_backend_by_name
+from sweep.kernel.opening import open_backend as open_backend_by_name
 from sweep.points.chunking import chunk_counts, chunks, points_of_more_chunks
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions, consistent

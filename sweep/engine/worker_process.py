@@ -23,7 +23,7 @@ from distributed.diagnostics.plugin import WorkerPlugin
 
 from sweep.engine.computing import RunState, Worker
 from sweep.errors import CompileError, MachineError, StoreError, SweepError
-from sweep.kernel import Backend
+from sweep.kernel.backend import Backend
 from sweep.kernel.gpu_discovery import VARIABLE
 from sweep.kernel.source import kernel_digest
 from sweep.request.chunk import Task

@@ -13,7 +13,7 @@ from typing import Self
 from sweep.engine.computing import RunState, Worker
 from sweep.engine.ledger import Receipt
 from sweep.errors import SweepError
-from sweep.kernel import Backend
+from sweep.kernel.backend import Backend
 from sweep.points.columns import points
 from sweep.request.chunk import Chunk, Task
 from sweep.request.options import LOCAL, RunOptions

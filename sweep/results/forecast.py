@@ -18,8 +18,9 @@ from sweep.engine.loop import FEW_CHUNKS_SECONDS
 from sweep.engine.slurm import jobs_and_cores
 from sweep.engine.workers import threads_for, threads_of_gpu, usable_processors
 from sweep.file.csv_table import csv_table
-from sweep.kernel import Backend, Stopped, open_backend
+from sweep.kernel.backend import Backend, Stopped
 from sweep.kernel.gpu_discovery import find_gpus
+from sweep.kernel.opening import open_backend
 from sweep.model.shipped import configs_folder
 from sweep.model.table import array_types
 from sweep.points.chunking import (

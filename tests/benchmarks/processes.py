@@ -19,7 +19,7 @@ from sweep.api import with_options
 from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import Summary
 from sweep.file import Request
-from sweep.kernel import open_backend
+from sweep.kernel.opening import open_backend
 from sweep.points.chunking import chunk_shape, chunks
 from sweep.points.columns import points
 from sweep.request.chunk import Chunk

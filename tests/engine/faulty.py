@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from sweep.kernel import Backend, Computed, Stopped, open_backend
-from sweep.kernel.backend import Then
+from sweep.kernel.backend import Backend, Computed, Stopped, Then
+from sweep.kernel.opening import open_backend
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
 from sweep.store import Store

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweep.kernel import Backend, Computed, open_backend
-from sweep.kernel.backend import Then
+from sweep.kernel.backend import Backend, Computed, Then
+from sweep.kernel.opening import open_backend
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
 from tests.kernel.wrapped import WrappedBackend

@@ -32,7 +32,8 @@ from sweep.engine.clusters import KEPT_BYTES
 from sweep.engine.ledger import ATTEMPTS, Progress, Receipt
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError, SweepError
-from sweep.kernel import Backend, open_backend
+from sweep.kernel.backend import Backend
+from sweep.kernel.opening import open_backend
 from sweep.model.table import Status
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
@@ -534,7 +535,7 @@ DRIVER = """
 import json, sys
 from pathlib import Path
 from sweep import api
-from sweep.kernel import open_backend
+from sweep.kernel.opening import open_backend
 from sweep.file import load
 from tests.engine.slow import Slow
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ from sweep.engine.ledger import (
     Summary,
 )
 from sweep.engine.loop import run
-from sweep.kernel import Computed, open_backend
-from sweep.kernel.backend import Then
+from sweep.kernel.backend import Computed, Then
+from sweep.kernel.opening import open_backend
 from sweep.model.table import Status
 from sweep.model.tables.friction_oscillator import MODEL
 from sweep.points.columns import points

@@ -27,9 +27,10 @@ from sweep.engine.loop import crew_for, run
 from sweep.engine.workers import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError, MachineError, SweepError
 from sweep.file import load
-from sweep.kernel import Backend, Computed, Stopped, gpu_discovery, open_backend
-from sweep.kernel.backend import Then
+from sweep.kernel import gpu_discovery
+from sweep.kernel.backend import Backend, Computed, Stopped, Then
 from sweep.kernel.gpu_discovery import VARIABLE, Gpu, find_gpus, visible_gpus
+from sweep.kernel.opening import open_backend
 from sweep.model.table import Status
 from sweep.request.chunk import Points
 from sweep.request.options import RunOptions

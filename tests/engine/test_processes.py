@@ -18,7 +18,7 @@ from sweep.engine.worker_process import (
     state_of,
     stop_run,
 )
-from sweep.kernel import open_backend
+from sweep.kernel.opening import open_backend
 from sweep.request.chunk import Task
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store

@@ -26,7 +26,8 @@ from sweep.engine.ledger import Progress
 from sweep.engine.refinement import with_points
 from sweep.errors import MachineError, StoreError
 from sweep.file import load
-from sweep.kernel import Arrays, Backend, Computed, open_backend
+from sweep.kernel.backend import Arrays, Backend, Computed
+from sweep.kernel.opening import open_backend
 from sweep.model.table import Status
 from sweep.request.chunk import Points
 from sweep.request.sweeps import AnySweep, Sweep

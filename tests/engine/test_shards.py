@@ -16,7 +16,7 @@ from sweep.engine.ledger import failed_arrays
 from sweep.engine.workers import OpenBackend
 from sweep.errors import StoreError
 from sweep.file import load
-from sweep.kernel import open_backend as open_backend_by_name
+from sweep.kernel.opening import open_backend as open_backend_by_name
 from sweep.model.table import Status
 from sweep.points import chunking
 from sweep.points.chunking import chunk_counts, chunks, of_shard

@@ -16,9 +16,9 @@ from sweep.engine import loop
 from sweep.engine.driver import provenance
 from sweep.engine.loop import run
 from sweep.file import load
-from sweep.kernel import Backend, Computed, open_backend
-from sweep.kernel.backend import Then
+from sweep.kernel.backend import Backend, Computed, Then
 from sweep.kernel.gpu import GpuBackend
+from sweep.kernel.opening import open_backend
 from sweep.model.table import Method
 from sweep.model.tables import mdr_contact
 from sweep.model.tables.impact_oscillator import HARMONIC_BALANCE

@@ -18,8 +18,7 @@ from distributed import LocalCluster
 from sweep.engine.ledger import Progress
 from sweep.engine.loop import run
 from sweep.errors import MachineError
-from sweep.kernel import Backend, Computed
-from sweep.kernel.backend import Then
+from sweep.kernel.backend import Backend, Computed, Then
 from sweep.model.table import Status
 from sweep.request.chunk import Points
 from sweep.request.options import RunOptions

@@ -21,10 +21,12 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.errors import CompileError, DeviceError, LostDeviceError, MachineError
-from sweep.kernel import Stopped, batches, device, open_backend, sorting
+from sweep.kernel import batches, device, sorting
+from sweep.kernel.backend import Stopped
 from sweep.kernel.compiler import compile_library, find_compiler
 from sweep.kernel.gpu import GpuBackend, check_sizes
 from sweep.kernel.library import ColumnStruct
+from sweep.kernel.opening import open_backend
 from sweep.kernel.source import flat_text, kernel_of
 from sweep.points.columns import points
 from sweep.request.chunk import Chunk
@@ -547,7 +549,8 @@ def test_without_cupy_the_error_names_the_extras_and_auto_is_the_cpu(
 def test_the_cpu_is_opened_without_importing_cupy(cupy_folder: Path) -> None:
     """`import sweep` does not import it either."""
     text = (
-        "import sys, sweep, sweep.kernel.cupy_device\nfrom sweep.kernel import open_backend\n"
+        "import sys, sweep, sweep.kernel.cupy_device\n"
+        "from sweep.kernel.opening import open_backend\n"
         "open_backend('cpu')\nassert 'cupy' not in sys.modules\n"
         "print(open_backend('auto').name, 'cupy' in sys.modules)"
     )

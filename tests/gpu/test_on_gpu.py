@@ -21,8 +21,8 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
-from sweep.kernel import Stopped, random_points
-from sweep.kernel.backend import Computed
+from sweep.kernel import random_points
+from sweep.kernel.backend import Computed, Stopped
 from sweep.kernel.cupy_device import CupyDevice, CupyMemory, CupyQueue, find_gpu
 from sweep.kernel.gpu import GpuBackend
 from sweep.request.chunk import Column, Points

@@ -29,7 +29,7 @@ def find(monkeypatch: pytest.MonkeyPatch) -> Callable[[TwinDevice], None]:
     """A function that has this device found, where CuPy is installed."""
 
     def find(device: TwinDevice) -> None:
-        monkeypatch.setattr("sweep.kernel.has_cupy", lambda: True)
+        monkeypatch.setattr("sweep.kernel.opening.has_cupy", lambda: True)
         monkeypatch.setattr("sweep.kernel.cupy_device.find_gpu", lambda: device)
 
     return find

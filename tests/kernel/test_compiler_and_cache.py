@@ -25,10 +25,12 @@ import sweep
 from sweep import api
 from sweep.errors import CompileError, MachineError, SweepError
 from sweep.file import load
-from sweep.kernel import Computed, Stopped, cache, open_backend
+from sweep.kernel import cache
+from sweep.kernel.backend import Computed, Stopped
 from sweep.kernel.compiler import Compiler, compile_library, compiled_library, find_compiler
 from sweep.kernel.cpu import CpuBackend, CpuTarget, Library, request_type
 from sweep.kernel.library import SLICE_SECONDS, ColumnStruct, load_library
+from sweep.kernel.opening import open_backend
 from sweep.kernel.source import flat_text, kernel_of, kernel_text
 from sweep.model.table import array_types
 from sweep.model.tables import impact_oscillator

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sweep.kernel import Stopped
+from sweep.kernel.backend import Stopped
 from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.source import kernel_of
 from sweep.request.chunk import Column, Points

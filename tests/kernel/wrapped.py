@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sweep.kernel import Backend
+from sweep.kernel.backend import Backend
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
 

@@ -26,7 +26,7 @@ from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
 from sweep.file import Request, load
-from sweep.kernel import Computed, Stopped
+from sweep.kernel.backend import Computed, Stopped
 from sweep.model.shipped import configs_folder
 from sweep.points.chunking import chunk_shape, chunks
 from sweep.points.columns import points, variant_sets

@@ -31,8 +31,7 @@ from sweep.engine.ledger import failed_arrays
 from sweep.engine.loop import run
 from sweep.errors import MachineError, StoreError
 from sweep.file import Request, load
-from sweep.kernel import Backend, Computed, Stopped
-from sweep.kernel.backend import Then
+from sweep.kernel.backend import Backend, Computed, Stopped, Then
 from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Status

@@ -20,7 +20,7 @@ from sweep.engine.refinement import with_points
 from sweep.engine.worker_process import Code, Job, UnfitError, forget_run
 from sweep.errors import MachineError, StoreError
 from sweep.file import load
-from sweep.kernel import open_backend
+from sweep.kernel.opening import open_backend
 from sweep.kernel.source import kernel_digest
 from sweep.model.shipped import configs_folder
 from sweep.request.chunk import Task
