@@ -2,7 +2,8 @@
 
 They consist of + - * / sqrt and exact operations in a fixed order; NumPy's own exp and log have
 other last bits on other processors. Errors are below 1 unit in the last place for `exp` and `log`,
-below 2 for `log_of_rest`, and below 1e-15 relative for `normal_quantile` where it is not near 0.
+below 2 for `log_of_rest`, below 1e-15 relative for `normal_quantile` where it is not near 0, and
+below 2.5 units plus 1e-20 for `sine_cosine`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,19 @@ LOG = (
 EXP = (
     1.66666666666666019037e-01, -2.77777777770155933842e-03, 6.61375632143793436117e-05,
     -1.65339022054652515390e-06, 4.13813679705723846039e-08,
+)  # fmt: skip
+
+# fdlibm, e_rem_pio2.c: pi/2 in parts of 33 bits, and the rest.
+HALF_PI = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
+TWO_OVER_PI = 0.63661977236758138
+# Minimax fits on [0, pi^2/16], as in kernels/elementary.h: (sin r - r)/r^3 and (cos r - 1)/r^2.
+SINE = (
+    -0.1666666666666663, 0.0083333333333221182, -0.00019841269829589197, 2.7557313621279466e-06,
+    -2.5050747747287571e-08, 1.5896229296201683e-10,
+)  # fmt: skip
+COSINE = (
+    -0.5, 0.041666666666666595, -0.0013888888888873056, 2.4801587288851524e-05,
+    -2.7557314179248205e-07, 2.0875700835751813e-09, -1.135853621389747e-11,
 )  # fmt: skip
 
 # Wichura, Algorithm AS 241, routine PPND16, Applied Statistics 37 (1988), pp. 477-484: numerators
@@ -142,6 +156,20 @@ def normal_quantile(p: Values) -> Values:
     far = np.where(r > FAR, _ratio(FAR_TAIL, r - FAR), _ratio(TAIL, r - 1.6))
     result[outer] = np.where(side < 0.5, -far, far)
     return result
+
+
+def sine_cosine(x: Values) -> tuple[Values, Values]:
+    """sin(x) and cos(x) for |x| up to 1e5, of any shape."""
+    quarter = np.rint(x * TWO_OVER_PI)
+    first, second, third = HALF_PI
+    r = ((x - quarter * first) - quarter * second) - quarter * third
+    z = r * r
+    sine = r + r * z * _polynomial(SINE, z)
+    cosine = 1.0 + z * _polynomial(COSINE, z)
+    turns = quarter.astype(np.int64) & 3
+    is_odd, is_behind = turns % 2 == 1, turns >= 2
+    one, other = np.where(is_odd, cosine, sine), np.where(is_odd, -sine, cosine)
+    return np.where(is_behind, -one, one), np.where(is_behind, -other, other)
 
 
 def power(x: Values, y: Values) -> Values:

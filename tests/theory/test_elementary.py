@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
 from sweep.theory import elementary
+from sweep.theory.beams import beam_frequencies, beam_shapes
 from tests.command import CHECKOUT, environment
 
 Numbers = NDArray[np.float64]
@@ -53,6 +54,12 @@ def test_exp() -> None:
 def test_log_of_rest() -> None:
     x = np.concatenate([UNIT, SMALL, ENDS])
     assert largest_error(elementary.log_of_rest, lambda value: mpmath.log(1 - value), x) < 2
+
+
+def test_sine_cosine() -> None:
+    x = np.concatenate([random.uniform(-100, 100, 400), random.uniform(-1e5, 1e5, 400), SMALL])
+    assert largest_error(lambda x: elementary.sine_cosine(x)[0], mpmath.sin, x) < 2.5
+    assert largest_error(lambda x: elementary.sine_cosine(x)[1], mpmath.cos, x) < 2.5
 
 
 def test_power() -> None:
@@ -96,6 +103,9 @@ def digests() -> dict[str, str]:
     unit = np.random.Generator(np.random.PCG64(5)).random(20_000)
     values = {form: Margin(form, own).values(unit, 2.0**-53) for form, own in ARGUMENTS.items()}
     values["power"] = elementary.power(1 + unit, unit)
+    values["sine"], values["cosine"] = elementary.sine_cosine(100 * unit)
+    ends = ("clamped", "free")
+    values["beams"] = beam_shapes(unit[:100], 20, ends, 1.0) * beam_frequencies(20, ends, 1, 2, 3)
     return {name: hashlib.sha256(each.tobytes()).hexdigest() for name, each in values.items()}
 
 
