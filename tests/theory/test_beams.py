@@ -8,7 +8,6 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from scipy.integrate import simpson
 
 from sweep.theory import beams
 from tests.oracles import beams as oracle
@@ -39,13 +38,14 @@ def test_frequencies_and_shapes_are_those_of_the_determinant(ends: tuple[str, st
 
 @pytest.mark.parametrize("ends", PAIRS)
 def test_shapes_are_orthogonal_up_to_high_modes(ends: tuple[str, str]) -> None:
-    x = np.linspace(0.0, 1.0, 40_001)
+    x = np.linspace(0.0, 1.0, 10_001)
     shapes = beams.beam_shapes(x, 40, ends, 1.0)
-    products = simpson(shapes[:, :, None] * shapes[:, None, :], x=x, axis=0)
-    np.testing.assert_allclose(products, np.eye(40), atol=1e-9)  # Simpson's error at mode 40
     bars = beams.bar_shapes(x, 40, ends, 1.0)
-    products = simpson(bars[:, :, None] * bars[:, None, :], x=x, axis=0)
-    np.testing.assert_allclose(products, np.eye(40), atol=1e-9)
+    weights = np.where(np.arange(x.size) % 2, 4.0, 2.0) / (3 * (x.size - 1))  # Simpson's
+    weights[[0, -1]] /= 2
+    for each in (shapes, bars):
+        products = each.T @ (weights[:, None] * each)
+        np.testing.assert_allclose(products, np.eye(40), atol=2e-7)  # Simpson's error at mode 40
 
 
 @pytest.mark.parametrize("ends", PAIRS)
