@@ -15,8 +15,8 @@ from sweep.model.table import Model
 from tests.cases import Case, Values, case_at
 
 METHODS = tuple(SCHEMES)
-NAMES = ("belt", "bouc_wen", "bouncing_ball", "duffing", "forced_impact", "lorenz", "lugre",
-         "relief_valve", "van_der_pol")  # fmt: skip
+NAMES = ("belt", "bouc_wen", "bouncing_ball", "drill_string", "duffing", "forced_impact", "lorenz",
+         "lugre", "prandtl_tomlinson", "relief_valve", "spring_slider", "van_der_pol")  # fmt: skip
 
 # The ranges of the parameters that vary.
 RANGES: dict[str, dict[str, tuple[float, float]]] = {
@@ -26,6 +26,8 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
                  "elastic_share": (0.1, 1), "yield_displacement": (0.2, 2),
                  "sharpness": (1, 3), "force": (0.2, 2), "angular_frequency": (0.5, 2)},
     "bouncing_ball": {"drop_height": (0.5, 3), "restitution": (0.7, 1)},
+    "drill_string": {"torque": (5000, 20000), "static_torque": (8000, 14000),
+                     "table_inertia": (20, 60), "bit_inertia": (5, 20)},
     "duffing": {"damping": (0, 0.5), "linear": (-1, 1), "cubic": (0, 2), "force": (0, 1),
                 "omega": (0.5, 2), "start_x": (-1, 1), "start_v": (-1, 1)},
     "forced_impact": {"damping": (0, 0.3), "omega": (0.5, 3), "gap": (0.1, 1),
@@ -33,7 +35,11 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "lorenz": {"rho": (0.5, 40), "sigma": (8, 12), "start_x": (-2, 2), "start_y": (-2, 2)},
     "lugre": {"pulling_speed": (0.05, 1), "bristle_stiffness": (100, 1000),
               "bristle_damping": (5, 20), "stribeck_speed": (0.01, 0.1)},
+    "prandtl_tomlinson": {"depth": (1e-20, 2e-19), "mass": (1, 10), "damping": (0.1, 3),
+                          "pulling_speed": (1e-11, 1e-9)},
     "relief_valve": {"flow": (1, 8), "restitution": (0.5, 0.9)},
+    "spring_slider": {"stiffness": (1e9, 1e11), "pulling_speed": (1e-3, 1e-2),
+                      "direct_effect": (0.005, 0.02), "slip_law": (0, 0)},
     "van_der_pol": {"mu": (0.1, 5), "force": (0, 1), "start_v": (-1, 1)},
 }  # fmt: skip
 

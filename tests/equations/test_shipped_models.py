@@ -22,7 +22,10 @@ from tests.equations.good_model import read_system
 from tests.oracles.systems import SOLVERS
 
 FOLDER = configs_folder() / "models"
-SLOW = {("van_der_pol", 1), ("lugre", 1), ("bouc_wen", 1)}  # seconds in SciPy
+SLOW = {  # seconds in SciPy
+    *(("van_der_pol", 1), ("lugre", 1), ("bouc_wen", 1)),
+    *(("prandtl_tomlinson", 0), ("prandtl_tomlinson", 1), ("spring_slider", 0)),
+}
 
 
 @cache

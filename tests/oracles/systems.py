@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import atan, cos, exp, inf, pi, sin, sqrt
+from math import atan, cos, exp, inf, log, pi, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,8 @@ def largest(pieces: Any, value: Callable[[float, State], float], start: float = 
         a, b = max(piece.t[0], start), piece.t[-1]
         if a >= b:
             continue
-        times = np.linspace(a, b, max(2000, int(200 * (b - a))))
+        times = np.linspace(a, b, min(max(2000, int(200 * (b - a))), 100_000))
+        times = np.union1d(times, piece.t[(piece.t >= a) & (piece.t <= b)])
         samples = [value(t, piece.sol(t)) for t in times]
         i = int(np.argmax(samples))
         bracket = (times[max(i - 1, 0)], times[min(i + 1, len(times) - 1)])
@@ -301,10 +302,100 @@ def bouc_wen(at: Point) -> Outputs:
     }
 
 
+def spring_slider(at: Point) -> Outputs:
+    """In the logarithm of V/V_p and the state θ itself, with the ageing or the slip law."""
+    sigma, a, b, dc, v0, vp, eta = 50e6, 0.010, 0.015, 8e-3, 1e-6, 1e-9, 4.62e6
+    k, slips = at["stiffness"], at.get("slip_law", 0.0) > 0
+
+    def speed(y: State) -> float:
+        return vp * exp(y[0])
+
+    def slope(_: float, y: State) -> Any:
+        v, theta = speed(y), y[1]
+        ageing = -(v * theta / dc) * log(v * theta / dc) if slips else 1 - v * theta / dc
+        dlog = (k * (vp - v) - sigma * b * ageing / theta) / (sigma * a + eta * v)
+        return [dlog, ageing]
+
+    def friction(_: float, y: State) -> float:
+        return sigma * (a * log(speed(y) / v0) + b * log(v0 * y[1] / dc))
+
+    onset = Switch(lambda _, y: speed(y) - 1e-3, 1)
+    first = vp * exp(0.1)
+    pieces = solve(
+        slope, [0.1, dc / first], at["window_end"], (onset,), method="Radau", rtol=1e-10,
+        atol=np.array([1e-10, 1e-12]),
+    )  # fmt: skip
+    return {
+        "peak_speed": largest(pieces, lambda _, y: speed(y)),
+        "earthquakes": len(onset.times),
+        "largest_stress": largest(pieces, friction),
+        "smallest_stress": -largest(pieces, lambda t, y: -friction(t, y)),
+    }
+
+
+def prandtl_tomlinson(at: Point) -> Outputs:
+    """In units of the lattice's period and of 1 ms, and the spring's length in place of x."""
+    mass, k, a, gamma, pull, depth = 1e-12, 1.0, 0.5e-9, 2e-6, 25e-9, at["depth"]
+    unit, speed = 1e-3, pull * 1e-3 / a
+
+    def slope(t: float, y: State) -> Any:
+        length, rate = y[0], y[1]  # of the spring, and how fast it grows
+        x = speed * t - length
+        wall = pi * depth / a * sin(2 * pi * x) / a
+        force = k * length - wall - gamma * (speed - rate) / unit
+        return [rate, -force * unit**2 / mass]
+
+    cycle = a / pull / unit
+    start, end = at["start_cycle"] * cycle, at["end_cycle"] * cycle
+    pieces = solve(slope, [0.0, speed], end, method="Radau", rtol=1e-9, atol=1e-12)
+    return {
+        "mean_force": k * a * mean(pieces, lambda _, y: y[0], start, end),
+        "largest_force": k * a * largest(pieces, lambda _, y: y[0], start),
+    }
+
+
+def drill_string(at: Point) -> Outputs:
+    """With angles of both ends in place of the twist, and the phases of the bit one by one."""
+    top, bit, k, c, ct, cb = 2122.0, 471.97, 861.53, 172.31, 425.0, 50.0
+    static, kinetic, decay = at["static_torque"], at["kinetic_torque"], 0.9
+    torque, end = at["torque"], at["window_end"]
+
+    def carried(y: State) -> float:
+        return k * (y[0] - y[2]) + c * (y[1] - y[3])
+
+    def slope(_: float, y: State) -> Any:
+        friction = kinetic + (static - kinetic) * exp(-decay * y[3])
+        rubbing = friction + cb * y[3]
+        return [y[1], (torque - ct * y[1] - carried(y)) / top, y[3], (carried(y) - rubbing) / bit]
+
+    def held(_: float, y: State) -> Any:
+        return [y[1], (torque - ct * y[1] - carried(y)) / top, 0.0, 0.0]
+
+    release = Switch(lambda _, y: carried(y) - static, 1, stops=True)
+    arrest = Switch(lambda _, y: y[3], -1, stops=True)
+    y, t, stuck, is_stuck, pieces = [0.0, 0.0, 0.0, 0.0], 0.0, 0.0, True, []
+    while t < end - 1e-9:
+        pieces += (part := solve(
+            held if is_stuck else slope, y, end - t, (release if is_stuck else arrest,), rtol=1e-12
+        ))  # fmt: skip
+        t, y = t + part[-1].t[-1], final(part).copy()
+        stuck += part[-1].t[-1] if is_stuck else 0.0
+        is_stuck = not is_stuck
+        if is_stuck:
+            y[3] = 0.0
+    return {
+        "largest_torque": largest(pieces, lambda _, y: carried(y)),
+        "fastest": largest(pieces, lambda _, y: y[3]),
+        "stuck": stuck / end,
+        "sticks": len(arrest.times),
+        "turned": y[2],
+    }
+
+
 SOLVERS: dict[str, Callable[[Point], Outputs]] = {
     solver.__name__: solver
     for solver in (
-        belt, bouc_wen, bouncing_ball, duffing, forced_impact, lorenz, lugre, relief_valve,
-        van_der_pol,
+        belt, bouc_wen, bouncing_ball, drill_string, duffing, forced_impact, lorenz, lugre,
+        prandtl_tomlinson, relief_valve, spring_slider, van_der_pol,
     )
 }  # fmt: skip
