@@ -136,7 +136,9 @@ def _first_change(
         after = min(before + step, length)
         state = propagator @ state if after == before + step else piece.after(after)
         values, next_slopes = rows @ state, slope_rows @ state
-        suspects = np.flatnonzero(((values > 0) != positive) | (slopes * next_slopes < 0))
+        reach = (after - before) * np.maximum(abs(slopes), abs(next_slopes))
+        turns = (slopes * next_slopes < 0) & (abs(values) <= reach)
+        suspects = np.flatnonzero(((values > 0) != positive) | turns)
         changes = [
             (time, int(i))
             for i in suspects
