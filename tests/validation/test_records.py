@@ -13,7 +13,7 @@ import sweep
 from tests.validation import DOCUMENTS
 from tests.validation.comparison import RESULTS, Ours, compute, json_text, markdown, record_of
 
-SLOW = ("sdnd104",)  # it compiles every method of the model
+SLOW = ("sdnd104", "sdnl301")  # they compile every method of a model, and a large model
 documents = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.broad if name in SLOW else ()) for name in DOCUMENTS],
@@ -80,6 +80,8 @@ def rounded(figures: Any) -> Any:
         ("sdnd106", "arrests", "ours", 2e-10),
         ("sdnl111", "modes", "ours", 1e-7),
         ("sdnl111", "modes", "exact_20", 0.6),
+        pytest.param("sdnl301", "forces", "ours", 1e-6, marks=pytest.mark.broad),
+        pytest.param("sdnl301", "meshes", "exact_48_25", 0.4, marks=pytest.mark.broad),
         ("sdnl32", "modes", "ours", 1e-6),
         ("sdnl32", "modes", "exact_61", 0.05),
         ("zzzz405a", "volumes", "ours", 1e-11),
