@@ -143,6 +143,7 @@ def _first_change(
             (time, int(i))
             for i in suspects
             if (time := _root(piece, rows[i], slope_rows[i], positive[i], before, after))
+            is not None
         ]
         if changes:
             return min(changes)
@@ -163,5 +164,6 @@ def _root(
     turn = crossing(slope_row, before, after)
     for begin, end in pairwise([before, *([turn] if turn else []), after]):
         if (row @ piece.after(end) > 0) != positive:
-            return crossing(row, begin, end)
+            root = crossing(row, begin, end)
+            return begin if root is None else root  # None: it crossed with another row
     return None
