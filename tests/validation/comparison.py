@@ -77,7 +77,7 @@ def constants(path: str | Path) -> dict[str, float]:
 
 
 def computed(
-    model: str,
+    model: str | Mapping[str, Any],
     method: str,
     outputs: Sequence[str],
     parameters: Mapping[str, float],
@@ -85,10 +85,11 @@ def computed(
 ) -> xr.Dataset:
     """The outputs over the grid of the axes, all points computed; SI units.
 
-    `model` is a name, or a model file's path, relative to this folder.
+    `model` is a name, a model file's path, relative to this folder, or the content of one.
     """
+    is_path = isinstance(model, str) and model.endswith(".toml")
     request = {
-        "model": str(HERE / model) if model.endswith(".toml") else model,
+        "model": str(HERE / model) if is_path else model,
         "method": method,
         "outputs": list(outputs),
         "parameters": dict(parameters),

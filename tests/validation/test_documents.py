@@ -13,7 +13,8 @@ from scipy.optimize import brentq
 import sweep
 from sweep.theory import mdr_contact as theory
 from sweep.theory.friction_oscillator import asymptotic_wear_power
-from tests.validation import hanisch2020
+from tests.oracles.linear_contacts import exponential
+from tests.validation import hanisch2020, sdnl301
 from tests.validation.comparison import RESULTS
 from tests.validation.hanisch2020.cycles import first_cycles
 from tests.validation.sdnd104 import table_excitation
@@ -79,6 +80,34 @@ def test_the_closed_form_obeys_the_equations_of_motion() -> None:
             rates = (v1, first, v2, (load - 1e4 * (x2 - x1)) / 5)
             assert (after - before) / (2 * h) == pytest.approx(rates, rel=1e-6, abs=1e-4)
             assert v1 > 0 if is_slip else abs(x2 - x1) < 0.3
+
+
+# --- SDNL301 ---
+
+
+def test_the_frequencies_of_the_tube_are_those_of_a_timoshenko_beam() -> None:
+    """By the transfer matrix from end to end; with shear, elements are of order 2 to 4."""
+    system = sdnl301.SYSTEM
+    nu, outer, inner = 0.3, system["radius"], system["radius"] - system["thickness"]
+    area, inertia = math.pi * (outer**2 - inner**2), math.pi * (outer**4 - inner**4) / 4
+    hollow, square = (20 + 12 * nu) * (inner / outer) ** 2, (1 + (inner / outer) ** 2) ** 2
+    shear = 6 * (1 + nu) * square / ((7 + 6 * nu) * square + hollow)
+
+    def determinant(omega: float) -> float:
+        """For (displacement, rotation, moment, shear force): those clamped to those free."""
+        rates = np.zeros((4, 4))
+        rates[0, 1], rates[0, 3] = 1, 2 * (1 + nu) / (shear * system["modulus"] * area)
+        rates[1, 2] = 1 / (system["modulus"] * inertia)
+        rates[2, 1], rates[2, 3] = -system["density"] * inertia * omega**2, -1
+        rates[3, 0] = -system["density"] * area * omega**2
+        return float(np.linalg.det(exponential(rates, system["length"])[2:, 2:]))
+
+    for coarse, fine in zip(
+        *(sdnl301.tube(n, 6)[0].angular_frequency for n in (48, 96)), strict=True
+    ):
+        exact = brentq(determinant, 0.999 * fine, 1.001 * fine, rtol=1e-12)
+        assert coarse == pytest.approx(exact, rel=5e-5)
+        assert fine - exact == pytest.approx((coarse - exact) / 5, rel=0.06, abs=3e-8)
 
 
 # --- Hanisch, Richter, Li 2020 ---

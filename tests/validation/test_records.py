@@ -13,7 +13,7 @@ import sweep
 from tests.validation import DOCUMENTS
 from tests.validation.comparison import RESULTS, Ours, compute, json_text, markdown, record_of
 
-SLOW = ("sdnd104",)  # it compiles every method of the model
+SLOW = ("sdnd104", "sdnl301")  # they compile every method of a model, and a large model
 documents = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.broad if name in SLOW else ()) for name in DOCUMENTS],
@@ -71,12 +71,26 @@ def rounded(figures: Any) -> Any:
         ("sdnd100", "turns", "ours", 2e-10),
         ("sdnd100", "times", "time", 2e-10),
         ("sdnd101", "contacts", "ours", 2e-10),
+        ("sdnd102", "displacements", "stop", 2e-10),
+        ("sdnd102", "displacements", "pair", 2e-10),
+        ("sdnd102", "stepped", "stepped", 1e-5),
         ("sdnd106", "figures", "ours", 2e-10),
         ("sdnd106", "ends", "ramped", 2e-10),
         ("sdnd106", "ends", "held", 2e-10),
         ("sdnd106", "arrests", "ours", 2e-10),
+        ("sdnl111", "modes", "ours", 1e-7),
+        ("sdnl111", "modes", "exact_20", 0.6),
+        pytest.param("sdnl301", "forces", "ours", 1e-6, marks=pytest.mark.broad),
+        pytest.param("sdnl301", "meshes", "exact_48_25", 0.4, marks=pytest.mark.broad),
+        ("sdnl32", "modes", "ours", 1e-6),
+        ("sdnl32", "modes", "exact_61", 0.05),
         ("zzzz405a", "volumes", "ours", 1e-11),
         ("sdnd122", "methods", "exact", 1e-12),
+        ("sdnd124", "figures", "ours", 2e-10),
+        ("sdnd124", "stepped", "stepped", 3e-4),
+        ("sdnd125", "forces", "ours", 1e-10),
+        ("sdnd125", "forces", "stepped", 2e-11),
+        ("sdnd125", "contacts", "ours", 1e-10),
         ("sdnd122", "methods", "newmark", 1e-4),
         ("sdnd122", "methods", "as_code_aster", 1e-4),
         ("hanisch2020", "fits", "worst", 1.0),
