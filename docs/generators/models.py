@@ -86,12 +86,7 @@ def _page(model: Model, prose: str) -> str:
             f"`{model.excitation.parameter}` may be [a table over time](../sweep_file.md), with "
             f"{methods}."
         )
-    parts.append("## Methods\n\nThe first is the default.")
-    for method in model.methods:
-        words = f"### `{method.name}`\n\n{_sentence(method.summary)}."
-        parts.append(
-            words + (f"\n\n{parameter_table(method.parameters)}" if method.parameters else "")
-        )
+    parts.append("## Methods\n\nThe first is the default.\n\n" + _methods(model))
     outputs = [
         (code(o.name), o.unit, plain(o.long_name), _values(o.flags), ", ".join(o.parameter_sets))
         for o in model.outputs
@@ -112,6 +107,23 @@ def _page(model: Model, prose: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _methods(model: Model) -> str:
+    """Methods and their summaries; then each parameter of any, with its methods."""
+    rows = [(code(method.name), f"{_sentence(method.summary)}.") for method in model.methods]
+    owners: dict[Parameter, list[str]] = {}
+    for method in model.methods:
+        for parameter in method.parameters:
+            owners.setdefault(parameter, []).append(code(method.name))
+    if not owners:
+        return table(("method", "what it does"), rows)
+    parameters = [
+        (*_entry(each)[:2], f"{_entry(each)[2]} ({', '.join(names)})")
+        for each, names in owners.items()
+    ]
+    header = ("parameter", "values", "meaning (methods)")
+    return table(("method", "what it does"), rows) + "\n" + table(header, parameters)
+
+
 def _sentence(text: str) -> str:
     """Markdown with a capital at the beginning."""
     return plain(text[0].upper() + text[1:])
@@ -122,21 +134,29 @@ def _values(flags: tuple[str, ...]) -> str:
 
 
 def parameter_table(parameters: tuple[Parameter, ...]) -> str:
-    """Names, units, ranges, defaults and meanings."""
+    """Names with symbols, ranges with units and defaults, and meanings."""
     if not parameters:
         return "None."
-    rows = [
-        (code(p.name), f"${tex_of_symbol(p.symbol)}$", p.unit, p.requirement, _default(p),
-         plain(p.meaning))
-        for p in parameters
-    ]  # fmt: skip
-    return table(("parameter", "symbol", "unit", "range", "default", "meaning"), rows)
+    return table(("parameter", "values", "meaning"), map(_entry, parameters))
+
+
+def _entry(parameter: Parameter) -> tuple[str, str, str]:
+    name = f"{code(parameter.name)} ${tex_of_symbol(parameter.symbol)}$"
+    return name, _values_of(parameter), plain(parameter.meaning)
+
+
+def _values_of(parameter: Parameter) -> str:
+    """Range with its unit, and default: "above 0 kg, default 1"."""
+    allowed = parameter.requirement or "any"
+    if parameter.unit != "1" and not allowed.endswith(parameter.unit):
+        allowed = f"{allowed} {parameter.unit}"
+    return f"{allowed}, {_default(parameter)}"
 
 
 def _default(parameter: Parameter) -> str:
     if parameter.derived:
-        return code(parameter.derived)
-    return "required" if parameter.default is None else f"{parameter.default:g}"
+        return f"default {code(parameter.derived)}"
+    return "required" if parameter.default is None else f"default {parameter.default:g}"
 
 
 def _equations(system: System) -> Iterator[str]:
