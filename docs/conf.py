@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
 
 HERE = Path(__file__).parent
-LONG_CELL = 40  # characters of a cell that has a sentence
+LONG_CELL = 25  # characters; a table with a cell of so many has sentences
 sys.path.insert(0, str(HERE))
 HERE.joinpath("generated", "explorers").mkdir(parents=True, exist_ok=True)
 
@@ -119,10 +119,21 @@ def _parts(text: str) -> list[str]:
 
 
 def _stack_tables(_app: Sphinx, document: nodes.document) -> None:
-    """Mark tables with sentences: on a telephone each of their cells has a line of its own."""
+    """Mark tables with sentences: on a telephone each of their cells has a line of its own.
+
+    There each cell shows the title of its column, which is hidden elsewhere.
+    """
     for table in document.findall(nodes.table):
-        if any(len(cell.astext()) > LONG_CELL for cell in table.findall(nodes.entry)):
-            table["classes"].append("stacked")
+        if all(len(cell.astext()) < LONG_CELL for cell in table.findall(nodes.entry)):
+            continue
+        table["classes"].append("stacked")
+        head = next(table.findall(nodes.thead), None)
+        titles = [cell.astext() for cell in head.findall(nodes.entry)] if head else []
+        for row in next(table.findall(nodes.tbody)).findall(nodes.row):
+            for title, cell in [*zip(titles, row.findall(nodes.entry), strict=False)][1:-1]:
+                if cell.children and cell.astext():
+                    text = nodes.inline("", f"{title}: ", classes=["column-title"])
+                    cast("nodes.paragraph", cell[0]).insert(0, text)
 
 
 def _plain_docstring(_app: Sphinx, _what: str, _name: str, *rest: object) -> None:

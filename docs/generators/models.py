@@ -64,15 +64,17 @@ def _prose(name: str) -> str:
 
 
 def _page(model: Model, prose: str) -> str:
+    only = model.parameter_sets[0] if len(model.parameter_sets) == 1 else None
     parts = [
         f"# `{model.name}`\n\n{_sentence(model.title)}. Source: {plain(model.source)}.",
         prose,
-        "## Parameters\n\n" + parameter_table(model.parameters),
+        "## Parameters\n\n" + parameter_table(model.parameters + (only.parameters if only else ())),
     ]
-    for each in model.parameter_sets:
-        only = len(model.parameter_sets) == 1
-        title = "and" if only else f"parameter set `{each.name}`"
-        parts.append(f"{title.capitalize()}:\n\n{parameter_table(each.parameters)}")
+    parts += [
+        f"Parameter set `{each.name}`:\n\n{parameter_table(each.parameters)}"
+        for each in model.parameter_sets
+        if not only
+    ]
     if len(model.parameter_sets) > 1:
         parts.append("A sweep has the parameters of exactly one set.")
     for each in model.substitutes:
@@ -174,7 +176,7 @@ def _equations(system: System) -> Iterator[str]:
             start = ", in which the motion starts" if mode == system.start_mode else ""
             yield f"Mode `{mode}`{start}:\n"
         yield equations(
-            rf"\frac{{d{name(state)}}}{{dt}} &= {tex(rate)}" for state, rate in rates.items()
+            rf"\frac{{d\,{name(state)}}}{{dt}} &= {tex(rate)}" for state, rate in rates.items()
         )
     if system.definitions:
         yield "with\n"
@@ -225,7 +227,7 @@ def _rule(rule: Rule, symbols: dict[str, str]) -> str:
     if rule.kind == "count":
         return f"number of events `{rule.event}`"
     words = KINDS.get(rule.kind, f"{rule.kind} of") + what
-    if rule.event:
+    if rule.event and not rule.every:
         words += f" at events `{rule.event}`"
     if rule.every:
         where = "each period" if rule.every == "period" else f"each event `{rule.every}`"

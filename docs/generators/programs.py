@@ -61,7 +61,7 @@ def closed_forms_page() -> str:
     """The functions of `sweep.theory`: a summary of each module, then its functions."""
     parts = [
         "# Closed forms\n\nNumPy functions of arrays, in SI units. They are imported from their "
-        "module, as in `from sweep.theory.wear import worn_volume`."
+        "module, as in `from sweep.theory.wear import volume`."
     ]
     packages = pkgutil.walk_packages(theory.__path__, "sweep.theory.")
     for module in sorted({each.name for each in packages} - {elementary.__name__}):
@@ -69,14 +69,14 @@ def closed_forms_page() -> str:
         listed = _directive("autosummary", "", ":nosignatures:", "", *names) if names else ""
         apart = _directive("py:currentmodule", "None")
         described = _directive("automodule", module, ":members:")
-        parts.append(f"## `{module}`\n\n{apart}\n\n{listed}\n\n{described}")
+        parts.append(f"## `{module.removeprefix('sweep.')}`\n\n{apart}\n\n{listed}\n\n{described}")
     return "\n\n".join(parts) + "\n"
 
 
 def _functions(module: ModuleType) -> list[str]:
-    """The public functions that are defined in a module, by their full names."""
+    """The public functions that are defined in a module, as autosummary shows short names."""
     return [
-        f"{module.__name__}.{name}"
+        f"~{module.__name__}.{name}"
         for name, each in inspect.getmembers(module, inspect.isfunction)
         if each.__module__ == module.__name__ and not name.startswith("_")
     ]

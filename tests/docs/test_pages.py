@@ -11,7 +11,7 @@ from sweep.file import load
 from sweep.model.shipped import configs_folder
 from sweep.points.recipes import recipe
 from sweep.store.layout import attributes
-from tests.docs.blocks import blocks, run_page
+from tests.docs.blocks import NOT_CODE, blocks, run_page
 from tests.docs.site import ROOT
 
 FOLDERS = ("tutorials", "how_to", "explanation", "reference")
@@ -36,7 +36,7 @@ def _name(page: Path) -> str:
     [
         pytest.param(page, id=_name(page), marks=[pytest.mark.broad] if page.name in BROAD else [])
         for page in PAGES
-        if any(block.language != "text" for block in blocks(page.read_text(encoding="utf-8")))
+        if any(block.language not in NOT_CODE for block in blocks(page.read_text(encoding="utf-8")))
     ],
 )
 def test_the_code_of_a_page_runs(
