@@ -62,24 +62,24 @@ def run(
     stop: Event | None = None,
     **options: Unpack[RunKeywords],
 ) -> xr.Dataset:
-    """Compute a sweep: an xarray.Dataset with the sweep's dimensions and `status`.
+    """Compute a sweep and return its results and `status` as an xarray.Dataset.
 
     `source` is a TOML file, the name of a shipped one, a mapping of the same shape, or a store,
-    whose sweep is resumed in that store. `overrides` are "name=value" texts, as of `--set`, or a
-    mapping such as {"friction": 0.1}. Results are kept in `store`, by default results/NAME.zarr, or
-    results/NAME-friction=0.1.zarr if overrides make another sweep than that of NAME.zarr: what is
-    finished there is not computed again, and the Dataset is lazy. With store=None the Dataset is in
-    memory and nothing is written.
+    which is resumed. `overrides` are "name=value" texts as after `--set`, or a mapping such as
+    {"friction": 0.1}. Results are written to `store`, by default results/NAME.zarr, or
+    results/NAME-friction=0.1.zarr if overrides make another sweep. Chunks that are finished there
+    are not computed again, and the Dataset is lazy. With store=None the Dataset is in memory and
+    nothing is written.
 
-    With `progress` a bar is shown on a terminal or in a notebook, and lines elsewhere; None means
-    where somebody looks, without a `report`. `report` is called with the progress a few times a
-    second. Set `stop`, a threading.Event, to end early.
+    `progress` shows a bar on a terminal or in a notebook, and lines elsewhere; by default, only on
+    a terminal or in a notebook, and if there is no `report`. `report` is called with the progress
+    a few times a second. Set `stop`, a threading.Event, to end early.
 
     A point that cannot be computed has a `status` that says why. With [wear] in the file, the
-    Dataset also has the wear over years, which a finished store has in NAME_wear.zarr beside it.
-    Raises SweepError if the request or the machine is at fault. With `gpus` or cluster="local",
-    worker processes import the calling script, which must therefore call this below
-    `if __name__ == "__main__":`.
+    Dataset also has the wear over years, which is written to NAME_wear.zarr next to a finished
+    store. Raises SweepError if the request or the machine is at fault. With `gpus` or
+    cluster="local", worker processes import the calling script, which must therefore call this
+    below `if __name__ == "__main__":`.
 
     The run options override those under [run] in the file:
 

@@ -47,7 +47,7 @@ class Fault:
 
 
 class FaultError(ValueError):
-    """A value that cannot be used; whoever knows where it is makes a Fault of it."""
+    """A value that cannot be used; code that knows its location turns it into a Fault."""
 
     def __init__(self, what: str, cure: str = "") -> None:
         super().__init__(what, cure)

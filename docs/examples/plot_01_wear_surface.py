@@ -2,9 +2,9 @@
 Wear surface
 ============
 
-How much a mass rubs on a shaken plane, over the friction coefficient and the acceleration of the
-plane: 524,288 exact wear powers. Below the lower line, friction holds the mass; above the upper
-line, it slips without rest.
+How much does a mass rub on a shaken plane? 524,288 exact wear powers, over the friction coefficient
+and the acceleration of the plane. Below the lower line, friction holds the mass; above the upper
+line, it never sticks.
 """
 
 import sweep

@@ -3,8 +3,8 @@ Errors of a time step
 =====================
 
 The relative error of Euler's scheme with Code_Aster's penalized friction law, against the exact
-method. Where the mass barely slips, and where it just no longer sticks, the error is that of the
-law and hardly decreases with the step.
+method. Where the mass barely slips, and where it just stops sticking, the error comes from the
+penalized law itself and hardly decreases with the step.
 """
 
 import sweep

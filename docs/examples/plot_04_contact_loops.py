@@ -19,8 +19,9 @@ sweep.run(
             "delta": {"linspace": [0.1, 1.5, 57]},
         },
     },
-    store="contact_loops.zarr", progress=False,
-)  # fmt: skip
+    store="contact_loops.zarr",
+    progress=False,
+)
 motion = sweep.trace("contact_loops.zarr", {"beta": 0.8, "delta": 0.6})
 plot_trace(motion, "contact_loops.png")
 

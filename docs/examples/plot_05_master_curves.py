@@ -2,9 +2,9 @@
 Master curves
 =============
 
-The energies of Fig. 3 of Hanisch, Richter, Li 2020 collapse onto one curve over ξ = β/δ as long as
-β is small; where it is not, each δ has a plateau of its own. A rational function with few
-coefficients is fitted to the energies at δ = 1e-4.
+Over ξ = β/δ, the energies of Fig. 3 of Hanisch, Richter, Li 2020 collapse onto one curve as long as
+β is small; for large β each δ has its own plateau. A rational function with few coefficients is
+fitted to the energies at δ = 1e-4.
 """
 
 from matplotlib.figure import Figure

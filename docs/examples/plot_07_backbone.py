@@ -3,7 +3,7 @@ Frequency–energy curves
 =======================
 
 A mass on a spring that meets an elastic stop: the harder it hits, the higher its frequency. Below
-the energy at which it grazes the stop, the frequency is that of the spring alone.
+the energy at which it grazes the stop, it is a linear oscillator with one frequency.
 """
 
 import sweep

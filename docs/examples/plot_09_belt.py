@@ -2,8 +2,8 @@
 Stick-slip on a belt
 ====================
 
-A belt pulls a mass along until its spring tears it loose: the share of the time that it sticks,
-over the speed of the belt and the decay of friction with the speed of slip.
+A belt pulls a mass along until its spring tears it loose. The map shows the share of the time that
+the mass sticks, over the speed of the belt and the decay of friction with the slip speed.
 """
 
 import sweep

@@ -2,8 +2,9 @@
 Uncertainty bands
 =================
 
-The friction coefficient is uncertain: mean wear power, and the band between its quantiles of 5 %
-and 95 %, over the acceleration. Points are reduced to these numbers where they are computed.
+The friction coefficient is uncertain. The picture shows the mean wear power and the band between
+its 5 % and 95 % quantiles over the acceleration. Points are reduced to these statistics as they are
+computed, and never stored.
 """
 
 import sweep

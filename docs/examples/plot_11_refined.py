@@ -2,8 +2,8 @@
 Refined borders
 ===============
 
-Only the cells in which the regime changes are halved, level by level: the borders are as fine as
-on a grid with 32 times as many points.
+Only cells in which the regime changes are halved, level by level. The borders are as fine as on a
+grid with 32 times as many points.
 """
 
 import sweep

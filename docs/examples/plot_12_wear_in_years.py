@@ -2,8 +2,8 @@
 Wear in years
 =============
 
-From wear powers to the depth of the scar on a tube that rubs on a flat bar, over ten years, and
-the time until a limit is reached.
+A tube rubs on a flat bar for ten years: the depth of its scar, computed from the wear power, and
+the time until the depth reaches a limit.
 """
 
 import sweep

@@ -64,15 +64,17 @@ def _prose(name: str) -> str:
 
 
 def _page(model: Model, prose: str) -> str:
+    only = model.parameter_sets[0] if len(model.parameter_sets) == 1 else None
     parts = [
         f"# `{model.name}`\n\n{_sentence(model.title)}. Source: {plain(model.source)}.",
         prose,
-        "## Parameters\n\n" + parameter_table(model.parameters),
+        "## Parameters\n\n" + parameter_table(model.parameters + (only.parameters if only else ())),
     ]
-    for each in model.parameter_sets:
-        only = len(model.parameter_sets) == 1
-        title = "and" if only else f"parameter set `{each.name}`"
-        parts.append(f"{title.capitalize()}:\n\n{parameter_table(each.parameters)}")
+    parts += [
+        f"Parameter set `{each.name}`:\n\n{parameter_table(each.parameters)}"
+        for each in model.parameter_sets
+        if not only
+    ]
     if len(model.parameter_sets) > 1:
         parts.append("A sweep has the parameters of exactly one set.")
     for each in model.substitutes:
@@ -86,12 +88,7 @@ def _page(model: Model, prose: str) -> str:
             f"`{model.excitation.parameter}` may be [a table over time](../sweep_file.md), with "
             f"{methods}."
         )
-    parts.append("## Methods\n\nThe first is the default.")
-    for method in model.methods:
-        words = f"### `{method.name}`\n\n{_sentence(method.summary)}."
-        parts.append(
-            words + (f"\n\n{parameter_table(method.parameters)}" if method.parameters else "")
-        )
+    parts.append("## Methods\n\nThe first is the default.\n\n" + _methods(model))
     outputs = [
         (code(o.name), o.unit, plain(o.long_name), _values(o.flags), ", ".join(o.parameter_sets))
         for o in model.outputs
@@ -112,6 +109,23 @@ def _page(model: Model, prose: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _methods(model: Model) -> str:
+    """Methods and their summaries; then each parameter of any, with its methods."""
+    rows = [(code(method.name), f"{_sentence(method.summary)}.") for method in model.methods]
+    owners: dict[Parameter, list[str]] = {}
+    for method in model.methods:
+        for parameter in method.parameters:
+            owners.setdefault(parameter, []).append(code(method.name))
+    if not owners:
+        return table(("method", "what it does"), rows)
+    parameters = [
+        (*_entry(each)[:2], f"{_entry(each)[2]} ({', '.join(names)})")
+        for each, names in owners.items()
+    ]
+    header = ("parameter", "values", "meaning (methods)")
+    return table(("method", "what it does"), rows) + "\n" + table(header, parameters)
+
+
 def _sentence(text: str) -> str:
     """Markdown with a capital at the beginning."""
     return plain(text[0].upper() + text[1:])
@@ -122,21 +136,29 @@ def _values(flags: tuple[str, ...]) -> str:
 
 
 def parameter_table(parameters: tuple[Parameter, ...]) -> str:
-    """Names, units, ranges, defaults and meanings."""
+    """Names with symbols, ranges with units and defaults, and meanings."""
     if not parameters:
         return "None."
-    rows = [
-        (code(p.name), f"${tex_of_symbol(p.symbol)}$", p.unit, p.requirement, _default(p),
-         plain(p.meaning))
-        for p in parameters
-    ]  # fmt: skip
-    return table(("parameter", "symbol", "unit", "range", "default", "meaning"), rows)
+    return table(("parameter", "values", "meaning"), map(_entry, parameters))
+
+
+def _entry(parameter: Parameter) -> tuple[str, str, str]:
+    name = f"{code(parameter.name)} ${tex_of_symbol(parameter.symbol)}$"
+    return name, _values_of(parameter), plain(parameter.meaning)
+
+
+def _values_of(parameter: Parameter) -> str:
+    """Range with its unit, and default: "above 0 kg, default 1"."""
+    allowed = parameter.requirement or "any"
+    if parameter.unit != "1" and not allowed.endswith(parameter.unit):
+        allowed = f"{allowed} {parameter.unit}"
+    return f"{allowed}, {_default(parameter)}"
 
 
 def _default(parameter: Parameter) -> str:
     if parameter.derived:
-        return code(parameter.derived)
-    return "required" if parameter.default is None else f"{parameter.default:g}"
+        return f"default {code(parameter.derived)}"
+    return "required" if parameter.default is None else f"default {parameter.default:g}"
 
 
 def _equations(system: System) -> Iterator[str]:
@@ -154,7 +176,7 @@ def _equations(system: System) -> Iterator[str]:
             start = ", in which the motion starts" if mode == system.start_mode else ""
             yield f"Mode `{mode}`{start}:\n"
         yield equations(
-            rf"\frac{{d{name(state)}}}{{dt}} &= {tex(rate)}" for state, rate in rates.items()
+            rf"\frac{{d\,{name(state)}}}{{dt}} &= {tex(rate)}" for state, rate in rates.items()
         )
     if system.definitions:
         yield "with\n"
@@ -205,7 +227,7 @@ def _rule(rule: Rule, symbols: dict[str, str]) -> str:
     if rule.kind == "count":
         return f"number of events `{rule.event}`"
     words = KINDS.get(rule.kind, f"{rule.kind} of") + what
-    if rule.event:
+    if rule.event and not rule.every:
         words += f" at events `{rule.event}`"
     if rule.every:
         where = "each period" if rule.every == "period" else f"each event `{rule.every}`"

@@ -1,12 +1,13 @@
-"""Pages of the command line and of the Python functions."""
+"""Pages of the command line and of closed forms."""
 
 from __future__ import annotations
 
 import inspect
 import pkgutil
 import re
+from importlib import import_module
+from types import ModuleType
 
-import sweep
 from generators.tables import code, plain, table
 from sweep import theory
 from sweep.cli.app import COMMANDS, EXITS
@@ -56,29 +57,31 @@ def _entries(text: str) -> list[tuple[str, str]]:
     return [(code(name), plain(re.sub(r"\s+", " ", meaning))) for name, meaning in rows]
 
 
-def python_page() -> str:
-    """The functions and types of `sweep`, and the closed forms of `sweep.theory`."""
-    parts = ["# Python\n\n`import sweep` imports nothing else until a function is used."]
-    public = {name: getattr(sweep, name) for name in sweep.__all__ if name != "__version__"}
-    functions = [name for name, each in public.items() if inspect.isfunction(each)]
-    types = [name for name, each in public.items() if isinstance(each, type)]
-    parts.append("## Functions")
-    parts += [_directive("autofunction", f"sweep.{name}") for name in functions]
-    parts.append("## Types")
-    others = [name for name in public if name not in (*functions, *types)]
-    rows = [(code(f"sweep.{name}"), code(str(public[name]))) for name in others]
-    parts.append(table(("name in signatures", "stands for"), rows))
-    for name in sorted(types):
-        kind = "autoexception" if issubclass(public[name], Exception) else "autoclass"
-        parts.append(_directive(kind, f"sweep.{name}"))
-    parts.append("## Closed forms\n\nNumPy functions of arrays, in SI units.")
+def closed_forms_page() -> str:
+    """The functions of `sweep.theory`: a summary of each module, then its functions."""
+    parts = [
+        "# Closed forms\n\nNumPy functions of arrays, in SI units. They are imported from their "
+        "module, as in `from sweep.theory.wear import volume`."
+    ]
     packages = pkgutil.walk_packages(theory.__path__, "sweep.theory.")
-    modules = (each for each in packages if each.name != elementary.__name__)
-    for module in sorted(each.name for each in modules):
-        parts.append(f"### `{module}`\n\n{_directive('automodule', module, ':members:')}")
+    for module in sorted({each.name for each in packages} - {elementary.__name__}):
+        names = _functions(import_module(module))
+        listed = _directive("autosummary", "", ":nosignatures:", "", *names) if names else ""
+        apart = _directive("py:currentmodule", "None")
+        described = _directive("automodule", module, ":members:")
+        parts.append(f"## `{module.removeprefix('sweep.')}`\n\n{apart}\n\n{listed}\n\n{described}")
     return "\n\n".join(parts) + "\n"
 
 
+def _functions(module: ModuleType) -> list[str]:
+    """The public functions that are defined in a module, as autosummary shows short names."""
+    return [
+        f"~{module.__name__}.{name}"
+        for name, each in inspect.getmembers(module, inspect.isfunction)
+        if each.__module__ == module.__name__ and not name.startswith("_")
+    ]
+
+
 def _directive(kind: str, name: str, *options: str) -> str:
-    lines = [f".. {kind}:: {name}", *(f"   {option}" for option in options)]
+    lines = [f".. {kind}:: {name}".rstrip(), *(f"   {option}".rstrip() for option in options)]
     return "```{eval-rst}\n" + "\n".join(lines) + "\n```"

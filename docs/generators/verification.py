@@ -1,4 +1,4 @@
-"""Pages of the records in results/verification: published figures beside ours, with the errata."""
+"""Pages of the records in results/verification: published figures and ours, with the errata."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def errata_page(records: dict[str, str]) -> str:
     names = "\n".join(records)
     return "\n\n".join(
         [
-            "# Errata of the source documents\n\nEvery published figure that the models reproduce "
-            "stands beside ours in a record that `make verify` writes. These are the notes of the "
-            "records: where a document errs, why, and what is right.",
+            "# Errata of the source documents\n\n`make verify` compares every published figure "
+            "that the models reproduce with ours, and writes a record for each document. These are "
+            "the notes of the records: where a document errs, why, and what is right.",
             *sections,
             f"```{{toctree}}\n:hidden:\n\n{names}\n```\n",
         ]

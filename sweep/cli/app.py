@@ -24,7 +24,7 @@ COMMANDS = {
     ),
     "extend": (
         "sweep.cli.extend_command",
-        "Make the axes of a store longer, and keep what is computed.",
+        "Append values to the axes of a store; computed points stay.",
     ),
     "status": (
         "sweep.cli.status_command",
@@ -75,7 +75,7 @@ Environment:
   TRIBOSWEEP_CXX        C++ compiler, instead of g++, clang++ or c++; options such as
                         -O1 make kernels compile faster and run slower
   TRIBOSWEEP_DEBUG      1 shows the traceback of a bug in the program
-  XDG_CACHE_HOME        folder of caches, that of compiled kernels among them
+  XDG_CACHE_HOME        folder of caches, which include compiled kernels
   LOCALAPPDATA          the same on Windows, without XDG_CACHE_HOME
   CUDA_VISIBLE_DEVICES  the GPUs that may be used, as in any CUDA program
 """

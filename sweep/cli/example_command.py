@@ -18,7 +18,7 @@ from sweep.model.shipped import shipped_configs
 @command("sweep example", "sweep example wear_power > my.toml")
 def example(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The one to print; default: list all.")
+        str | None, typer.Argument(metavar="NAME", help="The file to print; default: list all.")
     ] = None,
     as_json: Json = False,
 ) -> None:

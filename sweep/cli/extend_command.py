@@ -22,7 +22,7 @@ def extend(
     as_json: Json = False,
     **options: Unpack[RunKeywords],
 ) -> None:
-    """Make the axes of a store longer, and keep what is computed.
+    """Append values to the axes of a store; computed points stay.
 
     The axes and the sample in FILE may continue after their last value; nothing else may differ.
     Chunks that were incomplete at the old end are computed again. If it is interrupted, run the

@@ -85,7 +85,7 @@ def fit(
     The curves are rational functions. The energies are collapsed on one curve in two ways: W over
     beta (from 0.1 on), and W times delta over xi = beta/delta (up to 4). W is the energy per cycle
     over (16/3) G* a0 delta/n Delta_x^2. Coefficients are written to fit_NAME.json, a Python
-    function to fit_NAME.py, and pictures beside them. The fit over xi has two pieces, which meet
+    function to fit_NAME.py, and pictures next to them. The fit over xi has two pieces, which meet
     where a stick core appears. Files of these names from an earlier fit in the folder are removed.
     """
     if variable is None and (degrees or limits):

@@ -33,7 +33,7 @@ def plot(
         output_option(
             "FILE",
             "The picture; its suffix sets the format: .png, .pdf, .svg and others of matplotlib. "
-            "Default: NAME.png or NAME_OUTPUT.png beside the store.",
+            "Default: NAME.png or NAME_OUTPUT.png next to the store.",
         ),
     ] = None,
     at: Annotated[

@@ -21,9 +21,10 @@ def status(
 ) -> None:
     """Show what is done, what is pending, and what to do next.
 
-    The rate and the time left are those of all processes that are writing now, in any shard or
-    cluster; if there is none, of the last minute of writing. The exit status is 1 if points have
-    failed or, with --verify, chunks are damaged; the next `sweep run` computes these again.
+        The rate and the time left cover all processes that are writing now, in any shard or
+    cluster; if no process is writing, they cover the last minute of writing. The exit status is 1
+    if points have failed or, with --verify, chunks are damaged; the next `sweep run` computes these
+    again.
     """
     from sweep.cli.actions.status_action import print_status
 

@@ -56,7 +56,7 @@ def trace(
 ) -> None:
     """Trace the motion of one point over time.
 
-    The default range is the sweep's window. Means are those over time. A picture shows the
+    The default range is the sweep's window. Means are over time. A picture shows the
     observables, with events marked and every regime or mode shaded but the first (such as stick),
     and the loop of force over displacement. The exit status is 1 if the point's status is not ok.
     """  # fmt: skip

@@ -45,7 +45,7 @@ def wear(
     place: Annotated[
         str | None,
         output_option(
-            "STORE", "Path or URL of the new zarr store. Default: NAME_wear.zarr beside the other."
+            "STORE", "Path or URL of the new zarr store. Default: NAME_wear.zarr next to STORE."
         ),
     ] = None,
     as_json: Json = False,
@@ -53,7 +53,7 @@ def wear(
 ) -> None:
     """Compute worn volume and depth over years.
 
-    Makes a new store with the dimension `time` from the wear powers in a store: volume, whether the
+    Write a new store with the dimension `time` from the wear powers in a store: volume, whether the
     law holds, with --geometry the depth of the scar, and with --limit the time until it is that
     deep. `sweep show`, `sweep plot` and `sweep export` read it. [wear] in a sweep file does the
     same.

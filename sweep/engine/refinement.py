@@ -114,8 +114,8 @@ def _refuse_passes(path: str) -> None:
     passes = f"{path.rstrip('/') if is_url(path) else local(path)}.passes"
     if anything_at(f"{passes}/0.zarr"):
         raise StoreError(
-            f"{passes!r} has what an earlier version had computed of this sweep, which this one "
-            "does not continue: remove it, or name another store, and run the sweep again"
+            f"{passes!r} has results that an earlier version of the program left unfinished and "
+            "this one cannot continue: remove it, or name another store, and run the sweep again"
         )
 
 
@@ -154,7 +154,7 @@ def next_points(coarse: Grid, refinement: Refinement, points: Axis, known: Known
         return None
     if (total := keys.size + new.size) > MAX_REFINED_POINTS:
         raise SweepError(
-            f"the refinement would come to {total:,} points, and the limit is "
+            f"the refinement would need {total:,} points, and the limit is "
             f"{MAX_REFINED_POINTS:,}; use fewer levels or a larger tolerance"
         )
     places = mesh.positions(new)

@@ -1,4 +1,4 @@
-"""The results of one method against those of another, computed at the same points."""
+"""Errors of one method against another, computed at the same points."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def compare(
 ) -> xr.Dataset:
     """The errors of results, a Dataset or the path of a store, against another method.
 
-    That method of the same model is run in memory at the same points, once for all values of axes
-    that it has no parameter for (a time step). Its parameters are those of `parameters` (SI units,
-    or text with a unit), otherwise those of the results, otherwise its defaults. SweepError if one
-    has no value, or one that is not allowed.
+    The reference method of the same model is run in memory at the same points, only once along
+    axes that it has no parameter for (a time step). It gets its parameters from `parameters` (SI
+    units, or text with a unit), otherwise from the results, otherwise from its defaults. Raises
+    SweepError if a parameter has no value, or one that is not allowed.
 
     For each output `x` with one value at each point the Dataset has `x_error`. It is the
     relative error |x - reference| / |reference|; where the reference is 0, it is relative to the
-    largest reference. For a flag it is 1 where the classes differ, otherwise 0. `status` is that of
-    the results, or that of the reference where the results are ok. Points that are not ok have no
-    error: NaN, or 255 for a flag, so use `.where(errors.status == 0)` before `.max()`. Results
+    largest reference. For a flag it is 1 where the classes differ, otherwise 0. `status` is the
+    status of the results, or of the reference where the results are ok. Points that are not ok have
+    no error: NaN, or 255 for a flag, so use `.where(errors.status == 0)` before `.max()`. Results
     stored as float32 also have the error of their rounding. The attribute `against_parameters`
     names the parameters of the reference that are given or that the results lack.
     """

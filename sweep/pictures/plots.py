@@ -64,9 +64,9 @@ def plot(
     """Draw one output as a matplotlib Figure; with `path` (.png, .pdf, .svg ...), also save it.
 
     `source` is a Dataset, the path of a store, or a list of these, which are drawn together.
-    `output` is any variable of the Dataset, by default the first real one; of the status the names
-    are drawn. The two longest axes are drawn, on a logarithmic scale if their values are far more
-    evenly spaced there. Other axes are cut at the value nearest to that in `at`, or at their
+    `output` is any variable of the Dataset, by default the first real one; `status` is drawn by
+    its names. The two longest axes are drawn, on a logarithmic scale if that spaces their values
+    far more evenly. Other axes are cut at the value nearest to the one in `at`, or at their
     middle, and the title says where. Borders between the classes of a flag are drawn and the
     classes named; the flag may be the output or another variable. Borders known from theory are
     dashed. Points without a value are hatched; points at infinity on an axis are left out; the
@@ -82,7 +82,7 @@ def plot(
     drawn over the years, and the time to a limit in years. With `against`, the error against that
     method is drawn, run with `parameters` as in `sweep.compare`.
 
-    These keywords choose how the picture looks; names are those of axes or of the output:
+    These keywords choose how the picture looks; names refer to axes or to the output:
 
     x, y: the axes drawn to the right and, on a map, upwards
     hue: the axis with a line for each of its values (at most 8)
@@ -93,9 +93,9 @@ def plot(
     size: "page", as wide as two columns, or "column"
     title: the title
 
-    With `path`, missing folders are created, and an existing file is replaced. SweepError for a
-    Dataset that is not that of a sweep, for unknown names, if there is nothing to draw, and if the
-    file cannot be written.
+    With `path`, missing folders are created, and an existing file is replaced. Raises SweepError
+    for a Dataset without a sweep, for unknown names, if there is nothing to draw, and if the file
+    cannot be written.
     """
     if too_many:
         text = wording.shown(cast(object, too_many[0]))

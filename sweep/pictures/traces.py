@@ -1,4 +1,4 @@
-"""A picture of a trace: the observables over a common time axis, with the loop beside them."""
+"""A picture of a trace: the observables over a common time axis, and the loop next to them."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def export(results: xr.Dataset | str | Path, path: str | Path, *, comments: bool
     """Write results, a Dataset or the path of a store, to a file: .nc, .csv or .parquet.
 
     Returns the file's path. An existing file is replaced once the new one is complete. The units,
-    constants and provenance of a CSV file are in the file NAME.csv.txt beside it or, with
+    constants and provenance of a CSV file are in NAME.csv.txt next to it or, with
     `comments`, in lines with # at its head. Raises SweepError for an unknown suffix, a path that
     cannot be written or a Dataset without results, and MachineError if the disk is full.
     """

@@ -49,7 +49,7 @@ GOLDEN = 0.618033988749894848  # its multiples modulo 1 are spread evenly
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is pending of a sweep, and what computing it takes."""
+    """The pending part of a sweep, and the time and disk space that it takes."""
 
     points_total: int
     points_pending: int  # of a shard, if the options name one

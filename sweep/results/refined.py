@@ -117,9 +117,9 @@ def on_grid(dataset: xr.Dataset, levels: int | None = None) -> xr.Dataset:
     """A refined sweep as a grid over its axes, halved `levels` times, by default to the finest.
 
     Computed values are unchanged. Between them, real outputs are interpolated multilinearly within
-    their cell; flags, counts and status are those of the nearest corner. Outputs with several
+    their cell; flags, counts and status are taken from the nearest corner. Outputs with several
     values at each point are left out. The values are in memory.
-    SweepError if the Dataset is not that of a refined sweep, if the grid has too many points, or if
+    Raises SweepError if the Dataset has no refined sweep, if the grid has too many points, or if
     `levels` is not a whole number of 0 or above.
     """
     if not (levels is None or (isinstance(cast(object, levels), Integral) and levels >= 0)):

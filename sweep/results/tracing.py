@@ -58,12 +58,13 @@ def trace(
     duration of one, if there are any.
 
     The Dataset has the dimension `time`, the model's observables along it (`sweep models NAME`),
-    every parameter as a scalar coordinate, and `status`, that of the point in the sweep. `exact`
+    every parameter as a scalar coordinate, and the point's `status` in the sweep. `exact`
     methods, `newmark` and `harmonic_balance` give the motion at the times themselves. Other methods
-    with a step give each of their states at or before these times once, and `time` is that of the
-    state. Where the computation ends early, later values are missing; a point without motion has
-    none. If the model is a file with events, the attribute `events` lists them in JSON, [[time,
-    name], ...]: those from the first to the last time, among the first 10,000 of the motion.
+    with a step give the last of their states at or before each time, each state once; `time` is
+    then the time of the state. If the computation ends early, later values are missing; a point
+    without motion has none. If the model is a file with events, the attribute `events` lists them
+    in JSON, [[time, name], ...]: those from the first to the last time, among the first 10,000 of
+    the motion.
     SweepError if the request cannot be met.
     """
     if not isinstance(cast(object, at or {}), Mapping):

@@ -285,7 +285,7 @@ def _cell(chunk: Chunk) -> Chunk:
 
 @dataclass(frozen=True)
 class Remaining:
-    """What is left to compute, and how much there is in all."""
+    """Points and chunks that are pending, and all points and chunks."""
 
     points_left: int
     points_total: int

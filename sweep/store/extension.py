@@ -108,8 +108,8 @@ def refuse_grown(files: Files, shape: tuple[int, ...], attributes: Mapping[str, 
         is_grown = stored != (shape, attributes["fingerprint"])
     if is_grown:
         raise StoreError(
-            f"{str(files)!r} was extended during this run; what is computed is kept, "
-            "except for chunks cut short by its old end: run the longer sweep to continue"
+            f"{str(files)!r} was extended during this run. Finished chunks are kept, except "
+            "incomplete ones at its old end: run the longer sweep to continue"
         )
 
 

@@ -67,7 +67,7 @@ def refuse_little_memory() -> None:
     if limit != RLIM_INFINITY and limit < MIN_MEMORY:
         raise MachineError(
             f"this process may use {limit / 1e6:,.0f} MB of memory, and a store needs "
-            f"{MIN_MEMORY / 1e6:,.0f} MB; raise its limit, as by `ulimit -v unlimited`"
+            f"{MIN_MEMORY / 1e6:,.0f} MB; raise its limit, for example by `ulimit -v unlimited`"
         )
 
 

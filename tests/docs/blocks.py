@@ -24,7 +24,7 @@ CAPTION = re.compile(r"\A:caption: *(\S+)\n\n?")
 NAMED = re.compile(
     r"`(\S+\.(?:toml|py|md|csv))`:\n\n\Z"
 )  # before the block, where Markdown has no captions
-NOT_CODE = ("text", "{toctree}", "{glossary}", "{include}", "{eval-rst}", "{note}", "{math}")
+NOT_CODE = ("text", "{toctree}", "{include}", "{eval-rst}", "{note}", "{math}", "{glossary}")
 
 
 @dataclass(frozen=True)

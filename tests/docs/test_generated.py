@@ -10,10 +10,19 @@ from types import ModuleType
 
 import pytest
 
+import sweep
 from sweep.equations.parsing import parse
 from sweep.file import keys as file_keys
 from tests.command import Run
+from tests.docs.blocks import blocks
 from tests.docs.site import ROOT
+
+# Public functions that are imported from their modules.
+ELSEWHERE = {
+    "pictures.traces.plot_trace",
+    "pictures.backbone.plot_backbone",
+    "results.refined.on_grid",
+}
 
 
 @pytest.fixture
@@ -71,6 +80,22 @@ def test_a_models_page_has_all_that_the_command_prints(
             each["name"] for each in listed if f"`{each['name']}`" not in pages[model["name"]]
         }
         assert not missing, model["name"]
+
+
+def test_the_reference_has_every_public_name_once_and_an_example_of_each_function() -> None:
+    pages = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in (ROOT / "docs" / "reference" / "python").glob("*.md")
+    }
+    directive = re.compile(r"^\.\. auto(?:function|class|exception):: sweep\.([\w.]+)$", re.M)
+    everything = "\n".join(pages.values())
+    names = [*directive.findall(everything), *re.findall(r"^\| `(\w+)` \|", everything, re.M)]
+    assert sorted(names) == sorted({*sweep.__all__, *ELSEWHERE} - {"__version__"})
+    for page in pages.values():
+        for function in re.findall(r"^\.\. autofunction:: [\w.]+\.(\w+)$", page, re.M):
+            section = page.partition(f"## `{function}`\n")[2].partition("\n## ")[0]
+            examples = [each.text for each in blocks(section) if each.language == "python"]
+            assert any(re.search(rf"\b{function}\(", each) for each in examples), function
 
 
 def test_keys_statuses_and_errata_are_complete(generators: dict[str, ModuleType]) -> None:

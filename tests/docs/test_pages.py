@@ -11,32 +11,40 @@ from sweep.file import load
 from sweep.model.shipped import configs_folder
 from sweep.points.recipes import recipe
 from sweep.store.layout import attributes
-from tests.docs.blocks import blocks, run_page
+from tests.docs.blocks import NOT_CODE, blocks, run_page
 from tests.docs.site import ROOT
 
 FOLDERS = ("tutorials", "how_to", "explanation", "reference")
 README = ROOT / "README.md"
-PAGES = sorted(page for folder in FOLDERS for page in (ROOT / "docs" / folder).glob("*.md"))
-PAGES.append(README)
+PAGES = sorted(page for folder in FOLDERS for page in (ROOT / "docs" / folder).rglob("*.md"))
+PAGES += [README, ROOT / "docs" / "index.md"]
+WITH_S3 = "choose_a_place_for_stores.md"
 BROAD = (
     "choose_what_a_picture_shows.md", "clusters_and_gpus.md",  # many pictures, processes
     "your_own_model.md", "write_a_model_file.md", "write_a_sweep_file.md",  # kernels of their own
+    "use_modes_of_a_structure.md",
 )  # fmt: skip
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT).with_suffix("").as_posix()
 
 
 @pytest.mark.broad
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=page.stem, marks=[pytest.mark.broad] if page.name in BROAD else [])
+        pytest.param(page, id=_name(page), marks=[pytest.mark.broad] if page.name in BROAD else [])
         for page in PAGES
-        if any(block.language != "text" for block in blocks(page.read_text(encoding="utf-8")))
+        if any(block.language not in NOT_CODE for block in blocks(page.read_text(encoding="utf-8")))
     ],
 )
 def test_the_code_of_a_page_runs(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    if page.name == WITH_S3:
+        request.getfixturevalue("s3")
     run_page(page, tmp_path)
 
 
@@ -56,7 +64,7 @@ def test_the_store_format_has_every_key_of_a_recipe_and_every_attribute() -> Non
             assert re.search(rf"^`.*\b{key}\b.*`$", page, re.MULTILINE), f"describe `{key}`"
 
 
-@pytest.mark.parametrize("page", sorted({*PAGES, *ROOT.glob("*.md")}), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", sorted({*PAGES, *ROOT.glob("*.md")}), ids=_name)
 def test_code_is_fenced(page: Path) -> None:
     """Also in lists: code that is only indented is seen neither by a reader nor by these tests."""
     prose = re.sub(r"^( *)```.*?^\1```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
