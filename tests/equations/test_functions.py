@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 from sweep.model.table import Status
 from tests.equations.examples import first_methods, points, with_events
-from tests.kernel.kernel_probe import Entry, Probe, compile_probe
+from tests.kernel.kernel_probe import Entry, Probe, compile_probe, compilers
 from tests.model.test_elementary_header import (
     DIGITS,
     POINTS,
@@ -117,6 +118,18 @@ def test_acosh(probe: Probe, rng: np.random.Generator) -> None:
         x = 1.0 + 10.0 ** rng.uniform(least, most, POINTS)
         x = np.concatenate([x, [1.0, np.nextafter(1.0, 2.0), 1e8, np.nextafter(1e8, 0.0), 1e308]])
         assert errors(probe("acosh", x)[0], mp.acosh, x).max() <= ULP["acosh"], most
+
+
+@pytest.mark.parametrize("compiler", [*compilers()])
+@pytest.mark.parametrize("width", [1, 4])
+def test_bits_of_area_functions_depend_on_no_compiler_or_width(
+    probe: Probe, rng: np.random.Generator, tmp_path: Path, compiler: str, width: int
+) -> None:
+    other = compile_probe(tmp_path, HEADERS, ENTRIES, width=width, pack=1, compiler=compiler)
+    x = spread(rng, 3.0, 0.5, 1.0)
+    for name, argument in (("asinh", x * 1e4), ("acosh", 1 + x**10), ("atanh", x / 3)):
+        here, there = (np.nan_to_num(each(name, argument)[0]) for each in (probe, other))
+        assert here.tobytes() == there.tobytes(), name
 
 
 def test_hypot(probe: Probe, rng: np.random.Generator) -> None:

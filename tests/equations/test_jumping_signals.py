@@ -166,8 +166,8 @@ s_end = { final = "s" }
 signs_end = { final = "signs" }
 """
 MORE = """load_end = { final = "load" }
-rises = { count = "rises" }
-falls = { count = "falls" }
+n_rises = { count = "rises" }
+n_falls = { count = "falls" }
 rise_at = { at = "rises", maximum = "t" }
 total = { sum = "load", at = "samples of load" }
 loads = { values = "load", every = "period", keep = 7 }
@@ -190,7 +190,7 @@ def test_stairs_are_exact(method: str, outputs: str) -> None:
     if outputs == FINALS:
         return
     assert float(found.load_end) == 5, "a signal has its last value at its last sample"
-    assert (int(found.rises), int(found.falls)) == (2, 1), "after 0 it rises from below"
+    assert (int(found.n_rises), int(found.n_falls)) == (2, 1), "after 0 it rises from below"
     assert float(found.rise_at) == 3
     assert float(found.total) == -1 + 0 + 2 - 4 + 5
     np.testing.assert_allclose(found.loads, [-1, 0, 0, 2, -4, -4, 5])
