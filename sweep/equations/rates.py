@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
-from sweep.equations.expressions import ONE, Call, Expression, Name, inlined, names_in, walk
+from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, inlined, names_in, walk
 from sweep.equations.functions import RATE, RATE_CALL, derivative, where
 from sweep.equations.system import System
 from sweep.errors import Fault, FaultError
@@ -63,7 +63,7 @@ def written_out(system: System) -> System:
 def rate_faults(system: System) -> Iterator[Fault]:
     """What is wrong with each `rate(...)` of a system whose names are known."""
     rates = _Rates(system)
-    for line in system.lines:
+    for line in system.lines if system.modes else ():
         if not has_rate(line.expression):
             continue
         if line.scope == "constant":
@@ -126,17 +126,17 @@ class _Rates:
     def _of_state(self, name: str, mode: str | None) -> Expression:
         """The derivative of a state, without definitions."""
         if mode is None:
-            *others, last = self.system.modes
-            rate = self._of_state(name, last)
-            for each in reversed(others):
-                rate = where(Name(each), self._of_state(name, each), rate)
+            *others, last = [(each, self._of_state(name, each)) for each in self.system.modes]
+            rate = last[1]
+            for each, own in reversed(others):
+                rate = where(Name(each), own, rate)
             return rate
         if (name, mode) not in self._known:
             if name in self._open:
                 circle = " uses ".join(f"rate({each})" for each in (*self._open, name))
                 raise FaultError(f"a rate is defined by itself: {circle}", "write it without")
             self._open[name] = None
-            own = inlined(self.system.modes[mode][name], self._definitions)
+            own = inlined(self.system.modes[mode].get(name, ZERO), self._definitions)
             try:
                 self._known[name, mode] = self.written_out(own, mode)
             finally:

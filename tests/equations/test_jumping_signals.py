@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -143,7 +146,7 @@ def test_bits_depend_on_no_width_budget_neighbour_or_gpu() -> None:
 
 
 # Closed forms. s is the integral of the load, which is 0 at one sample; the side of a relation in a
-# derivative changes by jumps alone; period 0.5 meets jumps.
+# derivative changes by jumps alone; period 0.5 meets jumps. The sine of c turns evenly with rk4.
 STAIRS = with_events(
     """
 period = "0.5"
@@ -152,9 +155,11 @@ load = { times = [0, 0.5, 1.25, 2, 3], values = [-1, 0, 2, -4, 5], interpolation
 [states]
 s = { initial = "0" }
 signs = { initial = "0" }
+c = { initial = "0" }
 [derivatives]
 s = "load"
 signs = "where(load > 1, 1, -1)"
+c = "load*cos(3*t)"
 OUTPUTS
 """,
     ("rises", "load", "rising"),
@@ -164,6 +169,7 @@ INTEGRAL = -1 * 0.5 + 0 + 2 * 0.75 - 4 * 1
 FINALS = """[outputs]
 s_end = { final = "s" }
 signs_end = { final = "signs" }
+c_end = { final = "c" }
 """
 MORE = """load_end = { final = "load" }
 n_rises = { count = "rises" }
@@ -187,6 +193,9 @@ def test_stairs_are_exact(method: str, outputs: str) -> None:
     found = points(text, method, window_end=3, **steps)
     assert float(found.s_end) == pytest.approx(INTEGRAL, rel=1e-12)
     assert float(found.signs_end) == pytest.approx(0.75 - 2.25, rel=1e-12)
+    ends = [math.sin(3 * t) for t in (0, 0.5, 1.25, 2, 3)]
+    c_end = sum(y * (b - a) / 3 for y, (a, b) in zip((-1, 0, 2, -4), pairwise(ends), strict=True))
+    assert float(found.c_end) == pytest.approx(c_end, rel=1e-7 if method == "rk4" else 1e-5)
     if outputs == FINALS:
         return
     assert float(found.load_end) == 5, "a signal has its last value at its last sample"

@@ -164,6 +164,13 @@ def test_a_faulty_rate_is_refused(piece: str, other: str, place: str, message: s
     assert any(message in str(each) for each in faults if each.where == place), faults
 
 
+@pytest.mark.parametrize("lacking", ['v = "total/mass"', '[modes.free]\nx = "v"\nv = "total/mass"'])
+def test_a_rate_in_a_model_without_all_derivatives_adds_no_fault(lacking: str) -> None:
+    text = changed(lacking, "", changed(POWER, 'power = { mean = "rate(v)*0" }'))
+    places = [each.where for each in faults_of(text)]
+    assert places == ["modes.free.v"] or not any("power" in place for place in places)
+
+
 def test_a_signal_has_no_second_rate() -> None:
     load = '[signals]\nload = { times = [0, 1], values = [0, 1], unit = "N" }\n[states]'
     text = changed(POWER, 'power = { mean = "rate(rate(load))*0" }', changed("[states]", load))
