@@ -21,6 +21,8 @@ HD mask outside_cos(real x) { return outside_sin(x); }
 HD mask outside_tan(real x) { return outside_sin(x); }
 HD mask outside_asin(real x) { return ~(abs(x) <= 1.0); }
 HD mask outside_acos(real x) { return outside_asin(x); }
+HD mask outside_acosh(real x) { return ~(x >= 1.0); }
+HD mask outside_atanh(real x) { return ~(abs(x) < 1.0); }
 HD mask outside_sqrt(real x) { return ~(x >= 0.0); }
 HD mask outside_log(real x) { return ~((x >= least_normal) & (x <= greatest_finite)); }
 HD mask outside_pow(real x, real y) { return outside_log(x) & ~((x == 0.0) & (y > 0.0)); }
@@ -94,6 +96,32 @@ HD real tanh(real x) {
     real large = times_sign(1.0 - 2.0 / (power + 1.0), x);
     real small = functions::sinh(x) / functions::cosh(x);
     return select(abs(x) <= 1.0, small, select(x == x, large, x));
+}
+
+// ln(1 + x) for 0 <= x <= 1e300. The rounding error of the sum, which matters where x is small, is added back.
+HD real log_one_plus(real x) {
+    real sum = 1.0 + x;
+    return ::log(sum) + (x - (sum - 1.0)) / sum;
+}
+// ln(2x) for large x, whose double may overflow; infinity stays.
+HD real log_twice(real x) { return select(x <= greatest_finite, ::log(x) + 0.6931471805599453, x); }
+// ln(1 + x + (sqrt(1 + x^2) - 1)), without cancellation. Error: 2.0 ulp.
+HD real asinh(real x) {
+    real size = abs(x), z = size * size;
+    real near = functions::log_one_plus(size + z / (1.0 + sqrt(1.0 + z)));
+    return times_sign(select(size < 1e8, near, functions::log_twice(size)), x);
+}
+// ln(1 + y + sqrt(y (2 + y))) with y = x - 1. Error: 2.6 ulp.
+HD real acosh(real x) {
+    real y = x - 1.0;
+    real near = functions::log_one_plus(y + sqrt(y * (2.0 + y)));
+    return within(outside_acosh(x), select(x < 1e8, near, functions::log_twice(x)));
+}
+// ln(1 + 2x/(1 - x))/2. Error: 2.2 ulp.
+HD real atanh(real x) {
+    real size = abs(x);
+    real half = 0.5 * functions::log_one_plus(2.0 * size / (1.0 - size));
+    return within(outside_atanh(x), times_sign(half, x));
 }
 
 }  // namespace functions

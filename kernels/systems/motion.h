@@ -56,6 +56,7 @@ template <class Scheme> struct Motion {
     HD static State start(Parameters const& p) {
         System system(p);
         Window window = system.window();
+        system.hold_signals(0.0);
         State s;
         s.t = s.tries = s.aim = s.low = s.high = s.target = s.side_left = s.aims = s.refused =
             s.turns_at_once = 0.0;
@@ -107,6 +108,7 @@ template <class Scheme> struct Motion {
         System system(p);
         system.mode = s.mode;
         system.side = s.side;
+        system.hold_signals(s.t);
         return system;
     }
 
@@ -158,8 +160,11 @@ template <class Scheme> struct Motion {
     }
 
     // Whether anything is looked for inside steps.
-    static constexpr bool sums_up =
-        equations::integrals + equations::extremes + equations::observed > 0 || equations::periodic;
+    static constexpr bool sums_up = equations::integrals + equations::extremes +
+                                            equations::observed + equations::starts +
+                                            equations::sampled >
+                                        0 ||
+                                    equations::periodic;
 
     // Where nothing is, and steps are of constant length, many are taken at a stride.
     static constexpr bool strides = !Scheme::controlled && n_watched == 0 && !sums_up;
@@ -171,7 +176,10 @@ template <class Scheme> struct Motion {
                            int64 budget) {
         system.mode = s.mode;
         mask active = s.going();
-        real left = floor((window.end - s.t) / s.h) - 2.0;
+        real end = window.end;
+        system.hold_signals(s.t);
+        if constexpr (equations::jumps) end = least(end, system.next_jump(s.t));
+        real left = floor((end - s.t) / s.h) - 2.0;
         if constexpr (waves > 0) left = least(left, most_turns - s.turns);
         left = select(active, least(left, 1024.0), 1024.0);
         int64 steps = budget < 1024 ? budget : 1024;
@@ -224,6 +232,8 @@ template <class Scheme> struct Motion {
         real end = s.t + s.h, last = window.end;
         if constexpr (Scheme::controlled && equations::signals > 0)
             last = least(last, system.next_sample(s.t));
+        if constexpr (!Scheme::controlled && equations::jumps)
+            last = least(last, system.next_jump(s.t));
         shortened = end * (1.0 + 1e-14) >= last;
         end = select(shortened, last, end);
         if constexpr (n_watched > 0) {
@@ -280,6 +290,7 @@ template <class Scheme> struct Motion {
                            Vector<n> const& scales, Waves const& half) {
         system.mode = s.mode;
         system.side = s.side;
+        system.hold_signals(s.t);
         mask active = s.going();
         mask shortened;
         real end = end_of_trial(s, system, window, shortened);
@@ -320,6 +331,14 @@ template <class Scheme> struct Motion {
             }
         }
         pass(s, system, trial, end, taken, stirs);
+        if constexpr (equations::jumps) {
+            mask jumped = taken & system.has_jumped(s.t);
+            if (any(jumped)) {
+                jump(s, system, jumped);
+                cut = cut | jumped;
+                stirs = true;
+            }
+        }
         if constexpr (waves > 0) {
             s.now = choose(taken, after, s.now);
             s.turns = select(taken, select(shortened, 0.0, s.turns + 1.0), s.turns);
@@ -331,6 +350,22 @@ template <class Scheme> struct Motion {
         if constexpr (Scheme::controlled)
             s.ended =
                 select((s.ended == going) & (s.tries >= p.maximum_steps), too_many_steps, s.ended);
+    }
+
+    // Lets signals jump where the step has ended: sides and rates are those after it, and what the jump takes
+    // over its zero happens there.
+    HD static void jump(State& s, System& system, mask here) {
+        Vector<n_watched> before = s.sign, width = zero_widths(s, system);
+        system.hold_signals(s.t);
+        begin_anew(s, system, width, here, here);
+        each<n_events>([&](auto index) {
+            constexpr int e = decltype(index)::value;
+            mask over =
+                system.template active<e>() & wants<e>(before[e]) & (before[e] * s.sign[e] < 0.0);
+            real sign = select(s.sign[e] == 0.0, before[e], s.sign[e]);
+            s.sign[e] = select(here, select(over | (before[e] == 2.0), 2.0, sign), s.sign[e]);
+        });
+        end_where_missing(s, system, here);
     }
 
     // Whether a trial is accurate enough; sets the length of the next.

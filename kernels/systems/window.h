@@ -10,10 +10,13 @@ namespace systems {
 struct Sums {
     Vector<equations::integrals> integral;
     Vector<equations::extremes> extreme;
-    Vector<equations::counts> count;          // occurrences of events
-    Vector<equations::event_sums> of_events;  // sums or maxima of the values right before them
-    equations::Samples samples;               // rings of values
-    Vector<equations::periodic> next_period;  // the next whole period at which values are taken
+    Vector<equations::counts> count;            // occurrences of events
+    Vector<equations::event_sums> of_events;    // what is kept of the values right before them
+    Vector<equations::starts> start;            // values at the start of the window
+    Vector<equations::sample_sums> of_samples;  // sums of values at the samples of signals
+    Vector<equations::sampled> next_sample;     // time of the next one of each such signal
+    equations::Samples samples;                 // rings of values
+    Vector<equations::periodic> next_period;    // the next whole period at which values are taken
 };
 
 HD Sums no_sums() {
@@ -23,6 +26,9 @@ HD Sums no_sums() {
     each<equations::counts>([&](auto i) { sums.count[i] = 0.0; });
     each<equations::event_sums>(
         [&](auto i) { sums.of_events[i] = equations::EventSum<i>::maximum ? -largest : 0.0; });
+    each<equations::starts>([&](auto i) { sums.start[i] = missing(); });
+    each<equations::sample_sums>([&](auto i) { sums.of_samples[i] = 0.0; });
+    each<equations::sampled>([&](auto i) { sums.next_sample[i] = -1.0; });
     sums.samples.clear();
     each<equations::periodic>([&](auto k) { sums.next_period[k] = 0.0; });
     return sums;
@@ -224,9 +230,43 @@ HD void find_extremes(Sums& sums, Ends<System> const& ends, Dense const& dense, 
     });
 }
 
+// take(y) with the motion at the time t of the step; a signal that jumps there has done so.
+template <class System, class Dense, class Take>
+HD void look_at(System& system, Dense const& dense, real t, Take const& take) {
+    auto y = dense(least((t - dense.start) / dense.length, 1.0));
+    if constexpr (equations::jumps) {
+        real until = system.until;
+        system.hold_signals(t);
+        take(y);
+        system.until = until;
+    } else {
+        take(y);
+    }
+}
+
+// Adds the values at the samples of signals in the step.
+template <class System, class Dense>
+HD void take_samples(Sums& sums, System& system, Ends<System> const& ends, Dense const& dense,
+                     real window_start, mask here) {
+    each<equations::sampled>([&](auto index) {
+        constexpr int i = decltype(index)::value;
+        real& next = sums.next_sample[i];
+        mask early = here & (next < window_start);
+        if (any(early)) next = select(early, system.template sample_from<i>(window_start), next);
+        for (;;) {
+            real t = next;
+            mask due = here & (t <= ends.t1);
+            if (!any(due)) break;
+            look_at(system, dense, t,
+                    [&](auto const& y) { system.template add_sample<i>(sums, t, y, due); });
+            next = select(due, system.template sample_after<i>(t), next);
+        }
+    });
+}
+
 // Takes the values of the whole periods in the step.
 template <class System, class Dense>
-HD void take_periods(Sums& sums, System const& system, Ends<System> const& ends, Dense const& dense,
+HD void take_periods(Sums& sums, System& system, Ends<System> const& ends, Dense const& dense,
                      real window_start, mask here) {
     real period = system.period(), end = ends.t1;
     real first = floor(window_start / period);
@@ -239,7 +279,7 @@ HD void take_periods(Sums& sums, System const& system, Ends<System> const& ends,
         real t = next * period;
         mask due = here & (t <= end);
         if (!any(due)) break;
-        system.sample(sums, t, dense(least((t - dense.start) / dense.length, 1.0)), due);
+        look_at(system, dense, t, [&](auto const& y) { system.sample(sums, t, y, due); });
         next = select(due, next + 1.0, next);
     }
 }
@@ -251,8 +291,18 @@ HD void add_step(Sums& sums, System& system, Ends<System> const& ends, Dense con
     here = here & (ends.t1 >= window_start);
     if (!any(here)) return;
     if constexpr (equations::periodic) take_periods(sums, system, ends, dense, window_start, here);
+    if constexpr (equations::sampled > 0)
+        take_samples(sums, system, ends, dense, window_start, here);
     here = here & (ends.t1 > window_start);
     real first = least(greatest((window_start - dense.start) / dense.length, 0.0), 1.0);
+    mask starts = here & (dense.start <= window_start);
+    if (equations::starts > 0 && any(starts)) {
+        auto y = dense(first);
+        each<equations::starts>([&](auto i) {
+            sums.start[i] =
+                select(starts, system.template start<i>(dense.time(first), y), sums.start[i]);
+        });
+    }
     if constexpr (equations::integrals > 0)
         integrate<order>(sums, system, ends, dense, first, here);
     if constexpr (equations::extremes > 0) find_extremes(sums, ends, dense, first, here);

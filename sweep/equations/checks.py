@@ -22,6 +22,7 @@ from sweep.equations.expressions import (
 )
 from sweep.equations.functions import CALLS, Kind
 from sweep.equations.output_kinds import KINDS
+from sweep.equations.rates import rate_faults, written_out
 from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.equations.system import Definition, Line, System, event_place
 from sweep.errors import Fault, FaultError
@@ -48,7 +49,9 @@ def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
     yield from (*circles, *long)
     if not circles and not long:
         yield from _constant_events(system, readable)
-        if (number := len(Sides(system))) > MAX_SIDES:
+        wrong = [*rate_faults(system)]
+        yield from wrong
+        if not wrong and (number := len(Sides(written_out(system)))) > MAX_SIDES:
             place = "modes" if system.mode_names else "derivatives"
             what = f"{number} comparisons, abs, sign, min, max and floor change during the motion"
             yield Fault(place, f"{what}, but at most {MAX_SIDES} may", "use modes for some")
@@ -229,11 +232,11 @@ def unit_faults(system: System, faulty: Collection[str]) -> tuple[Fault, ...]:
         if line.place == f"states.{line.unit_of}.scale" and rational(line.expression) is not None:
             needed = None  # a plain number is in the state's unit
         if line.per_time and needed is not None:
-            needed = None if time is None else product(needed, time, -1)
+            needed = None if time is None else product(needed, time, -line.per_time)
         check = _Units(units)
         unit, cure = check.of(line.expression), ""
         if is_bare and unit is not None:
-            own = product(unit, time) if line.per_time and time else unit
+            own = product(unit, time, line.per_time) if time else unit
             cure = f'add unit = "{unit_text(own)}" to the {role}' if _has_text(own) else ""
         check.compare(line.expression, unit, needed, cure=cure)
         faults += [Fault(line.place, what, cure) for what, cure in check.found]
@@ -290,6 +293,9 @@ class _Units:
             case Call("sqrt", (argument,)):
                 unit = self.of(argument)
                 return None if unit is None else product(NO_DIMENSION, unit, Fraction(1, 2))
+            case Call("rate", (argument,)):
+                unit, time = self.of(argument), self.names["t"]
+                return None if unit is None or time is None else product(unit, time, -1)
             case Call("where", (condition, *branches)):
                 self.of(condition)
                 return self._common(expression, branches)

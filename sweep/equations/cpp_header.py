@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -24,11 +25,14 @@ from sweep.equations.cpp_struct import (
 )
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, walk, whole_power
 from sweep.equations.functions import CALLS, derivative
-from sweep.equations.output_kinds import KINDS
+from sweep.equations.output_kinds import KINDS, EventSum
+from sweep.equations.rates import written_out
 from sweep.equations.schemes import SCHEMES
 from sweep.equations.sides import Side
 from sweep.equations.system import PERIOD, Event, Rule, System
-from sweep.equations.tabulated import table_text
+from sweep.equations.tabulated import jumps_text, table_text
+
+REPEATS = "repeats_"  # of rings whose values give a period
 
 
 def header_of(
@@ -39,6 +43,7 @@ def header_of(
     With `traced`, the kernel also writes a log of the events.
     """
     scheme = SCHEMES[method]
+    system = written_out(system)
     rules = [rule for rule in system.outputs if rule.name in outputs]
     writer = Writer(system, rules, traced=traced, turns=scheme.has_constant_steps)
     outputs_member = _results(writer)  # first: it fills the sums
@@ -53,8 +58,11 @@ def header_of(
         *_integrals(writer, kinks),
         *_at_events(writer),
         *_periods(writer),
+        *_at_samples(writer),
+        *_jumps(writer),
         _window(writer),
         outputs_member,
+        writer.numbered("start", writer.sums.starts),
         _observables(writer),
     ]
     return "\n".join(
@@ -62,6 +70,7 @@ def header_of(
             '#include "systems/functions.h"',
             *(['#include "systems/signals.h"'] if system.signals else ()),
             *(table_text(f"{TABLE}{each.name}", each.table) for each in system.signals),
+            *([jumps_text("jumps_of_signals", writer.jumps)] if writer.jumps else ()),
             '#include "systems/ring.h"',
             *(['#include "event_log.h"'] if traced else ()),
             "namespace equations {",
@@ -117,6 +126,9 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
         "levels": max((kink.level + 1 for kink in kinks), default=0),
         "sides": len(writer.sides.watched),
         "held": len(writer.sides),
+        "starts": len(writer.sums.starts),
+        "sample_sums": len(writer.sums.of_samples),
+        "sampled": len(writer.sums.sampled),
         "waves": len(writer.phases),
         "signals": len(writer.system.signals),
     }
@@ -124,12 +136,19 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
     yield "struct Waves { Vector<waves> sine, cosine; };"
     yield "struct Moment { real t; Waves waves; };"
     yield _flag("arithmetic", writer.arithmetic)
+    yield _flag("jumps", bool(writer.jumps))
     kept = {rule.name: rule.keep or 1 for rule in writer.rules if rule.kind == "values"}
-    yield f"constexpr int most_kept = {max(kept.values(), default=0)};"
+    periods = [rule for rule in writer.rules if rule.kind == PERIOD]
+    most = max([*kept.values(), *(2 * (rule.most or 0) for rule in periods)], default=0)
+    yield f"constexpr int most_kept = {most};"
     yield _flag("periodic", bool(_sampled(writer, PERIOD)))
     yield "struct Samples {"
     yield from (f"    systems::Ring<{keep}> {PREFIX}{name};" for name, keep in kept.items())
     clears = [f"{PREFIX}{name}.clear();" for name in kept]
+    for rule in periods:
+        rings = f"{REPEATS}{rule.name}"
+        yield f"    systems::Ring<{2 * (rule.most or 0)}> {rings}[{len(rule.repeats)}];"
+        clears.append(f"for (auto& ring : {rings}) ring.clear();")
     if writer.traced:
         yield "    real logged;"
         clears.append("logged = 0.0;")
@@ -140,7 +159,7 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
     yield _flag("entry_events", any(event.at_entry for event in writer.system.events))
     yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
     for i, each in enumerate(writer.sums.of_events):
-        if each.is_maximum:
+        if each.take == "maximum":
             yield constants("EventSum", i, {"bool maximum": True})
     yield "template <int e> struct Rule;"
 
@@ -244,14 +263,57 @@ def _at_events(writer: Writer) -> Iterable[str]:
 def _recorded(writer: Writer, event: Event) -> list[str]:
     code = writer.code()
     sets: list[str] = []
-    for name, each in sums_of(writer, event).items():
+    of_event = sums_of(writer, event)
+    # Intervals before the time from which the next one counts.
+    for name, each in sorted(of_event.items(), key=lambda item: _is_time(item[1])):
         value = "1.0" if each is None else code.value(each.expression)
+        here = "here"
+        if each is not None and each.interval:
+            (last,) = (name for name, other in of_event.items() if _is_time(other))
+            value = f"({value} - {last})" if each.interval > 0 else f"({last} - {value})"
+            here = f"here & (sums.count[{writer.sums.counts.index(event.name)}] > 1.0)"
         new = f"{name} + {value}"
-        if each is not None and each.is_maximum:
-            new = f"functions::max({value}, {name})"
-        sets.append(f"{name} = select(here, {new}, {name});")
+        if each is not None and each.take != "sum":
+            new = value if each.take == "last" else f"functions::max({value}, {name})"
+        sets.append(f"{name} = select({here}, {new}, {name});")
     kept = _samples(writer, event.name, code)  # adds to the lines of `code`
     return [*code.lines, *sets, *kept]
+
+
+def _is_time(each: EventSum | None) -> bool:
+    """Whether it is the time of the last occurrence."""
+    return each is not None and each.take == "last" and not each.interval
+
+
+def _at_samples(writer: Writer) -> Iterable[str]:
+    """The samples of signals at which something is summed, and the next jump of a signal."""
+    tables = [f"{TABLE}{name}" for name in writer.sums.sampled]
+    for word in ("from", "after"):
+        bodies = [[f"return functions::sample_{word}<{table}>(t);"] for table in tables]
+        yield choice(f"real sample_{word}(real t)", bodies, "return t;")
+    adds: list[list[str]] = []
+    for name in writer.sums.sampled:
+        code = writer.code()
+        sums: list[str] = []
+        for i, (signal, each) in enumerate(writer.sums.of_samples):
+            if signal == name:
+                total = f"sums.of_samples[{i}]"
+                sums.append(f"{total} = select(here, {total} + {code.value(each)}, {total});")
+        adds.append([*code.lines, *sums])
+    yield choice(f"void add_sample(Sums& sums, {MOTION}, mask here)", adds, "", "class Sums")
+
+
+def _jumps(writer: Writer) -> Iterable[str]:
+    """When signals jump, and how a step that ends there sees them as they are before."""
+    after, hold, passed = f"return {sys.float_info.max!r};", "", "return false;"
+    if writer.jumps:
+        after = "return functions::sample_after<jumps_of_signals>(t);"
+        hold = "until = next_jump(t) * 0.9999999999999999;"  # the greatest number below it
+        passed = "return t > until;"
+        yield "real until;"
+    yield function("real next_jump(real t) const", [after])
+    yield function("void hold_signals(real t)", [hold])
+    yield function("mask has_jumped(real t) const", [passed])
 
 
 def _periods(writer: Writer) -> Iterable[str]:
@@ -285,9 +347,19 @@ def _results(writer: Writer) -> str:
     for rule in writer.rules:
         if rule.kind == "values":
             sets.append(f"sums.samples.{PREFIX}{rule.name}.write(out.{PREFIX}{rule.name});")
+        elif rule.kind == PERIOD:
+            scales = [code.value(writer.typical_size(each)) for each in rule.repeats]
+            reals = ", ".join(f"real({scale})" for scale in scales)
+            rings = f"sums.samples.{REPEATS}{rule.name}"
+            name = f"{PREFIX}{rule.name}"
+            sets.append(f"real const scales_{name}[] = {{{reals}}};")
+            call = f"systems::period_of({rings}, scales_{name}, {rule.tolerance!r})"
+            sets.append(f"out.{name} = {call};")
         else:
-            result = KINDS[rule.kind].result(writer.sums, rule.expression, rule.event)
-            result = result or code.value(rule.expression or ZERO)
+            kind, expression = KINDS[rule.kind], rule.expression or ZERO
+            result = kind.result(writer.sums, rule)
+            if result is None:
+                result = kind.at_end(writer.sums, expression, code.value(expression))
             sets.append(f"out.{PREFIX}{rule.name} = {result};")
     head = f"Outputs outputs(Sums const& sums, {MOTION}, real length) const"
     body = ["Outputs out;", *code.lines, *sets, "return out;"]
@@ -309,10 +381,14 @@ def _observables(writer: Writer) -> str:
 
 def _sampled(writer: Writer, every: str) -> list[Rule]:
     """The outputs that have a value at every such event or period."""
-    return [rule for rule in writer.rules if rule.kind == "values" and rule.every == every]
+    return [rule for rule in writer.rules if rule.every == every]
 
 
 def _samples(writer: Writer, every: str, code: Statements) -> list[str]:
     """Statements that keep a value of each such output."""
-    values = {r.name: code.value(r.expression or ZERO) for r in _sampled(writer, every)}
-    return [f"sums.samples.{PREFIX}{name}.add({v}, here);" for name, v in values.items()]
+    values = {
+        f"{PREFIX}{rule.name}" if rule.expression else f"{REPEATS}{rule.name}[{i}]": code.value(v)
+        for rule in _sampled(writer, every)
+        for i, v in enumerate([rule.expression] if rule.expression else rule.repeats)
+    }
+    return [f"sums.samples.{name}.add({v}, here);" for name, v in values.items()]

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sweep.equations.cpp_code import SIGNAL, Statements
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, text_of, walk
-from sweep.equations.functions import derivative, is_ranged, size_of, where
+from sweep.equations.functions import RATE, derivative, is_ranged, size_of, where
 from sweep.equations.output_kinds import KINDS, EventSum, Sums
 from sweep.equations.sides import Side, Sides, side_name
-from sweep.equations.system import DIRECTIONS, Event, Rule, System
+from sweep.equations.system import DIRECTIONS, Event, Rule, Signal, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
-RATE = "rate of "  # a state's name in derivatives along the motion
 SIZE = "size of rate of "  # of what is added to make that rate
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
 
@@ -47,9 +46,10 @@ class Writer:
         self.sides = Sides(system)
         of_all_outputs = Sums(self.sides)  # so that nothing depends on which are computed
         for rule in system.outputs:
-            KINDS[rule.kind].result(of_all_outputs, rule.expression, rule.event)
+            KINDS[rule.kind].result(of_all_outputs, rule)
         self.integrands = [self.sides.inlined(each) for each in of_all_outputs.integrands]
         self.sums = Sums(self.sides)
+        self.jumps = sorted({t for signal in system.signals for t in signal.jumps if t > 0})
         sides = self.sides.watched
         self.watched: list[Event] = (
             [*self.events, *sides] if system.acting else [*sides, *self.events]
@@ -69,8 +69,9 @@ class Writer:
             **{SIZE + name: f"sizes[{i}]" for i, name in enumerate(self.states)},
             **{side_name(k).name: f"side[{k}]" for k in range(len(self.sides))},
             **{level_name(k).name: f"level[{k}]" for k in range(floors)},
-            **{s.name: f"{SIGNAL}_at<{TABLE}{s.name}>(t)" for s in system.signals},
-            **{RATE + s.name: f"{SIGNAL}_slope<{TABLE}{s.name}>(t)" for s in system.signals},
+            **{s.name: _signal("at", s) for s in system.signals},
+            **{RATE + s.name: _signal("slope", s) for s in system.signals},
+            **{RATE + RATE + s.name: _signal("bend", s) for s in system.signals},
             **{name: f"(mode == {k}.0)" for k, name in enumerate(self.modes)},
         }
 
@@ -127,8 +128,11 @@ class Writer:
         return derivative(self.sides.inlined(expression), {**rates, **self.by_time()})
 
     def by_time(self) -> dict[str, Expression]:
-        """The rates of time and signals."""
-        return {"t": ONE, **{s.name: Name(RATE + s.name) for s in self.system.signals}}
+        """The rates of time and signals, and of the rates of signals that bend."""
+        names = [signal.name for signal in self.system.signals]
+        bent = [s.name for s in self.system.signals if s.table.interpolation == "cubic"]
+        rates = [*names, *(RATE + name for name in bent)]
+        return {"t": ONE, **{name: Name(RATE + name) for name in rates}}
 
     def size(self, expression: Expression) -> Expression:
         """How large the terms of an expression of states, or of a rate, are."""
@@ -141,6 +145,12 @@ class Writer:
         others = {signal.name: ONE for signal in self.system.signals}
         size = size_of(self.sides.inlined(expression), {**sizes, **others, "t": ONE})
         return size if not self.sides.moves(size) else ONE
+
+
+def _signal(kind: str, signal: Signal) -> str:
+    """The C++ of a signal, its rate or that one's rate; up to a jump, of the part before it."""
+    time = "least(t, until)" if signal.jumps else "t"
+    return f"{SIGNAL}_{kind}<{TABLE}{signal.name}>({time})"
 
 
 def choice(head: str, bodies: Iterable[Sequence[str]], otherwise: str, more: str = "") -> str:

@@ -28,7 +28,7 @@ from sweep.text.wording import written
 MAX_CHARACTERS = 200_000  # of all expressions of a file
 MAX_MODES = 16
 MAX_OCCURRENCES = 2**31 - 1  # of an event, counted as int32
-INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic")
+INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic", "previous")
 
 MODE = ("a mode", "write [modes.NAME] in place of [derivatives]")
 EVENT = ("an event", "write [[events]]")
@@ -36,7 +36,7 @@ EVENT = ("an event", "write [[events]]")
 MAX_NAME_LENGTH = 64
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 RESERVED = {
-    **dict.fromkeys(FUNCTIONS, "a function"),
+    **{name: "a function" for name, row in FUNCTIONS.items() if row.is_reserved},
     "t": "the time",
     "pi": "a number",
     "time": "the axis of traces",
@@ -103,7 +103,7 @@ class ModelTable(Table):
         scope: Scope = "motion",
         default: str | None = None,
         unit_of: str = "",
-        per_time: bool = False,
+        per_time: int = 0,
     ) -> Expression:
         """An expression, written as text or as a number; 0 if it is missing or wrong.
 
@@ -226,7 +226,7 @@ def signal(name: str, table: ModelTable) -> Signal:
 
     times, values = samples("times"), samples("values")
     series = TimeSeries(times, values, table.choice("interpolation", INTERPOLATIONS, "linear"))
-    if times and values and (error := table_fault(times, values)):
+    if times and values and (error := table_fault(times, values, may_jump=True)):
         table.fault("times", error.what, error.cure)
     return Signal(name=name, table=series, unit=table.unit(), meaning=table.meaning(name))
 
@@ -238,7 +238,7 @@ def modes_in(top: ModelTable, states: Sequence[str]) -> dict[str, dict[str, Expr
         top.fault("derivatives", "given twice" if top.has("modes") else "missing", cure)
 
     def mode(name: str, table: ModelTable) -> tuple[str, dict[str, Expression]]:
-        derivatives = _by_state(table, states, per_time=True)
+        derivatives = _by_state(table, states, per_time=1)
         for state in states:
             if not table.has(state):
                 table.missing(state, f'write {state} = "...", its derivative with respect to t')
@@ -251,9 +251,7 @@ def modes_in(top: ModelTable, states: Sequence[str]) -> dict[str, dict[str, Expr
     return dict([mode("", top.table("derivatives"))] if top.has("derivatives") else [])
 
 
-def _by_state(
-    table: ModelTable, states: Sequence[str], per_time: bool = False
-) -> dict[str, Expression]:
+def _by_state(table: ModelTable, states: Sequence[str], per_time: int = 0) -> dict[str, Expression]:
     """The expression of each state that has one, in the order of the states."""
     table.known.update(dict.fromkeys(states or table.mapping))
     defined = [name for name in states if table.has(name)]

@@ -26,6 +26,7 @@ from sweep.equations.expressions import (
 Kind = Literal["number", "condition"]
 Slope = Callable[[Expression, Expression], Expression]  # the derivative from argument and value
 LEAST_NORMAL = Number(2.2250738585072014e-308)
+BELOW_ONE = Number(0.9999999999999999)  # the greatest such number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,7 @@ class Function:
     units: Literal["none", "alike", "alike and of the value"] = "none"
     slope: Slope = lambda _, __: ZERO  # with one argument
     is_ranged: bool = False  # an argument may be outside its range
+    is_reserved: bool = True  # no entry of a file has its name; files may be older than the others
     # Of that range, where a derivative has to be a number beyond it.
     limits: tuple[Expression | None, Expression | None] = (None, None)
     # Where it bends or jumps: arguments of "zero", "equal" or "whole" ones, or at the "end" of
@@ -54,7 +56,11 @@ def _arc(slope: Slope) -> Function:
 
 
 def _slope_of_asin(a: Expression, _: Expression) -> Expression:
-    return bounded(ONE, Call("sqrt", (subtract(ONE, times(a, a)),)))
+    return bounded(ONE, _root(subtract(ONE, times(a, a))))
+
+
+def _root(a: Expression) -> Expression:
+    return Call("sqrt", (a,))
 
 
 TWO = Function(least=2, most=2)
@@ -63,6 +69,8 @@ COMPARISON = replace(TWO, value="condition", units="alike", bends="equal")
 LOGICAL = Function(least=2, most=None, argument="condition", value="condition", units="alike")
 EXTREME = replace(ALIKE, most=None, bends="equal")
 
+RATE_CALL = "rate"
+RATE = "rate of "  # a name in derivatives along the motion: of a state or a signal
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 OPERATORS: Mapping[str, Function] = {
@@ -88,6 +96,22 @@ FUNCTIONS: Mapping[str, Function] = {
     "sinh": Function(slope=lambda a, _: Call("cosh", (a,))),
     "cosh": Function(slope=lambda a, _: Call("sinh", (a,))),
     "tanh": Function(slope=lambda _, tanh: subtract(ONE, times(tanh, tanh))),
+    "asinh": Function(
+        slope=lambda a, _: over(ONE, _root(add(times(a, a), ONE))), is_reserved=False
+    ),
+    "acosh": Function(
+        slope=lambda a, _: bounded(ONE, _root(times(subtract(a, ONE), add(a, ONE)))),
+        is_ranged=True,
+        limits=(ONE, None),
+        bends="end",
+        is_reserved=False,
+    ),
+    "atanh": Function(
+        slope=lambda a, _: over(ONE, times(subtract(ONE, a), add(ONE, a))),
+        is_ranged=True,
+        limits=(Call("negative", (BELOW_ONE,)), BELOW_ONE),
+        is_reserved=False,
+    ),
     "exp": Function(slope=lambda _, exp: exp),
     "log": Function(slope=lambda a, _: over(ONE, a), is_ranged=True, limits=(LEAST_NORMAL, None)),
     "sqrt": Function(
@@ -106,6 +130,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "min": EXTREME,
     "max": EXTREME,
     "where": Function(least=3, most=3),  # where(condition, a, b)
+    RATE_CALL: Function(is_reserved=False),  # along the motion, written out by `rates`
 }
 
 CALLS: Mapping[str, Function] = {**OPERATORS, **FUNCTIONS}

@@ -11,6 +11,8 @@ from sweep.equations.cpp_code import REVISION
 from sweep.equations.cpp_struct import PREFIX
 from sweep.equations.derived import inputs, value_of
 from sweep.equations.expressions import text_of
+from sweep.equations.output_kinds import KINDS
+from sweep.equations.rates import written_out
 from sweep.equations.schemes import SCHEMES, Scheme
 from sweep.equations.sides import Sides
 from sweep.equations.system import PERIOD, System
@@ -79,7 +81,7 @@ def model_of(system: System) -> Model:
                 name=rule.name,
                 unit=rule.unit,
                 long_name=rule.meaning,
-                kind="count" if rule.kind == "count" else "real",
+                kind="count" if KINDS[rule.kind].is_whole else "real",
                 optional=True,  # a quotient may be 0/0, an event may not happen
                 values=rule.keep or 0,
             )
@@ -111,12 +113,13 @@ def _in_unit(parameters: tuple[Parameter, ...], unit: str) -> tuple[Parameter, .
 
 
 def _method(scheme: Scheme, system: System) -> Method:
+    has_sides = len(Sides(written_out(system))) > 0
     return Method(
         name=scheme.name,
         revision=REVISION,
         summary=scheme.summary,
         parameters=_in_unit(scheme.controls, system.time_unit),
-        registers=scheme.registers[len(Sides(system)) > 0] if scheme.registers else None,
+        registers=scheme.registers[has_sides] if scheme.registers else None,
         least_chunk=LEAST_CHUNK,
         traced=True,
     )
@@ -126,6 +129,7 @@ def pack_of(method: str, system: System, outputs: Collection[str]) -> int:
     """How many vectors of points a processor computes at a time."""
     if len(system.states) > PACKED_STATES or system.values_kept > PACKED_VALUES:
         return 1
+    system = written_out(system)
     named = any(rule.event for rule in system.outputs if rule.name in outputs)
     return SCHEMES[method].packs[system.acting or named or len(Sides(system)) > 0]
 

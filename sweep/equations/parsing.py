@@ -164,7 +164,7 @@ def _expression(
                 raise _error(text, column, "the number is too large")
             return Number(number, column)
         case ast.Name(id=name):
-            if name in functions:
+            if name in functions and functions[name].is_reserved:
                 raise _error(text, column, f"{name!r} is a function", f"write {name}(...)")
             return Name(name, column)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):

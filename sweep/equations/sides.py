@@ -20,7 +20,15 @@ from sweep.equations.expressions import (
     rational,
     walk,
 )
-from sweep.equations.functions import CALLS, COMPARISONS, is_linear, is_ranged, negative, times
+from sweep.equations.functions import (
+    CALLS,
+    COMPARISONS,
+    RATE,
+    is_linear,
+    is_ranged,
+    negative,
+    times,
+)
 from sweep.equations.system import Event, System
 
 SIDE = "side "  # of the names of held numbers, in expressions
@@ -47,7 +55,9 @@ class Sides:
         self._definitions = {each.name: each.value for each in system.definitions}
         # The names whose values change between events, and whether they are time or a state. States
         # whose derivative is 0 in every mode are not among them.
-        self._moving = {"t": True, **{signal.name: False for signal in system.signals}}
+        self._moving = {"t": True}
+        for signal in system.signals:
+            self._moving[signal.name] = self._moving[RATE + signal.name] = False
         for state in system.states:
             if any(rational(m.get(state.name, ONE)) != 0 for m in system.modes.values()):
                 self._moving[state.name] = True

@@ -11,10 +11,11 @@ from typing import Literal, cast
 from sweep.equations.expressions import Call, Expression, Name, Number, text_of
 from sweep.equations.functions import Kind
 from sweep.model.table import Parameter
-from sweep.model.time_series import TimeSeries
+from sweep.model.time_series import TimeSeries, jumps
 from sweep.text.toml_text import assignments
 
 FORMAT = 1  # of the files that this version reads
+SAMPLES_OF = "samples of "  # what `at` says before the name of a signal
 PERIOD = "period"  # what `every` says for values at whole periods
 
 Scope = Literal["constant", "motion"]  # of parameters and pi alone, or of all names
@@ -31,7 +32,7 @@ class Line:
     kind: Kind
     scope: Scope
     unit_of: str  # the entry that has its unit, or "t"; "": it may have any
-    per_time: bool  # in that unit over that of time
+    per_time: int  # in that unit over so many powers of that of time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,13 @@ class Signal:
     table: TimeSeries
     unit: str
     meaning: str
+    has_rate: bool = False  # its rate stands in an expression
+
+    @property
+    def jumps(self) -> tuple[float, ...]:
+        """The times at which it jumps, or its rate does if that is needed."""
+        bends = self.has_rate and self.table.interpolation == "linear"
+        return self.table.times[1:] if bends else jumps(self.table)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +111,11 @@ class Rule:
     meaning: str
     every: str | None = None  # of values: "period" or the name of the event
     keep: int | None = None  # of values: how many, the last ones
+    take: str | None = None  # of an interval: of the times between events
+    signal: str | None = None  # at whose samples a sum is taken
+    repeats: tuple[Expression, ...] = ()  # of a period: what repeats after it
+    most: int | None = None  # of a period
+    tolerance: float | None = None  # of a period: as a share of scale and magnitude
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,13 +169,15 @@ class System:
 
     @property
     def acting(self) -> bool:
-        """Whether an event acts on the motion."""
-        return any(event.acts or event.at_entry for event in self.events)
+        """Whether steps end at events: one acts on the motion, or signals jump over their zeros."""
+        jumps = any(signal.jumps for signal in self.signals)
+        return jumps or any(event.acts or event.at_entry for event in self.events)
 
     @property
     def values_kept(self) -> int:
         """How many values of a point the outputs keep that have several."""
-        return sum(output.keep or 0 for output in self.outputs)
+        periods = sum(2 * (output.most or 0) * len(output.repeats) for output in self.outputs)
+        return periods + sum(output.keep or 0 for output in self.outputs)
 
     def named(self) -> Iterator[tuple[str, str, str, str | None]]:
         """Each name, what it is, its place, and its unit if such an entry has one."""
@@ -220,6 +235,8 @@ def _value(value: object) -> object:
     match value:
         case Number() | Name() | Call():
             return text_of(value)
+        case tuple():
+            return tuple(map(_value, cast("tuple[object, ...]", value)))
         case Mapping():
             entries = cast("Mapping[str, object]", value)
             return {key: _value(entry) for key, entry in entries.items()}
@@ -242,11 +259,15 @@ def _entry(entry: Parameter | State | Definition | Signal | Event) -> Mapping[st
 
 
 def _rule(rule: Rule) -> Mapping[str, object]:
+    at = rule.event if rule.expression and not rule.every and not rule.take else None
     return {
-        "at": None if rule.kind in ("count", "values") else rule.event,
-        rule.kind: rule.expression or rule.event,
+        "at": f"{SAMPLES_OF}{rule.signal}" if rule.signal else at,
+        rule.kind: rule.repeats or (rule.event if rule.take else rule.expression or rule.event),
+        "take": rule.take,
         "every": rule.every,
         "keep": rule.keep,
+        "most": rule.most,
+        "tolerance": rule.tolerance,
         "unit": rule.unit,
         "meaning": rule.meaning,
     }

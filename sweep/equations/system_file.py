@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import cast
 
 from sweep.equations.checks import MAX_KEPT, faults_across, in_order, unit_faults
 from sweep.equations.entries import (
@@ -25,6 +24,7 @@ from sweep.equations.entries import (
     state,
 )
 from sweep.equations.output_kinds import AT_EVENTS, KINDS
+from sweep.equations.rules import interval_rule, period_rule, signal_sampled, taken_at
 from sweep.equations.schemes import CONTROLS
 from sweep.equations.system import FORMAT, PERIOD, Rule, System, Test
 from sweep.errors import ConfigError, Fault
@@ -92,10 +92,12 @@ def _system(top: ModelTable) -> System:
     mode_names = list(filter(None, modes))
     events = top.tables("events", MAX_EVENTS, lambda table: event(table, state_names, mode_names))
     event_names = [each.name for each in events]
+    signals = top.named("signals", MAX_SIGNALS, signal, name_fault)
+    signal_names = [each.name for each in signals]
     outputs = top.named(
         "outputs",
         MAX_OUTPUTS,
-        lambda name, table: _rule(name, table, event_names, period is not None),
+        lambda name, table: _rule(name, table, event_names, signal_names, period is not None),
         name_fault_in_sweeps,
         "a model has at least one output",
     )
@@ -108,7 +110,7 @@ def _system(top: ModelTable) -> System:
         parameters=parameters,
         states=states,
         definitions=top.named("definitions", MAX_DEFINITIONS, definition, name_fault),
-        signals=top.named("signals", MAX_SIGNALS, signal, name_fault),
+        signals=signals,
         modes=modes,
         start_mode=top.reference("start_mode", mode_names, *MODE) or next(iter(mode_names), ""),
         events=events,
@@ -120,7 +122,13 @@ def _system(top: ModelTable) -> System:
     )
 
 
-def _rule(name: str, table: ModelTable, events: Sequence[str], has_period: bool) -> Rule:
+def _rule(
+    name: str,
+    table: ModelTable,
+    events: Sequence[str],
+    signals: Sequence[str],
+    has_period: bool,
+) -> Rule:
     """The rule of an output in [outputs]."""
     keys = [key for key in KINDS if table.has(key)]
     unit, meaning = table.unit(), table.meaning(name)
@@ -130,11 +138,18 @@ def _rule(name: str, table: ModelTable, events: Sequence[str], has_period: bool)
         return Rule(name=name, kind="mean", unit=unit, meaning=meaning)
     (key,) = keys
     kind = KINDS[key]
-    expression = event = every = keep = None
+    expression = event = every = keep = at_samples = None
     if key == "values":
-        every, event, keep = _samples(table, events, has_period)
+        every, event = taken_at(table, events, has_period)
+        keep = _kept(table)
+    elif key == PERIOD:
+        return period_rule(name, table, events, has_period, unit, meaning)
+    elif kind.taken:
+        return interval_rule(name, table, events, unit, meaning)
     elif kind.of is None:
         event = table.reference(key, events, *EVENT)
+    elif kind.at_samples and (at_samples := signal_sampled(table, signals)) is not None:
+        pass
     elif table.has("at"):
         event = table.reference("at", events, *EVENT)
         if kind.at_event is None:
@@ -153,25 +168,16 @@ def _rule(name: str, table: ModelTable, events: Sequence[str], has_period: bool)
         meaning=meaning,
         every=every,
         keep=keep,
+        signal=at_samples,
     )
 
 
-def _samples(
-    table: ModelTable, events: Sequence[str], has_period: bool
-) -> tuple[str | None, str | None, int | None]:
-    """When values are taken, the event that says so if one does, and how many are kept."""
+def _kept(table: ModelTable) -> int | None:
+    """How many values are kept."""
     keep = table.whole("keep", 1, MAX_KEPT_IN_STORES if table.reading.is_stored else MAX_KEPT)
     if not table.has("keep"):
         table.missing("keep", "write keep = 64 for the last 64 values")
-    every = table.get("every")
-    if every is None:
-        table.missing("every", f'write every = "{PERIOD}" or the name of an event')
-    elif every == PERIOD and not has_period:
-        cure = 'write period = "..." at the top of the file'
-        table.fault("every", "the model has no period", cure)
-    elif every != PERIOD:
-        return cast("str | None", every), table.reference("every", events, *EVENT), keep
-    return PERIOD, None, keep
+    return keep
 
 
 def _test(

@@ -21,8 +21,10 @@ COLUMNS, SAMPLES = (*CSV_FILE, "time", "column"), ("times", "values")  # keys of
 EXAMPLE = '{ file = "quake.csv", time = "t", column = "a" }'
 
 
-def read_table(table: Table, key: str, parameter: Parameter, folder: Path) -> TimeSeries | None:
-    """The table over time at a key of another table."""
+def read_table(
+    table: Table, key: str, parameter: Parameter, folder: Path, *, may_jump: bool = False
+) -> TimeSeries | None:
+    """The table over time at a key of another table; with `may_jump`, that of a signal."""
     entry = table.entry(key)
     keys = dict(EXCITATION.keys)
     interpolation = {"interpolation": keys.pop("interpolation")}
@@ -31,8 +33,10 @@ def read_table(table: Table, key: str, parameter: Parameter, folder: Path) -> Ti
     how = entry.values(interpolation)["interpolation"]
     entry.close()
     times, values = _samples(entry, given, parameter, folder) if is_clear else (None, None)
-    if times is not None and (error := table_fault(times, times if values is None else values)):
-        entry.fault("", error.what, error.cure)
+    if times is not None:
+        error = table_fault(times, times if values is None else values, may_jump=may_jump)
+        if error:
+            entry.fault("", error.what, error.cure)
     if entry.is_faulty or times is None or values is None:
         return None
     return TimeSeries(tuple(times), tuple(values), how)
@@ -76,7 +80,7 @@ def with_samples(tables: dict[str, object], folder: Path, faults: Faults) -> dic
             unit = str(raw.get("unit", "1"))
             parameter = Parameter(name=name, symbol=name, unit=unit, meaning="")
             table = Table({name: columns}, "signals", faults, dotted)
-            if samples := read_table(table, name, parameter, folder):
+            if samples := read_table(table, name, parameter, folder, may_jump=True):
                 rest = {key: value for key, value in raw.items() if key not in columns}
                 read[name] = {**rest, "times": [*samples.times], "values": [*samples.values]}
     return {**tables, "signals": read}

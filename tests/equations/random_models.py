@@ -14,7 +14,8 @@ SMOOTH = (
     "({a} + {b})", "({a} - {b})", "{a}*{b}", "-{a}", "{a}**2", "{a}**3", "{a}/(2 + {b}**2)",
     "sin({a})", "cos({a})", "atan({a})", "tanh({a})", "exp(-{a}**2)", "log(2 + {a}**2)",
     "sqrt(1 + {a}**2)", "asin(tanh({a})/2)", "acos(tanh({a})/2)", "sinh(tanh({a}))",
-    "cosh(tanh({a}))", "tan(tanh({a}))", "atan2({a}, 1 + {b}**2)", "(1 + {a}**2)**-0.75",
+    "cosh(tanh({a}))", "asinh({a})", "acosh(2 + {a}**2)",
+    "atanh(tanh({a})/2)", "tan(tanh({a}))", "atan2({a}, 1 + {b}**2)", "(1 + {a}**2)**-0.75",
 )  # fmt: skip
 KINKED = ("abs({a})", "min({a}, {b})", "max({a}, {b}, 0.1)", "hypot({a}, {b})",
           "where({a} < {b}, {a}, {b})")  # fmt: skip

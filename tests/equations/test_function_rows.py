@@ -5,22 +5,27 @@ from __future__ import annotations
 import pytest
 
 from sweep.equations.expressions import Expression
-from sweep.equations.functions import FUNCTIONS, derivative, literal, size_of
+from sweep.equations.functions import FUNCTIONS, RATE_CALL, derivative, literal, size_of
 from sweep.equations.parsing import parse
 from sweep.model.shipped import kernels_folder
 from tests.equations.test_expressions import tree_of
 from tests.oracles import expressions as oracle
 
-NUMBERS = [name for name in FUNCTIONS if name != "where"]
-RATES = {"x": 1.0, "y": -2.0}
+NUMBERS = [name for name in FUNCTIONS if name not in ("where", RATE_CALL)]
+RATES = {"x": 1.0, "y": -2.0, "z": 0.5}
 
 
 def call(function: str) -> Expression:
-    return parse(f"{function}({', '.join(['x', 'y'][: FUNCTIONS[function].least])})")
+    names = ["z" if function == "acosh" else "x", "y"]  # in its range
+    return parse(f"{function}({', '.join(names[: FUNCTIONS[function].least])})")
 
 
 def value(expression: Expression, time: float = 0.0) -> float:
-    names = {"x": 0.3 + RATES["x"] * time, "y": 0.8 + RATES["y"] * time}
+    names = {
+        "x": 0.3 + RATES["x"] * time,
+        "y": 0.8 + RATES["y"] * time,
+        "z": 1.7 + RATES["z"] * time,
+    }
     return float(oracle.value_of(tree_of(expression), names))
 
 

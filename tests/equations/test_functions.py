@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 from sweep.model.table import Status
 from tests.equations.examples import first_methods, points, with_events
-from tests.kernel.kernel_probe import Entry, Probe, compile_probe
+from tests.kernel.kernel_probe import Entry, Probe, compile_probe, compilers
 from tests.model.test_elementary_header import (
     DIGITS,
     POINTS,
@@ -24,7 +25,22 @@ from tests.model.test_elementary_header import (
     stated_errors,
 )
 
-ONE = ("sinh", "cosh", "tanh", "tan", "atan", "log", "sign", "floor", "sqrt", "asin", "acos")
+ONE = (
+    "sinh",
+    "cosh",
+    "tanh",
+    "tan",
+    "atan",
+    "log",
+    "sign",
+    "floor",
+    "sqrt",
+    "asin",
+    "acos",
+    "asinh",
+    "acosh",
+    "atanh",
+)
 TWO = ("hypot", "pow", "atan2")
 POWERS = (-1 / 8, -1 / 10, -1 / 16, 1.0, -1.0)
 ENTRIES = {
@@ -38,7 +54,17 @@ ENTRIES = {
     ),
 }
 HEADERS = 'systems/functions.h"\n#include "systems/control.h'
-ULP = {"tan": 2.6, "hypot": 1.9, "sinh": 1.5, "cosh": 1.3, "tanh": 2.5}  # as the comments say
+ULP = {
+    "tan": 2.6,
+    "hypot": 1.9,
+    "sinh": 1.5,
+    "cosh": 1.3,
+    "tanh": 2.5,
+    "asinh": 2.0,
+    "acosh": 2.6,
+    "atanh": 2.2,
+}  # as the comments say
+BELOW_ONE = math.nextafter(1.0, 0.0)
 INHERITED = {"atan": 2.0, "log": 0.8}  # from elementary.h
 
 
@@ -70,6 +96,8 @@ def test_comments_state_the_errors_asserted_here() -> None:
         ("tanh", mp.tanh, (1.2, 3.0, 25.0, 1e3), (0.5, 1.0, 20.0)),
         ("tan", mp.tan, (0.8, 1.57, 10.0), (0.5, 0.785, 1.57)),
         ("atan", mp.atan, (0.6, 1.0, 3.0, 1e100), (0.5, 1.0)),
+        ("asinh", mp.asinh, (1e-6, 1.0, 3.0, 1e9, 1e300), (1e-8, 0.5, 1.0, 1e8, 1e154)),
+        ("atanh", mp.atanh, (1e-6, 0.5, 0.9, BELOW_ONE), (1e-8, 0.25, 0.5, BELOW_ONE)),
     ],
 )
 def test_errors(
@@ -83,6 +111,25 @@ def test_errors(
     for bound in bounds:
         x = spread(rng, bound, *edges)
         assert errors(probe(name, x)[0], oracle, x).max() <= (ULP | INHERITED)[name], bound
+
+
+def test_acosh(probe: Probe, rng: np.random.Generator) -> None:
+    for least, most in ((-16, 0), (-3, 3), (0, 308)):
+        x = 1.0 + 10.0 ** rng.uniform(least, most, POINTS)
+        x = np.concatenate([x, [1.0, np.nextafter(1.0, 2.0), 1e8, np.nextafter(1e8, 0.0), 1e308]])
+        assert errors(probe("acosh", x)[0], mp.acosh, x).max() <= ULP["acosh"], most
+
+
+@pytest.mark.parametrize("compiler", [*compilers()])
+@pytest.mark.parametrize("width", [1, 4])
+def test_bits_of_area_functions_depend_on_no_compiler_or_width(
+    probe: Probe, rng: np.random.Generator, tmp_path: Path, compiler: str, width: int
+) -> None:
+    other = compile_probe(tmp_path, HEADERS, ENTRIES, width=width, pack=1, compiler=compiler)
+    x = spread(rng, 3.0, 0.5, 1.0)
+    for name, argument in (("asinh", x * 1e4), ("acosh", 1 + x**10), ("atanh", x / 3)):
+        here, there = (np.nan_to_num(each(name, argument)[0]) for each in (probe, other))
+        assert here.tobytes() == there.tobytes(), name
 
 
 def test_hypot(probe: Probe, rng: np.random.Generator) -> None:
@@ -115,6 +162,8 @@ OUTSIDE = {
     "tan": [1.0000001e9, -1.0000001e9, math.inf],
     "asin": [1.0000000000000002, -2.0, math.inf],
     "acos": [1.0000000000000002, -2.0, math.inf],
+    "acosh": [BELOW_ONE, 0.0, -1.0, -3.0, -math.inf],
+    "atanh": [1.0, -1.0, 2.0, -3.0, math.inf, -math.inf],
     "sqrt": [-5e-324, -1.0, -math.inf],
     "log": [0.0, -1.0, 1e-310, math.inf],
 }
@@ -137,6 +186,8 @@ def test_overflow_is_infinite(probe: Probe) -> None:
     assert probe("sinh", [710.0, -710.0, math.inf])[0].tolist() == [math.inf, -math.inf, math.inf]
     assert probe("cosh", [710.0, -710.0, math.inf])[0].tolist() == [math.inf] * 3
     assert probe("tanh", [710.0, -math.inf])[0].tolist() == [1.0, -1.0]
+    assert probe("asinh", [math.inf, -math.inf])[0].tolist() == [math.inf, -math.inf]
+    assert probe("acosh", [math.inf])[0].tolist() == [math.inf]
 
 
 def test_rough_power(probe: Probe, rng: np.random.Generator) -> None:

@@ -208,7 +208,11 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"times": [0, math.nan], "values": [1, 2]}, "signals.ground.times: not a list of finite"),
     ({"times": [0, 10**400], "values": [1, 2]}, "signals.ground.times: not a list of finite"),
     ({"times": [0, 1], "values": [1, True]}, "signals.ground.values: not a list of finite"),
-    ({"times": [0, 1, 1], "values": [1, 2, 3]}, "signals.ground.times: times do not increase"),
+    ({"times": [0, 2, 1], "values": [1, 2, 3]}, "signals.ground.times: times do not increase"),
+    ({"times": [0, 1, 1], "values": [1, 2, 3]}, "ground.times: it jumps at 1.0 s, at its first or"),
+    ({"times": [0, 0, 1], "values": [1, 2, 3]}, "ground.times: it jumps at 0.0 s, at its first or"),
+    ({"times": [0, 1, 1, 1, 2], "values": [1, 2, 3, 4, 5]}, "times: three samples are at 1.0 s"),
+    ({"times": [0, 1], "values": [1, 2], "interpolation": "prev"}, "interpolation: 'prev' is unkn"),
     ({"times": [1, 2], "values": [1, 2]}, "signals.ground.times: it begins at 1.0 s"),
     ({"file": "none.csv", "time": "t", "column": "a"}, "signals.ground: file '.*cannot be read"),
     (

@@ -28,8 +28,8 @@ def where(condition: bool, a: float, b: float) -> float:
 
 ONE: dict[str, Callable[..., float]] = {
     name: getattr(math, name)
-    for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log",
-                 "sqrt")
+    for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh",
+                 "acosh", "atanh", "exp", "log", "sqrt")
 }  # fmt: skip
 ONE |= {"abs": abs, "sign": sign, "floor": lambda x: float(math.floor(x))}
 TWO: dict[str, Callable[..., float]] = {"atan2": math.atan2, "hypot": math.hypot}
