@@ -24,6 +24,15 @@ constexpr int n_events = equations::events;
 constexpr bool has_events = n_events > 0;
 constexpr int n_watched = n_events + equations::sides;
 constexpr int n_held = equations::held;  // numbers that sides hold
+constexpr int n_switches = equations::switches;
+using Switches = Vector<n_switches>;  // the number of the value of each; the mode is the first
+
+// Whether any switch has another value.
+HD mask differ(Switches const& a, Switches const& b) {
+    mask differ = false;
+    each<n_switches>([&](auto k) { differ = differ | (a[k] != b[k]); });
+    return differ;
+}
 
 template <int e> struct Watched {
     static constexpr bool straight = Rule<e>::straight, smooth = Rule<e>::smooth;

@@ -21,13 +21,13 @@ template <class Scheme> struct Motion {
         static constexpr int64 refills_every = Scheme::controlled || n_watched > 0 ? 64 : 0;
         static constexpr bool refills_always = n_watched > 0;
 
-        real t, h, mode, ended, tries;
+        real t, h, ended, tries;
+        Switches mode;
         Vector<n> y, f;
-        Vector<n_watched> sign;  // of each expression, see events.h
-        Vector<n_held> side;     // what each side holds
-        real turns_at_once;      // of sides, at the time that is reached
-        Vector<equations::entry_events>
-            entering;  // 1: events at entry wait for a step, see lead_at_entry()
+        Vector<n_watched> sign;               // of each expression, see events.h
+        Vector<n_held> side;                  // what each side holds
+        real turns_at_once;                   // of sides, at the time that is reached
+        Vector<equations::entries> entering;  // 1: that event at entry is still to be judged
         // Of each event:
         Vector<n_events> last;             // time of its last occurrence
         Vector<n_events> occurred;         // how often
@@ -60,9 +60,9 @@ template <class Scheme> struct Motion {
         s.t = s.tries = s.aim = s.low = s.high = s.target = s.side_left = s.aims = s.refused =
             s.turns_at_once = 0.0;
         each<has_events>([&](auto k) { s.taken[k] = 0.0; });
-        each<equations::entry_events>([&](auto k) { s.entering[k] = 0.0; });
-        s.mode = system.mode = equations::start_mode;
         s.y = system.initial();
+        system.start(s.t, s.y);
+        s.mode = system.mode;
         s.sums = no_sums();
         s.ended = going;
         each<n_held>([&](auto k) { s.side[k] = system.side[k] = 0.0; });
@@ -82,7 +82,12 @@ template <class Scheme> struct Motion {
             renew(s, system, true);
         else
             s.f = system.rates(s.t, s.y);
-        if constexpr (equations::entry_events) {
+        if constexpr (equations::entries) {
+            each<n_events>([&](auto index) {
+                constexpr int e = decltype(index)::value;
+                if constexpr (Rule<e>::at_entry)
+                    s.entering[Rule<e>::entry] = flag(system.template active<e>());
+            });
             Vector<n_events> lead;
             mask entered = lead_at_entry(s, system, lead, true);
             enter(s, system, p, window, width, entered, lead);
@@ -90,6 +95,7 @@ template <class Scheme> struct Motion {
         mask valid = (window.end > window.start) & (window.start >= 0.0) & (window.end < 1e300);
         if constexpr (equations::periodic)
             valid = valid & (system.period() > 0.0) & (window.end <= 1e15 * system.period());
+        each<n_switches>([&](auto k) { valid = valid & (s.mode[k] == s.mode[k]); });
         real size = 0.0;
         Vector<n> scales = system.scales();
         each<n>([&](auto i) {

@@ -71,7 +71,7 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     if (!any(fires)) return;
     // Closer than the width to which events are located, two occurrences are at one time.
     mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t);
-    if constexpr (Rule<e>::sets || Rule<e>::then >= 0)
+    if constexpr (Rule<e>::sets || Rule<e>::switches)
         again = again | accumulates<e>(s, system, fires);
     else
         fires = fires & ~again;  // what does not change the motion is counted once
@@ -87,11 +87,12 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     system.template record<e>(s.sums, s.t, s.y, counts);
     if constexpr (Rule<e>::stop_after > 0)
         s.ended = select(fires & (s.occurred[e] >= Rule<e>::stop_after), done, s.ended);
+    if constexpr (Rule<e>::switches)
+        s.mode = choose(fires, system.template switched<e>(s.t, s.y), s.mode);
     if constexpr (Rule<e>::sets) {
         s.y = choose(fires, system.template after<e>(s.t, s.y), s.y);
         changes = changes | fires;
     }
-    if constexpr (Rule<e>::then >= 0) s.mode = select(fires, (double)Rule<e>::then, s.mode);
     system.mode = s.mode;
 }
 
@@ -122,57 +123,100 @@ HD void begin_anew(State& s, System& system, Vector<n_watched>& width, mask anew
     set_signs(s, system, width, here);
 }
 
-// Where events that are zero when their mode is entered lead, by rates. Returns the lanes where that is clear
-// of all of them; in the others the next step tells, and the events wait for it.
+// Whether an event at entry is still to be judged.
+template <class State> HD mask enters(State const& s) {
+    mask enters = false;
+    each<equations::entries>([&](auto k) { enters = enters | is_set(s.entering[k]); });
+    return enters;
+}
+
+// Whether each event at entry is let happen by the switches.
+HD Vector<equations::entries> active_entries(System const& system) {
+    Vector<equations::entries> active;
+    each<n_events>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        if constexpr (Rule<e>::at_entry) active[Rule<e>::entry] = flag(system.template active<e>());
+    });
+    return active;
+}
+
+// Marks the events at entry that are entered where switches have changed. Of the modes, each is entered for itself.
+template <class State>
+HD void mark_entries(State& s, System const& system, Vector<equations::entries> const& before,
+                     Switches const& mode, mask switched) {
+    each<n_events>([&](auto index) {
+        constexpr int e = decltype(index)::value;
+        if constexpr (Rule<e>::at_entry) {
+            real& entering = s.entering[Rule<e>::entry];
+            mask outside = ~is_set(before[Rule<e>::entry]);
+            if constexpr (Rule<e>::by_mode) outside = s.mode[0] != mode[0];
+            mask enters = system.template active<e>() & (outside | is_set(entering));
+            entering = select(switched, flag(enters), entering);
+        }
+    });
+}
+
+// Where events that are zero at entry lead, by rates. Returns the lanes where that is clear of all of them; in the
+// others the next step tells, and the events wait for it.
 template <class State>
 HD mask lead_at_entry(State& s, System const& system, Vector<n_events>& lead, mask entered) {
+    entered = entered & enters(s);
     if (!any(entered)) return entered;
     mask unclear = false;
     each<n_events>([&](auto index) {
         constexpr int e = decltype(index)::value;
         if constexpr (Rule<e>::at_entry) {
             lead[e] = sign_of(clear_rate<e>(system, s.t, s.y, s.f));
-            unclear = unclear | (entered & system.template active<e>() & (s.sign[e] == 0.0) &
-                                 (lead[e] == 0.0));
+            unclear = unclear |
+                      (is_set(s.entering[Rule<e>::entry]) & (s.sign[e] == 0.0) & (lead[e] == 0.0));
         }
     });
     // Each side of a relation at its zero is still to be found, too.
     each<equations::sides>([&](auto index) {
         constexpr int e = n_events + decltype(index)::value;
-        unclear = unclear | (entered & system.template active<e>() & (held_sign<e>(s) == 0.0));
+        unclear = unclear | (system.template active<e>() & (held_sign<e>(s) == 0.0));
     });
-    s.entering[0] = select(entered, flag(unclear), s.entering[0]);
     return entered & ~unclear;
 }
 
-// Lets the events happen whose mode is entered with their expression past zero already, or zero and led
-// there. Returns the lanes in which something has.
+// Lets the events happen that are entered with their expression past zero already, or zero and led there. Once one
+// has changed a switch, the others wait until all has begun anew. Returns the lanes in which something has happened.
 template <class State>
 HD mask enter(State& s, System& system, Parameters const& p, Window const& window,
               Vector<n_watched>& width, mask entered, Vector<n_events>& lead) {
     mask changed = false;
     while (any(entered)) {
-        real mode = s.mode;
+        Switches mode = s.mode;
+        Vector<equations::entries> before = active_entries(system);
         mask sets = false;
+        auto waits = [&] { return entered & ~differ(s.mode, mode); };
         auto due = [&](auto index) -> mask {
             constexpr int e = decltype(index)::value;
-            if constexpr (!Rule<e>::at_entry) return false;
-            real side = select(s.sign[e] == 0.0, lead[e], s.sign[e]);
-            return entered & (s.mode == mode) & wants<e>(-side);
+            if constexpr (!Rule<e>::at_entry) {
+                return false;
+            } else {
+                real side = select(s.sign[e] == 0.0, lead[e], s.sign[e]);
+                return waits() & is_set(s.entering[Rule<e>::entry]) & wants<e>(-side);
+            }
         };
         Vector<n_events> happens = unjudged();
         each<n_events>([&](auto index) {
             constexpr int e = decltype(index)::value;
             if constexpr (Rule<e>::at_entry) {
+                mask judged = waits();
                 mask fires = happening<e>(s, system, window, happens, due);
+                judged = judged | (entered & (happens[e] >= 0.0));
+                real& entering = s.entering[Rule<e>::entry];
+                entering = select(judged, 0.0, entering);
                 fire<e>(s, system, p, window, fires, sets);
                 if constexpr (Rule<e>::sets) set_signs(s, system, width, fires);
             }
         });
-        entered = entered & (s.mode != mode);
+        entered = entered & differ(s.mode, mode);
         mask now = sets | entered;
         changed = changed | now;
         begin_anew(s, system, width, now, now);
+        mark_entries(s, system, before, mode, entered);
         entered = lead_at_entry(s, system, lead, entered);
     }
     return changed;
@@ -204,7 +248,8 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
         moved = moved | due;
     });
     some = some & moved;
-    real mode = s.mode;
+    Switches mode = s.mode;
+    Vector<equations::entries> active = active_entries(system);
     mask sets = false;
     Vector<n_events> happens = unjudged();
     auto due = [&](auto index) -> mask { return is_set(was_due[decltype(index)::value]); };
@@ -212,7 +257,7 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
         constexpr int e = decltype(index)::value;
         fire<e>(s, system, p, window, happening<e>(s, system, window, happens, due), sets);
     });
-    mask entered = some & (s.mode != mode), anew = sets | entered;
+    mask switched = some & differ(s.mode, mode), anew = sets | switched;
     each<equations::sides>([&](auto index) {
         constexpr int e = n_events + decltype(index)::value;
         turn_side<e>(s, system, is_set(was_due[e]) & ~anew);
@@ -228,9 +273,10 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
         if constexpr (e < n_events)
             s.excursion[e] = select(some, greatest(s.excursion[e], abs(now)), s.excursion[e]);
     });
-    if constexpr (equations::entry_events) {
+    if constexpr (equations::entries) {
+        mark_entries(s, system, active, mode, switched);
         Vector<n_events> lead;
-        entered = lead_at_entry(s, system, lead, entered);
+        mask entered = lead_at_entry(s, system, lead, switched);
         enter(s, system, p, window, width, entered, lead);
     }
 }

@@ -20,6 +20,7 @@ from sweep.equations.cpp_struct import (
     jacobian,
     level_name,
     rates,
+    starts,
     sums_of,
 )
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, walk, whole_power
@@ -46,6 +47,7 @@ def header_of(
     members = [
         writer.vector("initial", [state.initial for state in system.states]),
         writer.vector("scales", [state.scale for state in system.states]),
+        *starts(writer),
         *rates(writer),
         *(jacobian(writer) if scheme.jacobian else ()),
         *event_members(writer),
@@ -72,7 +74,7 @@ def header_of(
             *(_kink_rule(writer, number, kink) for number, kink in enumerate(kinks)),
             "struct System {",
             "Parameters const& p;",
-            "real mode = 0.0;",
+            "Vector<switches> mode;",
             "Vector<held> side;  // of relations in derivatives",
             "Vector<levels> level;  // of each floor in an integrand, along a part of a step",
             *_constants(writer),  # last: all members have asked for theirs
@@ -119,6 +121,8 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
         "held": len(writer.sides),
         "waves": len(writer.phases),
         "signals": len(writer.system.signals),
+        "switches": len(writer.switches),
+        "entries": sum(event.at_entry for event in writer.system.events),
     }
     yield from (f"constexpr int {name} = {count};" for name, count in counts.items())
     yield "struct Waves { Vector<waves> sine, cosine; };"
@@ -135,9 +139,7 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
         clears.append("logged = 0.0;")
     yield function("void clear()", clears)
     yield "};"
-    yield f"constexpr double start_mode = {writer.modes.index(writer.system.start_mode)}.0;"
     yield _flag("hides_ranges", writer.sides.hide_ranges)
-    yield _flag("entry_events", any(event.at_entry for event in writer.system.events))
     yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
     for i, each in enumerate(writer.sums.of_events):
         if each.is_maximum:
@@ -295,12 +297,12 @@ def _results(writer: Writer) -> str:
 
 
 def _observables(writer: Writer) -> str:
-    """The states, the definitions and the mode, at one moment."""
+    """The states, the definitions and the switches, at one moment."""
     code = writer.code()
     values = {
         **{name: f"y[{i}]" for i, name in enumerate(writer.states)},
         **{each.name: code.value(each.value) for each in writer.system.definitions},
-        **({"mode": "mode"} if writer.system.mode_names else {}),
+        **{name: f"mode[{k}]" for k, name in enumerate(writer.switches)},
     }
     sets = [f"seen.{PREFIX}{name} = {value};" for name, value in values.items()]
     head = f"Observables observables({MOTION}) const"

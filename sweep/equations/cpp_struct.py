@@ -13,7 +13,8 @@ from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, text_
 from sweep.equations.functions import derivative, is_ranged, size_of, where
 from sweep.equations.output_kinds import KINDS, EventSum, Sums
 from sweep.equations.sides import Side, Sides, side_name
-from sweep.equations.system import DIRECTIONS, Event, Rule, System
+from sweep.equations.switches import condition_name, number_of
+from sweep.equations.system import DIRECTIONS, Choice, Event, Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
@@ -56,6 +57,7 @@ class Writer:
         )
         self.states = [state.name for state in system.states]
         self.modes = list(system.modes)
+        self.switches = {each.name: each for each in system.automata}
         constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
         self.once = Statements({**constants, "pi": "pi"}, self.definitions, "c")
         parts = [part for each in self.integrands for part in walk(each)]
@@ -71,7 +73,11 @@ class Writer:
             **{level_name(k).name: f"level[{k}]" for k in range(floors)},
             **{s.name: f"{SIGNAL}_at<{TABLE}{s.name}>(t)" for s in system.signals},
             **{RATE + s.name: f"{SIGNAL}_slope<{TABLE}{s.name}>(t)" for s in system.signals},
-            **{name: f"(mode == {k}.0)" for k, name in enumerate(self.modes)},
+            **{
+                condition_name(name, value): f"(mode[{k}] == {i}.0)"
+                for k, (name, switch) in enumerate(self.switches.items())
+                for i, value in enumerate(switch.values)
+            },
         }
 
     def code(self, phases: list[Expression] | None = None) -> Statements:
@@ -223,16 +229,19 @@ def event_rules(writer: Writer) -> Iterable[str]:
         None if isinstance(each, Side) else _without_sign(writer.sides.inlined(each.when))
         for each in writer.watched
     ]
+    entries = [number for number, event in enumerate(writer.watched) if event.at_entry]
     for number, event in enumerate(writer.watched):
         side = event if isinstance(event, Side) else None
         later = range(number + 1, len(signless))
         same = [] if side else [i for i in later if signless[i] == signless[number]]
         fields: dict[str, str | int] = {
             "int direction": DIRECTIONS[event.direction],
-            "int then": -1 if event.then is None else writer.modes.index(event.then),
+            "bool switches": bool(event.choices),
             "int stop_after": event.stop_after or 0,
             "bool acts": event.acts,
             "bool at_entry": event.at_entry,
+            "int entry": entries.index(number) if event.at_entry else -1,
+            "bool by_mode": bool(writer.system.mode_names) and event.inside is None,
             "bool conditional": event.condition is not None,
             "bool sets": bool(event.sets),
             "bool straight": writer.sides.is_affine(event.when),
@@ -269,20 +278,26 @@ def event_members(writer: Writer) -> Iterable[str]:
     yield writer.numbered("when_rate_size", [*map(writer.size, rates)], "f", "sizes")
     sizes = [writer.size(writer.by_mode(name)) for name in writer.states]
     yield writer.vector("rate_sizes", sizes, MOTION)
-    modes = [[f"(mode == {writer.modes.index(m)}.0)" for m in e.modes] for e in writer.watched]
-    active = [[f"return {' | '.join(each) or 'true'};"] for each in modes]
-    yield choice("mask active()", active, "return true;")
+    yield choice("mask active()", [_active(writer, e) for e in writer.watched], "return true;")
     conditions = [writer.returned(event.condition) for event in writer.watched]
     yield choice(f"mask condition({MOTION})", conditions, "return true;")
     ranges = [_outside_action(writer, event) for event in writer.watched]
     yield choice(f"mask outside_action({MOTION})", ranges, "return false;")
     after = [_after(writer, event) for event in writer.watched]
     yield choice(f"Vector<states> after({MOTION})", after, "return y;")
+    switched = [_switched(writer, event.choices) for event in writer.watched]
+    yield choice(f"Vector<switches> switched({MOTION})", switched, "return mode;")
 
 
 def _action(event: Event) -> list[Expression]:
     """What is computed where its expression crosses zero: the condition, and `set` if it holds."""
-    sets = list(event.sets.values())
+    choices = [
+        Call("where", (condition, ONE, ZERO))
+        for choice in event.choices.values()
+        for condition in choice.values()
+        if condition is not None
+    ]
+    sets = [*event.sets.values(), *choices]
     if event.condition is None:
         return sets
     return [event.condition, *(Call("where", (event.condition, each, ZERO)) for each in sets)]
@@ -304,6 +319,34 @@ def _after(writer: Writer, event: Event) -> list[str]:
     values = {name: code.value(value) for name, value in event.sets.items()}
     sets = [f"next[{writer.states.index(name)}] = {value};" for name, value in values.items()]
     return [*code.lines, "auto next = y;", *sets, "return next;"] if sets else []
+
+
+def _active(writer: Writer, event: Event) -> list[str]:
+    """Whether switches let an event happen."""
+    if event.inside is not None:
+        return writer.returned(event.inside)
+    modes = [f"(mode[0] == {writer.modes.index(mode)}.0)" for mode in event.modes]
+    return [f"return {' | '.join(modes) or 'true'};"]
+
+
+def _switched(writer: Writer, choices: Mapping[str, Choice]) -> list[str]:
+    """The switches right after the event, all from what is right before."""
+    code = writer.code()
+    numbers = {name: list(writer.switches).index(name) for name in choices}
+    sets = [
+        f"next[{numbers[name]}] = {code.value(number_of(each, writer.switches[name]))};"
+        for name, each in choices.items()
+    ]
+    return [*code.lines, "auto next = mode;", *sets, "return next;"] if sets else []
+
+
+def starts(writer: Writer) -> Iterable[str]:
+    """Sets all switches as the motion starts, one after the other."""
+    code = writer.code()
+    for number, switch in enumerate(writer.switches.values()):
+        value = code.value(number_of(switch.start, switch))
+        code.lines.append(f"mode[{number}] = {value};")
+    yield function(f"void start({MOTION})", code.lines)
 
 
 def sums_of(writer: Writer, event: Event) -> dict[str, EventSum | None]:

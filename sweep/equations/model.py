@@ -65,7 +65,6 @@ def model_of(system: System) -> Model:
     """The table of a model from a file."""
     unit = system.time_unit
     sets = (WINDOW, CYCLES) if system.period is not None else (WINDOW,)
-    modes = Observable(name="mode", unit="1", long_name="mode", flags=system.mode_names)
     return Model(
         name=system.name,
         title=system.title,
@@ -97,7 +96,15 @@ def model_of(system: System) -> Model:
                 Observable(name=each.name, unit=each.unit, long_name=each.meaning)
                 for each in (*system.states, *system.definitions)
             ),
-            *((modes,) if system.mode_names else ()),
+            *(
+                Observable(
+                    name=each.name,
+                    unit="1",
+                    long_name=each.name.replace("_", " "),
+                    flags=each.values,
+                )
+                for each in system.automata
+            ),
         ),
         clock=Observable(name="time", unit=unit, long_name="time"),
         prefix=PREFIX,

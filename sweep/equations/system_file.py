@@ -10,19 +10,24 @@ from typing import cast
 
 from sweep.equations.checks import MAX_KEPT, faults_across, in_order, unit_faults
 from sweep.equations.entries import (
-    EVENT,
-    MODE,
     ModelFaults,
     ModelTable,
     definition,
-    event,
     is_allowed,
-    modes_in,
     name_fault,
     name_fault_in_sweeps,
     parameter,
     signal,
     state,
+)
+from sweep.equations.event_entries import (
+    A_MODE,
+    AN_EVENT,
+    event,
+    hold,
+    modes_in,
+    switch,
+    values_of_switches,
 )
 from sweep.equations.output_kinds import AT_EVENTS, KINDS
 from sweep.equations.schemes import CONTROLS
@@ -37,6 +42,7 @@ TIME_UNITS = ("s", "1")
 MAX_FAULTS = 100  # after which reading ends
 MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 32, 128, 16
 MAX_EVENTS, MAX_OUTPUTS, MAX_TESTS = 64, 64, 1000
+MAX_SWITCHES, MAX_HOLDS = 64, 64
 MAX_KEPT_IN_STORES = 65_536  # of an output; stores of earlier versions are still read
 
 
@@ -81,6 +87,7 @@ def _system(top: ModelTable) -> System:
         what = f"{written(version)} is unknown: this version reads {FORMAT}"
         top.fault("format", what, f"write format = {FORMAT}")
     name = top.name_of("belt")
+    top.reading.switch_values = values_of_switches(top)
     period = None
     if top.has("period"):
         period = top.expression("period", scope="constant", unit_of="t")
@@ -110,7 +117,9 @@ def _system(top: ModelTable) -> System:
         definitions=top.named("definitions", MAX_DEFINITIONS, definition, name_fault),
         signals=top.named("signals", MAX_SIGNALS, signal, name_fault),
         modes=modes,
-        start_mode=top.reference("start_mode", mode_names, *MODE) or next(iter(mode_names), ""),
+        switches=top.named("switches", MAX_SWITCHES, switch, name_fault),
+        holds=top.named("holds", MAX_HOLDS, hold, name_fault),
+        start_mode=top.reference("start_mode", mode_names, *A_MODE) or next(iter(mode_names), ""),
         events=events,
         outputs=outputs,
         tests=top.tables(
@@ -134,9 +143,9 @@ def _rule(name: str, table: ModelTable, events: Sequence[str], has_period: bool)
     if key == "values":
         every, event, keep = _samples(table, events, has_period)
     elif kind.of is None:
-        event = table.reference(key, events, *EVENT)
+        event = table.reference(key, events, *AN_EVENT)
     elif table.has("at"):
-        event = table.reference("at", events, *EVENT)
+        event = table.reference("at", events, *AN_EVENT)
         if kind.at_event is None:
             table.fault(key, "not known at events", f"write one of {listed(AT_EVENTS)}")
     elif kind.at_event and not kind.in_window:
@@ -170,7 +179,7 @@ def _samples(
         cure = 'write period = "..." at the top of the file'
         table.fault("every", "the model has no period", cure)
     elif every != PERIOD:
-        return cast("str | None", every), table.reference("every", events, *EVENT), keep
+        return cast("str | None", every), table.reference("every", events, *AN_EVENT), keep
     return PERIOD, None, keep
 
 
