@@ -19,6 +19,7 @@ using Window = System::Window;
 // How a motion ended.
 constexpr double going = 0.0, done = 1.0, too_many_steps = 2.0, chattering = 3.0, overflow = 4.0,
                  undefined = 5.0, sliding = 6.0;
+constexpr double violated = 8.0;  // and the number of the hold
 
 constexpr int n_events = equations::events;
 constexpr bool has_events = n_events > 0;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "systems/aiming.h"
+#include "systems/holds.h"
 #include "systems/waves.h"
 
 namespace systems {
@@ -104,6 +105,7 @@ template <class Scheme> struct Motion {
         });
         s.ended =
             select(s.ended == going, select(valid & (size < largest), going, undefined), s.ended);
+        check_holds(s, system, true);
         s.h = first_step(s, system, p, window);
         return s;
     }
@@ -168,7 +170,8 @@ template <class Scheme> struct Motion {
         equations::integrals + equations::extremes + equations::observed > 0 || equations::periodic;
 
     // Where nothing is, and steps are of constant length, many are taken at a stride.
-    static constexpr bool strides = !Scheme::controlled && n_watched == 0 && !sums_up;
+    static constexpr bool strides =
+        !Scheme::controlled && n_watched == 0 && !sums_up && !equations::holds;
 
     // Takes as many steps as no lane ends in, at most 1024; returns their number. If a state overflows
     // nothing is taken, so that single attempts find the step in which it does.
@@ -297,9 +300,10 @@ template <class Scheme> struct Motion {
         bool stirs = n_watched > 0;  // whether anything watched may happen
         s.tries = select(active, s.tries + 1.0, s.tries);
 
-        if constexpr (n_watched > 0 || sums_up) {
+        if constexpr (n_watched > 0 || sums_up || equations::holds) {
             mask looked_at = taken;
-            if constexpr (n_watched == 0) looked_at = taken & (end >= window.start);
+            if constexpr (n_watched == 0 && !equations::holds)
+                looked_at = taken & (end >= window.start);
             if (any(looked_at)) {
                 auto dense = Scheme::dense(system, trial, s.t, s.y, h);
                 Ends<System> ends{system, s.t,     end,     s.y,
@@ -314,7 +318,7 @@ template <class Scheme> struct Motion {
                         trial.y = choose(cut, dense(taken_to), trial.y);
                         trial.f = choose(cut, dense.rates(taken_to), trial.f);
                         ends.t1 = end = select(cut, s.high, end);
-                        if (sums_up && any(cut & (end >= window.start)))
+                        if (equations::holds || (sums_up && any(cut & (end >= window.start))))
                             dense.end_at(taken_to, cut);
                     }
                 }
@@ -323,6 +327,7 @@ template <class Scheme> struct Motion {
                         add_step<Scheme::order>(s.sums, system, ends, dense, window.start, seen);
                         observe(s.sums, ends, dense, window, seen);
                     }
+                if (equations::holds && any(taken)) check_step(s, system, ends, dense, taken);
             }
         }
         pass(s, system, trial, end, taken, stirs);
@@ -461,8 +466,13 @@ template <class Scheme> struct Motion {
         Outputs out = system.outputs(s.sums, s.t, s.y, length);
         // A motion that stops at the start of the window may end after it by rounding.
         mask empty = (s.ended == done) & ~(length > 1e-12 * window.start);
-        out.status = select((s.ended == undefined) | empty, 3.0,
+        mask broken = (equations::holds > 0) & (s.ended >= violated);
+        out.status = select((s.ended == undefined) | empty | broken, 3.0,
                             select(s.ended == done, 0.0, select(s.ended == overflow, 2.0, 1.0)));
+        if constexpr (equations::names_hold) {
+            out.status = select(broken, 0.0, out.status);
+            system.name_hold(out, select(broken, s.ended - violated, -1.0));
+        }
         return out;
     }
 

@@ -28,6 +28,15 @@ HD Vector<n_events> unjudged() {
     return happens;
 }
 
+// Ends the motions in which a hold is violated at the present state.
+template <class State> HD void check_holds(State& s, System const& system, mask here) {
+    each<equations::holds>([&](auto index) {
+        constexpr int k = decltype(index)::value;
+        mask broken = here & (s.ended == going) & ~system.template keeps<k>(s.t, s.y, s.f);
+        s.ended = select(broken, violated + k, s.ended);
+    });
+}
+
 // Judges an event and those after it that are due and have the same expression, before any of their `set`s.
 template <int e, class State, class Due>
 HD void judge_same(State& s, System const& system, Window const& window, Vector<n_events>& happens,
@@ -219,6 +228,7 @@ HD mask enter(State& s, System& system, Parameters const& p, Window const& windo
         mark_entries(s, system, before, mode, entered);
         entered = lead_at_entry(s, system, lead, entered);
     }
+    check_holds(s, system, changed);
     return changed;
 }
 
@@ -279,6 +289,7 @@ HD void take_events(State& s, System& system, Parameters const& p, Window const&
         mask entered = lead_at_entry(s, system, lead, switched);
         enter(s, system, p, window, width, entered, lead);
     }
+    check_holds(s, system, some);
 }
 
 }  // namespace systems

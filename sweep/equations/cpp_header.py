@@ -17,6 +17,7 @@ from sweep.equations.cpp_struct import (
     event_members,
     event_rules,
     function,
+    hold_members,
     jacobian,
     level_name,
     rates,
@@ -43,7 +44,10 @@ def header_of(
     rules = [rule for rule in system.outputs if rule.name in outputs]
     writer = Writer(system, rules, traced=traced, turns=scheme.has_constant_steps)
     outputs_member = _results(writer)  # first: it fills the sums
-    kinks = _kinks_of(writer)
+    kinks = _kinks_of(writer, writer.integrands, 0)
+    holds = [writer.sides.inlined(hold.condition) for hold in system.holds]
+    levels = max((kink.level + 1 for kink in kinks), default=0)
+    hold_kinks = _kinks_of(writer, holds, levels)
     members = [
         writer.vector("initial", [state.initial for state in system.states]),
         writer.vector("scales", [state.scale for state in system.states]),
@@ -52,7 +56,8 @@ def header_of(
         *(jacobian(writer) if scheme.jacobian else ()),
         *event_members(writer),
         *ends(writer),
-        *_integrals(writer, kinks),
+        *_integrals(writer, [*kinks, *hold_kinks]),
+        *hold_members(writer),
         *_at_events(writer),
         *_periods(writer),
         _window(writer),
@@ -68,10 +73,13 @@ def header_of(
             *(['#include "event_log.h"'] if traced else ()),
             "namespace equations {",
             "using systems::Vector;",
-            *_numbers(writer, kinks),
+            *_numbers(writer, kinks, hold_kinks),
             *event_rules(writer),
             "template <int k> struct KinkRule;",
-            *(_kink_rule(writer, number, kink) for number, kink in enumerate(kinks)),
+            *(
+                _kink_rule(writer, number, kink)
+                for number, kink in enumerate([*kinks, *hold_kinks])
+            ),
             "struct System {",
             "Parameters const& p;",
             "Vector<switches> mode;",
@@ -105,7 +113,7 @@ class Kink:
     own: int = 0  # of its lower end 1, of its upper -1
 
 
-def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
+def _numbers(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Iterable[str]:
     """How many there are of everything, for the sizes of arrays."""
     counts = {
         "states": len(writer.states),
@@ -116,7 +124,9 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
         "counts": len(writer.sums.counts),
         "event_sums": len(writer.sums.of_events),
         "kinks": len(kinks),
-        "levels": max((kink.level + 1 for kink in kinks), default=0),
+        "hold_kinks": len(hold_kinks),
+        "holds": len(writer.system.holds),
+        "levels": max((kink.level + 1 for kink in (*kinks, *hold_kinks)), default=0),
         "sides": len(writer.sides.watched),
         "held": len(writer.sides),
         "waves": len(writer.phases),
@@ -140,6 +150,7 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
     yield function("void clear()", clears)
     yield "};"
     yield _flag("hides_ranges", writer.sides.hide_ranges)
+    yield _flag("names_hold", writer.system.names_hold)
     yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
     for i, each in enumerate(writer.sums.of_events):
         if each.is_maximum:
@@ -189,14 +200,15 @@ def _kink_rule(writer: Writer, number: int, kink: Kink) -> str:
     return constants("KinkRule", number, fields)
 
 
-def _kinks_of(writer: Writer) -> list[Kink]:
-    """All kinks of the model's integrands, but those of relations whose sides are held.
+def _kinks_of(writer: Writer, expressions: Iterable[Expression], level: int) -> list[Kink]:
+    """All kinks of the model's integrands or holds, but those of relations whose sides are held.
 
-    They are where something changes its sign, or passes a whole number.
+    They are where something changes its sign, or passes a whole number. `level` is the number of
+    the first `floor`.
     """
     sign_changes: dict[Expression, None] = {}
     floors: dict[Expression, None] = {}
-    for part in (part for each in writer.integrands for part in walk(each)):
+    for part in (part for each in expressions for part in walk(each)):
         if not isinstance(part, Call):
             continue
         arguments, bends = part.arguments, CALLS[part.function].bends
@@ -216,7 +228,7 @@ def _kinks_of(writer: Writer) -> list[Kink]:
             rate = derivative(arguments[0], {**by_states, **writer.by_time()})
             sign_changes[rate] = None
     kinks = [Kink(each) for each in sign_changes if writer.sides.moves(each)]
-    for number, each in enumerate(filter(writer.sides.moves, floors)):
+    for number, each in enumerate(filter(writer.sides.moves, floors), level):
         held = level_name(number)
         kinks.append(Kink(Call("-", (each, held)), number, 1))
         kinks.append(Kink(Call("-", (each, Call("+", (held, ONE)))), number, -1))

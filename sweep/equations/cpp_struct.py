@@ -9,12 +9,12 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from sweep.equations.cpp_code import SIGNAL, Statements
-from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, text_of, walk
-from sweep.equations.functions import derivative, is_ranged, size_of, where
+from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, Number, text_of, walk
+from sweep.equations.functions import derivative, is_ranged, negative, size_of, where
 from sweep.equations.output_kinds import KINDS, EventSum, Sums
 from sweep.equations.sides import Side, Sides, side_name
 from sweep.equations.switches import condition_name, number_of
-from sweep.equations.system import DIRECTIONS, Choice, Event, Rule, System
+from sweep.equations.system import DIRECTIONS, HOLD, Choice, Event, Rule, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
@@ -60,7 +60,8 @@ class Writer:
         self.switches = {each.name: each for each in system.automata}
         constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
         self.once = Statements({**constants, "pi": "pi"}, self.definitions, "c")
-        parts = [part for each in self.integrands for part in walk(each)]
+        holds = [self.sides.inlined(hold.condition) for hold in system.holds]
+        parts = [part for each in (*self.integrands, *holds) for part in walk(each)]
         floors = sum(isinstance(part, Call) and part.function == "floor" for part in parts)
         self._spelling = {
             **constants,
@@ -338,6 +339,47 @@ def _switched(writer: Writer, choices: Mapping[str, Choice]) -> list[str]:
         for name, each in choices.items()
     ]
     return [*code.lines, "auto next = mode;", *sets, "return next;"] if sets else []
+
+
+def hold_members(writer: Writer) -> Iterable[str]:
+    """Whether each hold is kept, by states and their rates."""
+    holds = [_kept(writer, writer.sides.inlined(hold.condition)) for hold in writer.system.holds]
+    head = f"mask keeps({MOTION}, Vector<states> const& f)"
+    yield choice(head, map(writer.returned, holds), "return true;")
+    sets = [f"out.{PREFIX}{HOLD} = number;"] if writer.system.names_hold else []
+    yield function("void name_hold(Outputs& out, real number) const", sets)
+
+
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "==", "and": "or"}
+
+
+def _kept(writer: Writer, condition: Expression, *, negated: bool = False) -> Expression:
+    """The condition with the width of zero in its favour; false where it has no value.
+
+    That width is as in `events.h`: how exactly a time can be located, and roundings of terms.
+    """
+    if not isinstance(condition, Call):
+        return Call("not", (condition,)) if negated else condition
+    function, arguments = condition.function, condition.arguments
+    if function == "not":
+        return _kept(writer, arguments[0], negated=not negated)
+    if negated:
+        function = {**OPPOSITE, "or": "and"}[function]
+    if function in ("and", "or"):
+        parts = [_kept(writer, each, negated=negated) for each in arguments]
+        return Call(function, tuple(parts))
+    difference = Call("-", arguments)
+    if function == "!=" or not writer.sides.moves(difference):
+        return Call(function, arguments)
+    location = Call("*", (Number(8e-15), Name("t")))
+    rate = Call("abs", (writer.rate(difference),))
+    rounding = Call("*", (Number(8 * 2.0**-53), writer.size(difference)))
+    width = Call("+", (rounding, Call("*", (location, rate))))
+    below = Call("<=", (difference, width))
+    above = Call(">=", (difference, negative(width)))
+    if function == "==":
+        return Call("and", (below, above))
+    return below if "<" in function else above
 
 
 def starts(writer: Writer) -> Iterable[str]:

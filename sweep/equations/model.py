@@ -13,7 +13,7 @@ from sweep.equations.derived import inputs, value_of
 from sweep.equations.expressions import text_of
 from sweep.equations.schemes import SCHEMES, Scheme
 from sweep.equations.sides import Sides
-from sweep.equations.system import PERIOD, System
+from sweep.equations.system import HOLD, PERIOD, System
 from sweep.equations.system_file import system_of_text
 from sweep.errors import FaultError
 from sweep.model.table import Method, Model, Observable, Output, Parameter, sentences
@@ -51,7 +51,8 @@ SENTENCES = sentences(
     outside_validity="an argument leaves the range of its function (a square root or "
     "logarithm of a negative number, an angle above 1e9), the samples of a signal end, the period "
     "is not above 0, the motion cannot start from its initial values, or the window is empty: it "
-    "has to end after its start, and the motion must not stop before that",
+    "has to end after its start, and the motion must not stop before that; or the model has "
+    "conditions in [holds] and one is violated",
 )
 
 
@@ -73,16 +74,19 @@ def model_of(system: System) -> Model:
         parameter_sets=tuple(
             replace(each, parameters=_in_unit(each.parameters, unit)) for each in sets
         ),
-        outputs=tuple(
-            Output(
-                name=rule.name,
-                unit=rule.unit,
-                long_name=rule.meaning,
-                kind="count" if rule.kind == "count" else "real",
-                optional=True,  # a quotient may be 0/0, an event may not happen
-                values=rule.keep or 0,
-            )
-            for rule in system.outputs
+        outputs=(
+            *(
+                Output(
+                    name=rule.name,
+                    unit=rule.unit,
+                    long_name=rule.meaning,
+                    kind="count" if rule.kind == "count" else "real",
+                    optional=True,  # a quotient may be 0/0, an event may not happen
+                    values=rule.keep or 0,
+                )
+                for rule in system.outputs
+            ),
+            *([Output(name=HOLD, unit="1", long_name=HOLD)] if system.names_hold else []),
         ),
         methods=tuple(
             _method(scheme, system)

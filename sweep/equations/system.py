@@ -15,6 +15,7 @@ from sweep.model.time_series import TimeSeries
 from sweep.text.toml_text import assignments
 
 FORMAT = 1  # of the files that this version reads
+HOLD = "_hold"  # an output that no file has: the number of the violated hold, from 0, or -1
 PERIOD = "period"  # what `every` says for values at whole periods
 
 # Of parameters and pi alone, of modes and switches alone, or of all names.
@@ -171,6 +172,7 @@ class System:
     signals: tuple[Signal, ...] = ()
     switches: tuple[Switch, ...] = ()
     holds: tuple[Hold, ...] = ()
+    names_hold: bool = False  # a violated hold ends the motion well, and HOLD is its number
     tests: tuple[Test, ...] = field(default=(), compare=False)  # no part of the model's identity
     lines: tuple[Line, ...] = field(default=(), compare=False, repr=False)  # all its expressions
 
@@ -240,7 +242,9 @@ PARAMETER_KEYS = (
 def _lines(system: System) -> Iterator[str]:
     top = {key: getattr(system, key) for key in ("name", "title", "source", "period", "time_unit")}
     start_mode = system.start_mode or None
-    yield from _assignments({"format": FORMAT, **top, "start_mode": start_mode})
+    names_hold = system.names_hold or None
+    head = {"format": FORMAT, **top, "start_mode": start_mode, "names_hold": names_hold}
+    yield from _assignments(head)
     for key in ("parameters", "states", "definitions", "signals", "switches"):
         if entries := {each.name: _entry(each) for each in getattr(system, key)}:
             yield f"[{key}]"

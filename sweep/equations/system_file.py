@@ -118,6 +118,7 @@ def _system(top: ModelTable) -> System:
         signals=top.named("signals", MAX_SIGNALS, signal, name_fault),
         modes=modes,
         switches=top.named("switches", MAX_SWITCHES, switch, name_fault),
+        names_hold=top.reading.is_stored and top.flag("names_hold"),
         holds=top.named("holds", MAX_HOLDS, hold, name_fault),
         start_mode=top.reference("start_mode", mode_names, *A_MODE) or next(iter(mode_names), ""),
         events=events,
