@@ -36,6 +36,8 @@ template <class Scheme> struct Motion {
         Vector<n_events> steady;           // how often in a row that ratio has stayed the same
         Vector<n_events> excursion;        // greatest magnitude since its last occurrence
         Vector<has_events> taken;          // events in all
+        Vector<n * equations::rests>
+            after;  // states after the last occurrence, of events that rest
         // A trial that aims at something watched:
         real aim, low, high;  // times: the next trial ends at `aim`; nothing has happened at `low`
         real target, side_left;  // what it is, and the side from which it crosses zero
@@ -71,6 +73,7 @@ template <class Scheme> struct Motion {
             s.last[e] = s.interval[e] = -1.0;
             s.occurred[e] = s.ratio[e] = s.steady[e] = s.excursion[e] = 0.0;
         });
+        each<n * equations::rests>([&](auto k) { s.after[k] = 0.0; });
         Vector<n_watched> width;
         each<n_watched>([&](auto index) {
             constexpr int e = decltype(index)::value;
@@ -337,6 +340,7 @@ template <class Scheme> struct Motion {
             renew(s, system, cut | (taken & (s.turns >= most_turns)));
         }
         if (n_watched > 0 && stirs) take_events(s, system, p, window, taken);
+        if constexpr (waves > 0 && equations::rests > 0) renew(s, system, taken & (s.t > end));
         mask ends = active & (s.ended == going) & (s.t >= window.end);
         s.ended = select(ends, done, s.ended);
         if constexpr (Scheme::controlled)

@@ -72,6 +72,34 @@ template <int e, class State> HD mask accumulates(State& s, System const& system
     return ends | still;
 }
 
+// Takes the states to the limit of their values after the last occurrences, and time to that of the occurrences:
+// their differences shrink by the ratio of the intervals. The expression of the event is then zero. Outputs have
+// the limit from the last occurrence on.
+template <int e, class State>
+HD void come_to_rest(State& s, System& system, Window const& window, Vector<n> const& before,
+                     mask rests) {
+    if (!any(rests)) return;
+    real ratio = select(s.ratio[e] < 1.0, s.ratio[e], 0.0);
+    real more = ratio / (1.0 - ratio);
+    real t = least(fma(more, s.interval[e], s.t), greatest(window.end, s.t));
+    Vector<n> y;
+    each<n>([&](auto i) { y[i] = fma(more, s.y[i] - before[i], s.y[i]); });
+    for (int i = 0; i < 2; ++i) y = system.template at_zero<e>(t, y);  // Newton's method
+    s.y = choose(rests, y, s.y);
+    s.mode = choose(rests, system.template rested<e>(t, y), s.mode);
+    system.mode = s.mode;
+    real part = greatest(t - greatest(s.t, window.start), 0.0);
+    each<equations::integrals>([&](auto index) {
+        constexpr int k = decltype(index)::value;
+        real more = fma(part, system.template integrand<k>(t, s.y), s.sums.integral[k]);
+        s.sums.integral[k] = select(rests, more, s.sums.integral[k]);
+    });
+    s.t = select(rests, t, s.t);
+    s.last[e] = select(rests, -1.0, s.last[e]);
+    s.interval[e] = select(rests, -1.0, s.interval[e]);
+    s.steady[e] = select(rests, 0.0, s.steady[e]);
+}
+
 // Lets an event happen. `changes` gains the lanes whose states it sets.
 template <int e, class State>
 HD void fire(State& s, System& system, Parameters const& p, Window const& window, mask fires,
@@ -79,8 +107,11 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
     fires = fires & (s.ended == going);
     if (!any(fires)) return;
     // Closer than the width to which events are located, two occurrences are at one time.
-    mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t);
-    if constexpr (Rule<e>::sets || Rule<e>::switches)
+    mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t), rests = false;
+    if constexpr (Rule<e>::rest >= 0) {
+        rests = accumulates<e>(s, system, fires) | (again & (s.steady[e] >= 20.0));
+        again = again & ~rests;
+    } else if constexpr (Rule<e>::sets || Rule<e>::switches)
         again = again | accumulates<e>(s, system, fires);
     else
         fires = fires & ~again;  // what does not change the motion is counted once
@@ -103,6 +134,16 @@ HD void fire(State& s, System& system, Parameters const& p, Window const& window
         changes = changes | fires;
     }
     system.mode = s.mode;
+    if constexpr (Rule<e>::rest >= 0) {
+        constexpr int first = n * Rule<e>::rest;
+        Vector<n> before;
+        each<n>([&](auto i) {
+            before[i] = s.after[first + i];
+            s.after[first + i] = select(fires, s.y[i], before[i]);
+        });
+        come_to_rest<e>(s, system, window, before, rests & (s.ended == going));
+        changes = changes | rests;
+    }
 }
 
 // Signs of all that is watched, as the state is now.

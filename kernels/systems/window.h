@@ -238,7 +238,8 @@ HD void take_periods(Sums& sums, System const& system, Ends<System> const& ends,
         real t = next * period;
         mask due = here & (t <= end);
         if (!any(due)) break;
-        system.sample(sums, t, dense(least((t - dense.start) / dense.length, 1.0)), due);
+        system.sample(sums, t, dense(least(greatest((t - dense.start) / dense.length, 0.0), 1.0)),
+                      due);
         next = select(due, next + 1.0, next);
     }
 }

@@ -132,6 +132,7 @@ def _numbers(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Itera
         "waves": len(writer.phases),
         "signals": len(writer.system.signals),
         "switches": len(writer.switches),
+        "rests": sum(bool(event.rest) for event in writer.system.events),
         "entries": sum(event.at_entry for event in writer.system.events),
     }
     yield from (f"constexpr int {name} = {count};" for name, count in counts.items())

@@ -10,7 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sweep.equations.cpp_code import SIGNAL, Statements
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, Number, text_of, walk
-from sweep.equations.functions import derivative, is_ranged, negative, size_of, where
+from sweep.equations.functions import (
+    add,
+    derivative,
+    is_ranged,
+    negative,
+    over,
+    size_of,
+    subtract,
+    times,
+    where,
+)
 from sweep.equations.output_kinds import KINDS, EventSum, Sums
 from sweep.equations.sides import Side, Sides, side_name
 from sweep.equations.switches import condition_name, number_of
@@ -230,6 +240,7 @@ def event_rules(writer: Writer) -> Iterable[str]:
         None if isinstance(each, Side) else _without_sign(writer.sides.inlined(each.when))
         for each in writer.watched
     ]
+    rests = [number for number, event in enumerate(writer.watched) if event.rest]
     entries = [number for number, event in enumerate(writer.watched) if event.at_entry]
     for number, event in enumerate(writer.watched):
         side = event if isinstance(event, Side) else None
@@ -237,7 +248,8 @@ def event_rules(writer: Writer) -> Iterable[str]:
         same = [] if side else [i for i in later if signless[i] == signless[number]]
         fields: dict[str, str | int] = {
             "int direction": DIRECTIONS[event.direction],
-            "bool switches": bool(event.choices),
+            "bool switches": bool(event.choices or event.rest),
+            "int rest": rests.index(number) if event.rest else -1,
             "int stop_after": event.stop_after or 0,
             "bool acts": event.acts,
             "bool at_entry": event.at_entry,
@@ -288,6 +300,10 @@ def event_members(writer: Writer) -> Iterable[str]:
     yield choice(f"Vector<states> after({MOTION})", after, "return y;")
     switched = [_switched(writer, event.choices) for event in writer.watched]
     yield choice(f"Vector<switches> switched({MOTION})", switched, "return mode;")
+    rested = [_switched(writer, event.rest) for event in writer.watched]
+    yield choice(f"Vector<switches> rested({MOTION})", rested, "return mode;")
+    at_zero = [_at_zero(writer, event) if event.rest else [] for event in writer.watched]
+    yield choice(f"Vector<states> at_zero({MOTION})", at_zero, "return y;")
 
 
 def _action(event: Event) -> list[Expression]:
@@ -339,6 +355,26 @@ def _switched(writer: Writer, choices: Mapping[str, Choice]) -> list[str]:
         for name, each in choices.items()
     ]
     return [*code.lines, "auto next = mode;", *sets, "return next;"] if sets else []
+
+
+def _at_zero(writer: Writer, event: Event) -> list[str]:
+    """The nearest states at which the event's expression is zero: one step of Newton's method.
+
+    Distances are relative to the states' scales.
+    """
+    code, when = writer.code(), writer.sides.inlined(event.when)
+    slopes = {each.name: derivative(when, {each.name: ONE}) for each in writer.system.states}
+    square = {each.name: times(each.scale, each.scale) for each in writer.system.states}
+    ways = {name: times(slope, square[name]) for name, slope in slopes.items() if slope != ZERO}
+    length: Expression = ZERO
+    for name, way in ways.items():
+        length = add(length, times(way, slopes[name]))
+    sets = [
+        f"next[{writer.states.index(name)}] = "
+        f"{code.value(subtract(Name(name), over(times(when, way), length)))};"
+        for name, way in ways.items()
+    ]
+    return [*code.lines, "auto next = y;", *sets, "return next;"] if sets else []
 
 
 def hold_members(writer: Writer) -> Iterable[str]:
