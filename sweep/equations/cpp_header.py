@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from sweep.equations.cpp_code import Statements
+from sweep.equations.cpp_events import event_members, event_rules, hold_members, starts
 from sweep.equations.cpp_struct import (
     MOTION,
     PREFIX,
@@ -14,14 +15,10 @@ from sweep.equations.cpp_struct import (
     choice,
     constants,
     ends,
-    event_members,
-    event_rules,
     function,
-    hold_members,
     jacobian,
     level_name,
     rates,
-    starts,
     sums_of,
 )
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, walk, whole_power
