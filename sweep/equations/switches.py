@@ -6,11 +6,11 @@ in a mode, `mode == fly`, has the name of the mode, `fly`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sweep.equations.expressions import ZERO, Call, Expression, Name, Number
 from sweep.equations.functions import where
-from sweep.equations.system import MODE, Choice, Switch
+from sweep.equations.system import MODE, Choice, Event, Switch, System
 from sweep.errors import FaultError
 from sweep.text.wording import nearest, written
 
@@ -53,3 +53,37 @@ def number_of(choice: Choice, switch: Switch) -> Expression:
         own = Number(float(switch.values.index(value)))
         number = own if condition is None else where(condition, own, number)
     return number
+
+
+def never_left(system: System) -> Iterator[str]:
+    """The conditions of modes and switches that no event ends once they hold."""
+    for switch in system.automata:
+        for value in switch.values if len(switch.values) > 1 else ():
+            if not any(_may_leave(event, switch, value) for event in system.events):
+                yield condition_name(switch.name, value)
+
+
+def _may_leave(event: Event, switch: Switch, value: str) -> bool:
+    """Whether an event may happen where a switch has a value, and then changes it or stops."""
+    becomes = {*event.choices.get(switch.name, {}), *event.rest.get(switch.name, {})}
+    if not (becomes - {value} or event.stop_after):
+        return False
+    if switch.name == MODE and event.modes:
+        return value in event.modes
+    known = {condition_name(switch.name, each): each == value for each in switch.values}
+    return event.inside is None or _truth(event.inside, known) is not False
+
+
+def _truth(condition: Expression, known: Mapping[str, bool]) -> bool | None:
+    """Whether a condition of switches holds, as far as those that are known tell; else None."""
+    match condition:
+        case Name(name):
+            return known.get(name)
+        case Call("not", (part,)):
+            truth = _truth(part, known)
+            return None if truth is None else not truth
+        case Call("and" | "or" as function, parts):
+            decisive, truths = function == "or", [_truth(part, known) for part in parts]
+            return decisive if decisive in truths else None if None in truths else not decisive
+        case _:
+            return None
