@@ -58,8 +58,9 @@ template <int k> struct Kink {
     }
 };
 
-// The next crossing of each of some kinks along a step, of which `before` are before the first. `floor` has two kinks: where its argument sinks below the
-// whole number that it holds (`system.level`), and where it reaches the next.
+// The next crossing of each of some kinks along a step, of which `before` are before the first. `floor` has two
+// kinks: where its argument sinks below the whole number that it holds (`system.level`), and where it reaches
+// the next.
 template <class System, class Dense, int before, int n_kinks> struct Kinks {
     template <int k> using Rule = equations::KinkRule<before + k>;
     template <int k> using When = Kink<before + k>;
