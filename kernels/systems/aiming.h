@@ -172,10 +172,9 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
         s.f = choose(turned, system.rates(s.t, s.y), s.f);
     }
     mask untaken = blurred | turned;
-    if constexpr (equations::entry_events) {
-        mask entered = here & ~untaken & is_set(s.entering[0]);
+    if constexpr (equations::entries) {
+        mask entered = here & ~untaken & enters(s);
         if (any(entered)) {
-            s.entering[0] = select(entered, 0.0, s.entering[0]);
             Vector<n_watched> width = zero_widths(s, system);
             untaken = untaken | enter(s, system, p, window, width, entered, lead);
         }
@@ -252,7 +251,7 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
 // without modes, in which something stays at zero, and without sides, which are also planned ahead.
 template <int e = 0> constexpr bool tells_quickly() {
     if constexpr (e < n_watched)
-        return Rule<e>::straight && Rule<e>::side < 0 && Rule<e>::then < 0 &&
+        return Rule<e>::straight && Rule<e>::side < 0 && !Rule<e>::switches &&
                tells_quickly<e + 1>();
     else
         return n_watched > 0;

@@ -19,11 +19,21 @@ using Window = System::Window;
 // How a motion ended.
 constexpr double going = 0.0, done = 1.0, too_many_steps = 2.0, chattering = 3.0, overflow = 4.0,
                  undefined = 5.0, sliding = 6.0;
+constexpr double violated = 8.0;  // and the number of the hold
 
 constexpr int n_events = equations::events;
 constexpr bool has_events = n_events > 0;
 constexpr int n_watched = n_events + equations::sides;
 constexpr int n_held = equations::held;  // numbers that sides hold
+constexpr int n_switches = equations::switches;
+using Switches = Vector<n_switches>;  // the number of the value of each; the mode is the first
+
+// Whether any switch has another value.
+HD mask differ(Switches const& a, Switches const& b) {
+    mask differ = false;
+    each<n_switches>([&](auto k) { differ = differ | (a[k] != b[k]); });
+    return differ;
+}
 
 template <int e> struct Watched {
     static constexpr bool straight = Rule<e>::straight, smooth = Rule<e>::smooth;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "systems/aiming.h"
+#include "systems/holds.h"
 #include "systems/waves.h"
 
 namespace systems {
@@ -21,13 +22,13 @@ template <class Scheme> struct Motion {
         static constexpr int64 refills_every = Scheme::controlled || n_watched > 0 ? 64 : 0;
         static constexpr bool refills_always = n_watched > 0;
 
-        real t, h, mode, ended, tries;
+        real t, h, ended, tries;
+        Switches mode;
         Vector<n> y, f;
-        Vector<n_watched> sign;  // of each expression, see events.h
-        Vector<n_held> side;     // what each side holds
-        real turns_at_once;      // of sides, at the time that is reached
-        Vector<equations::entry_events>
-            entering;  // 1: events at entry wait for a step, see lead_at_entry()
+        Vector<n_watched> sign;               // of each expression, see events.h
+        Vector<n_held> side;                  // what each side holds
+        real turns_at_once;                   // of sides, at the time that is reached
+        Vector<equations::entries> entering;  // 1: that event at entry is still to be judged
         // Of each event:
         Vector<n_events> last;             // time of its last occurrence
         Vector<n_events> occurred;         // how often
@@ -35,6 +36,8 @@ template <class Scheme> struct Motion {
         Vector<n_events> steady;           // how often in a row that ratio has stayed the same
         Vector<n_events> excursion;        // greatest magnitude since its last occurrence
         Vector<has_events> taken;          // events in all
+        Vector<n * equations::rests>
+            after;  // states after the last occurrence, of events that rest
         // A trial that aims at something watched:
         real aim, low, high;  // times: the next trial ends at `aim`; nothing has happened at `low`
         real target, side_left;  // what it is, and the side from which it crosses zero
@@ -61,9 +64,9 @@ template <class Scheme> struct Motion {
         s.t = s.tries = s.aim = s.low = s.high = s.target = s.side_left = s.aims = s.refused =
             s.turns_at_once = 0.0;
         each<has_events>([&](auto k) { s.taken[k] = 0.0; });
-        each<equations::entry_events>([&](auto k) { s.entering[k] = 0.0; });
-        s.mode = system.mode = equations::start_mode;
         s.y = system.initial();
+        system.start(s.t, s.y);
+        s.mode = system.mode;
         s.sums = no_sums();
         s.ended = going;
         each<n_held>([&](auto k) { s.side[k] = system.side[k] = 0.0; });
@@ -71,6 +74,7 @@ template <class Scheme> struct Motion {
             s.last[e] = s.interval[e] = -1.0;
             s.occurred[e] = s.ratio[e] = s.steady[e] = s.excursion[e] = 0.0;
         });
+        each<n * equations::rests>([&](auto k) { s.after[k] = 0.0; });
         Vector<n_watched> width;
         each<n_watched>([&](auto index) {
             constexpr int e = decltype(index)::value;
@@ -83,7 +87,12 @@ template <class Scheme> struct Motion {
             renew(s, system, true);
         else
             s.f = system.rates(s.t, s.y);
-        if constexpr (equations::entry_events) {
+        if constexpr (equations::entries) {
+            each<n_events>([&](auto index) {
+                constexpr int e = decltype(index)::value;
+                if constexpr (Rule<e>::at_entry)
+                    s.entering[Rule<e>::entry] = flag(system.template active<e>());
+            });
             Vector<n_events> lead;
             mask entered = lead_at_entry(s, system, lead, true);
             enter(s, system, p, window, width, entered, lead);
@@ -91,6 +100,7 @@ template <class Scheme> struct Motion {
         mask valid = (window.end > window.start) & (window.start >= 0.0) & (window.end < 1e300);
         if constexpr (equations::periodic)
             valid = valid & (system.period() > 0.0) & (window.end <= 1e15 * system.period());
+        each<n_switches>([&](auto k) { valid = valid & (s.mode[k] == s.mode[k]); });
         real size = 0.0;
         Vector<n> scales = system.scales();
         each<n>([&](auto i) {
@@ -99,6 +109,7 @@ template <class Scheme> struct Motion {
         });
         s.ended =
             select(s.ended == going, select(valid & (size < largest), going, undefined), s.ended);
+        check_holds(s, system, true);
         s.h = first_step(s, system, p, window);
         return s;
     }
@@ -167,7 +178,8 @@ template <class Scheme> struct Motion {
                                     equations::periodic;
 
     // Where nothing is, and steps are of constant length, many are taken at a stride.
-    static constexpr bool strides = !Scheme::controlled && n_watched == 0 && !sums_up;
+    static constexpr bool strides =
+        !Scheme::controlled && n_watched == 0 && !sums_up && !equations::holds;
 
     // Takes as many steps as no lane ends in, at most 1024; returns their number. If a state overflows
     // nothing is taken, so that single attempts find the step in which it does.
@@ -302,9 +314,10 @@ template <class Scheme> struct Motion {
         bool stirs = n_watched > 0;  // whether anything watched may happen
         s.tries = select(active, s.tries + 1.0, s.tries);
 
-        if constexpr (n_watched > 0 || sums_up) {
+        if constexpr (n_watched > 0 || sums_up || equations::holds) {
             mask looked_at = taken;
-            if constexpr (n_watched == 0) looked_at = taken & (end >= window.start);
+            if constexpr (n_watched == 0 && !equations::holds)
+                looked_at = taken & (end >= window.start);
             if (any(looked_at)) {
                 auto dense = Scheme::dense(system, trial, s.t, s.y, h);
                 Ends<System> ends{system, s.t,     end,     s.y,
@@ -319,7 +332,7 @@ template <class Scheme> struct Motion {
                         trial.y = choose(cut, dense(taken_to), trial.y);
                         trial.f = choose(cut, dense.rates(taken_to), trial.f);
                         ends.t1 = end = select(cut, s.high, end);
-                        if (sums_up && any(cut & (end >= window.start)))
+                        if (equations::holds || (sums_up && any(cut & (end >= window.start))))
                             dense.end_at(taken_to, cut);
                     }
                 }
@@ -328,6 +341,7 @@ template <class Scheme> struct Motion {
                         add_step<Scheme::order>(s.sums, system, ends, dense, window.start, seen);
                         observe(s.sums, ends, dense, window, seen);
                     }
+                if (equations::holds && any(taken)) check_step(s, system, ends, dense, taken);
             }
         }
         pass(s, system, trial, end, taken, stirs);
@@ -345,6 +359,7 @@ template <class Scheme> struct Motion {
             renew(s, system, cut | (taken & (s.turns >= most_turns)));
         }
         if (n_watched > 0 && stirs) take_events(s, system, p, window, taken);
+        if constexpr (waves > 0 && equations::rests > 0) renew(s, system, taken & (s.t > end));
         mask ends = active & (s.ended == going) & (s.t >= window.end);
         s.ended = select(ends, done, s.ended);
         if constexpr (Scheme::controlled)
@@ -490,8 +505,13 @@ template <class Scheme> struct Motion {
         Outputs out = system.outputs(s.sums, s.t, s.y, length);
         // A motion that stops at the start of the window may end after it by rounding.
         mask empty = (s.ended == done) & ~(length > 1e-12 * window.start);
-        out.status = select((s.ended == undefined) | empty, 3.0,
+        mask broken = (equations::holds > 0) & (s.ended >= violated);
+        out.status = select((s.ended == undefined) | empty | broken, 3.0,
                             select(s.ended == done, 0.0, select(s.ended == overflow, 2.0, 1.0)));
+        if constexpr (equations::names_hold) {
+            out.status = select(broken, 0.0, out.status);
+            system.name_hold(out, select(broken, s.ended - violated, -1.0));
+        }
         return out;
     }
 

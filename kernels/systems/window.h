@@ -64,11 +64,13 @@ template <int k> struct Kink {
     }
 };
 
-constexpr int n_kinks = equations::kinks;
+// The next crossing of each of some kinks along a step, of which `before` are before the first. `floor` has two
+// kinks: where its argument sinks below the whole number that it holds (`system.level`), and where it reaches
+// the next.
+template <class System, class Dense, int before, int n_kinks> struct Kinks {
+    template <int k> using Rule = equations::KinkRule<before + k>;
+    template <int k> using When = Kink<before + k>;
 
-// The next crossing of each kink along a step. `floor` has two kinks: where its argument sinks below the
-// whole number that it holds (`system.level`), and where it reaches the next.
-template <class System, class Dense> struct Kinks {
     System& system;
     Ends<System> const& ends;
     Dense const& dense;
@@ -82,17 +84,16 @@ template <class System, class Dense> struct Kinks {
         each<equations::levels>([&](auto i) { system.level[i] = 0.0; });
         each<n_kinks>([&](auto index) {
             constexpr int k = decltype(index)::value;
-            using Rule = equations::KinkRule<k>;
             next[k] = 2.0;
-            if constexpr (Rule::own > 0) {
+            if constexpr (Rule<k>::own > 0) {
                 real x = at<k>(first), whole = functions::floor(x);
-                system.level[Rule::level] =
+                system.level[Rule<k>::level] =
                     select(x == whole, functions::floor(at<k>(inside)), whole);
             }
-            if constexpr (!Rule::ranged) {
+            if constexpr (!Rule<k>::ranged) {
                 real value = at<k>(first);
-                side[k] = Rule::own;
-                if constexpr (Rule::own == 0)
+                side[k] = Rule<k>::own;
+                if constexpr (Rule<k>::own == 0)
                     side[k] = sign_of(select(value == 0.0, at<k>(inside), value));
                 from[k] = first;
                 search<k>(here);
@@ -100,14 +101,14 @@ template <class System, class Dense> struct Kinks {
         });
     }
     template <int k> HD real at(real s) const {
-        return Kink<k>::value(system, dense.time(s), dense(s));
+        return When<k>::value(system, dense.time(s), dense(s));
     }
     template <int k> HD void search(mask here) {
-        Along<Kink<k>, Dense> shape(ends, dense, here);
+        Along<When<k>, Dense> shape(ends, dense, here);
         if (!any(here & shape.may_change(side[k]))) return;
         Change change = shape.next(system, dense, from[k], side[k], here);
         if (!any(change.found)) return;
-        real root = crossing<Kink<k>>(system, dense, change, side[k] == 0.0);
+        real root = crossing<When<k>>(system, dense, change, side[k] == 0.0);
         next[k] = select(change.found, root, next[k]);
         from[k] = select(change.found, change.high, from[k]);
     }
@@ -120,14 +121,14 @@ template <class System, class Dense> struct Kinks {
         for (int round = 0; round < 2; ++round)
             each<n_kinks>([&](auto index) {
                 constexpr int k = decltype(index)::value;
-                if constexpr (equations::KinkRule<k>::ranged) b = before_change<k>(a, b, here);
+                if constexpr (Rule<k>::ranged) b = before_change<k>(a, b, here);
             });
         return b;
     }
     template <int k> HD real before_change(real a, real b, mask here) const {
         real inside = fma(1e-6, b - a, a), end = fma(-1e-6, b - a, b);
         real side = sign_of(at<k>(inside)), after = at<k>(end);
-        Along<Kink<k>, Dense> shape(ends, dense, here);
+        Along<When<k>, Dense> shape(ends, dense, here);
         Change change = shape.next(system, dense, inside, side, here);
         change.found = change.found & (change.high <= end);
         mask at_end = here & ~change.found & (side * after < 0.0);
@@ -135,25 +136,24 @@ template <class System, class Dense> struct Kinks {
         change.low = select(at_end, inside, change.low);
         change.high = select(at_end, end, change.high);
         if (!any(change.found)) return b;
-        real root = crossing<Kink<k>>(system, dense, change, false);
+        real root = crossing<When<k>>(system, dense, change, false);
         return select(change.found, least(root, b), b);
     }
     // Goes on beyond the crossings up to `b`.
     HD void pass(real b, mask here) {
         each<n_kinks>([&](auto index) {
             constexpr int k = decltype(index)::value;
-            using Rule = equations::KinkRule<k>;
             mask passed = here & (next[k] <= b);
-            if (Rule::ranged || !any(passed)) return;
+            if (Rule<k>::ranged || !any(passed)) return;
             real start = next[k];
             next[k] = select(passed, 2.0, start);
-            if constexpr (Rule::own == 0) {
+            if constexpr (Rule<k>::own == 0) {
                 side[k] = select(passed, -side[k], side[k]);
                 search<k>(passed);
             } else {
-                real& level = system.level[Rule::level];
-                level = select(passed, level - Rule::own, level);
-                constexpr int lower = Rule::own > 0 ? k : k - 1;  // the two stand side by side
+                real& level = system.level[Rule<k>::level];
+                level = select(passed, level - Rule<k>::own, level);
+                constexpr int lower = Rule<k>::own > 0 ? k : k - 1;  // the two stand side by side
                 each<2>([&](auto second) {
                     constexpr int either = lower + decltype(second)::value;
                     next[either] = select(passed, 2.0, next[either]);
@@ -185,10 +185,10 @@ HD void integrate(Sums& sums, System& system, Ends<System> const& ends, Dense co
     };
     real a = first;
     mask open = here & (a < 1.0);
-    if constexpr (n_kinks == 0) {
+    if constexpr (equations::kinks == 0) {
         if (any(open)) add(a, 1.0, open);
     } else {
-        Kinks<System, Dense> kinks(system, ends, dense, first, open);
+        Kinks<System, Dense, 0, equations::kinks> kinks(system, ends, dense, first, open);
         while (any(open)) {
             real b = kinks.smooth_until(a, open);
             add(a, b, open);
@@ -233,7 +233,7 @@ HD void find_extremes(Sums& sums, Ends<System> const& ends, Dense const& dense, 
 // take(y) with the motion at the time t of the step; a signal that jumps there has done so.
 template <class System, class Dense, class Take>
 HD void look_at(System& system, Dense const& dense, real t, Take const& take) {
-    auto y = dense(least((t - dense.start) / dense.length, 1.0));
+    auto y = dense(least(greatest((t - dense.start) / dense.length, 0.0), 1.0));
     if constexpr (equations::jumps) {
         real until = system.until;
         system.hold_signals(t);

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sweep.api import run
 from sweep.equations.expressions import Number
+from sweep.equations.switches import never_left
 from sweep.file.model_file import read_system_file
 from sweep.model.table import Status
 
@@ -59,6 +60,16 @@ def states_of_scale_1(source: str | Mapping[str, object]) -> list[str]:
         for state in states
         if state.unit not in ("1", "rad") and state.scale == Number(1.0)
     ]
+
+
+def never_left_in(source: str | Mapping[str, object]) -> list[str]:
+    """The modes and values of switches that no event ends."""
+    return [*never_left(read_system_file(source, Path()))]
+
+
+def expressions_in(source: str | Mapping[str, object]) -> int:
+    """The number of expressions of a model's file."""
+    return len(read_system_file(source, Path()).lines)
 
 
 def _results(number: int, test: Test, dataset: xr.Dataset) -> Iterator[Comparison]:

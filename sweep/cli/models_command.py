@@ -17,7 +17,7 @@ def list_models(
     ] = None,
     check: Annotated[
         bool,
-        flag("--check", "Run the tests in the file; status 1 if one fails."),
+        flag("--check", "Check the file and run its tests; status 1 if one fails."),
     ] = False,
     as_json: Json = False,
 ) -> None:

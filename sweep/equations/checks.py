@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from sweep.equations.expressions import (
+    ZERO,
     Call,
     Expression,
     Name,
@@ -24,6 +25,7 @@ from sweep.equations.functions import CALLS, Kind
 from sweep.equations.output_kinds import KINDS
 from sweep.equations.rates import rate_faults, written_out
 from sweep.equations.sides import MAX_SIDES, Sides
+from sweep.equations.switches import conditions_of
 from sweep.equations.system import Definition, Line, System, event_place
 from sweep.errors import Fault, FaultError
 from sweep.text.units import NO_DIMENSION, Dimensions, dimensions, product, read_unit, unit_text
@@ -32,9 +34,10 @@ from sweep.text.wording import listed, nearest, written
 MAX_KEPT = 4096  # values a point of all outputs, which a kernel holds on its stack
 MAX_INLINED = 5_000  # parts of a line with its definitions in place of their names
 NUMBER: Kind = "number"
+CONDITION: Kind = "condition"
 KIND_OF: Mapping[str, Kind] = {  # of names in expressions, by what they are
     **dict.fromkeys(("a parameter", "a state", "a definition", "a signal"), NUMBER),
-    "a mode": "condition",
+    "a mode": CONDITION,
 }
 UnitDimensions = Dimensions | None  # None: fits any unit
 
@@ -48,6 +51,7 @@ def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
     long = [] if circles or is_stored else [*_long_lines(system)]
     yield from (*circles, *long)
     if not circles and not long:
+        yield from _early_switches(system, readable)
         yield from _constant_events(system, readable)
         wrong = [*rate_faults(system)]
         yield from wrong
@@ -95,15 +99,23 @@ def _faulty_lines(system: System) -> Iterator[Fault]:
         roles.setdefault(name, role)
         if role in KIND_OF:
             kinds[name] = KIND_OF[role]
+    conditions: dict[str, Kind] = dict.fromkeys(_conditions(system), CONDITION)
+    kinds.update(conditions)
+    roles.update(dict.fromkeys(conditions.keys() - roles.keys(), "a switch"))
+    scopes = {"constant": constants, "switches": conditions, "motion": kinds}
+    values = {each.name: each.values for each in system.switches if each.values}
     for line in system.lines:
-        known = constants if line.scope == "constant" else kinds
+        known = scopes[line.scope]
         for name, part in names_in(line.expression).items():
             place = f"column {part.column}: "
             if name in roles and name not in known:
                 what = f"{place}{name!r} is {roles[name]}, which cannot stand here"
-                yield Fault(line.place, what)
+                is_switch = line.scope != "constant" and name in values
+                cure = f"write {name} == {values[name][0]}" if is_switch else ""
+                yield Fault(line.place, what, cure)
             elif name not in known:
-                cure = nearest(name[:64], known)
+                own = next((each for each in values if name in values[each]), None)
+                cure = f"write {own} == {name}" if own else nearest(name[:64], known)
                 yield Fault(line.place, f"{place}{written(name)} is unknown", cure)
         yield from _wrong_kinds(line, known)
 
@@ -189,6 +201,26 @@ def _long_lines(system: System) -> Iterator[Fault]:
             what = f"{sizes[place]:,} parts with the definitions that it uses"
             yield Fault(place, what, f"at most {MAX_INLINED:,} are allowed")
             sizes[place] = 1  # what uses it is not to blame
+
+
+def _conditions(system: System) -> Iterator[str]:
+    """The names of all conditions of switches and modes."""
+    for switch in system.automata:
+        yield from conditions_of(switch)
+
+
+def _early_switches(system: System, readable: Collection[str]) -> Iterator[Fault]:
+    """A fault for each start of a switch that depends on itself or on one that starts later."""
+    definitions = {each.name: each.value for each in system.definitions}
+    later = set(_conditions(system))
+    for switch in system.automata:
+        for value, condition in switch.start.items():
+            place = f"switches.{switch.name}.start.{value}"
+            names = names_in(inlined(condition or ZERO, definitions))
+            if place in readable and (early := [name for name in names if name in later]):
+                what = f"{early[0]} is not known yet: switches start in the order of the file"
+                yield Fault(place, what, "use states, or switches above")
+        later -= {*conditions_of(switch)}
 
 
 def _constant_events(system: System, readable: Collection[str]) -> Iterator[Fault]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from sweep.equations.cpp_code import Statements
+from sweep.equations.cpp_events import event_members, event_rules, hold_members, starts
 from sweep.equations.cpp_struct import (
     MOTION,
     PREFIX,
@@ -15,8 +16,6 @@ from sweep.equations.cpp_struct import (
     choice,
     constants,
     ends,
-    event_members,
-    event_rules,
     function,
     jacobian,
     level_name,
@@ -47,15 +46,20 @@ def header_of(
     rules = [rule for rule in system.outputs if rule.name in outputs]
     writer = Writer(system, rules, traced=traced, turns=scheme.has_constant_steps)
     outputs_member = _results(writer)  # first: it fills the sums
-    kinks = _kinks_of(writer)
+    kinks = _kinks_of(writer, writer.integrands, 0)
+    holds = [writer.sides.inlined(hold.condition) for hold in system.holds]
+    levels = max((kink.level + 1 for kink in kinks), default=0)
+    hold_kinks = _kinks_of(writer, holds, levels)
     members = [
         writer.vector("initial", [state.initial for state in system.states]),
         writer.vector("scales", [state.scale for state in system.states]),
+        *starts(writer),
         *rates(writer),
         *(jacobian(writer) if scheme.jacobian else ()),
         *event_members(writer),
         *ends(writer),
-        *_integrals(writer, kinks),
+        *_integrals(writer, [*kinks, *hold_kinks]),
+        *hold_members(writer),
         *_at_events(writer),
         *_periods(writer),
         *_at_samples(writer),
@@ -75,13 +79,16 @@ def header_of(
             *(['#include "event_log.h"'] if traced else ()),
             "namespace equations {",
             "using systems::Vector;",
-            *_numbers(writer, kinks),
+            *_numbers(writer, kinks, hold_kinks),
             *event_rules(writer),
             "template <int k> struct KinkRule;",
-            *(_kink_rule(writer, number, kink) for number, kink in enumerate(kinks)),
+            *(
+                _kink_rule(writer, number, kink)
+                for number, kink in enumerate([*kinks, *hold_kinks])
+            ),
             "struct System {",
             "Parameters const& p;",
-            "real mode = 0.0;",
+            "Vector<switches> mode;",
             "Vector<held> side;  // of relations in derivatives",
             "Vector<levels> level;  // of each floor in an integrand, along a part of a step",
             *_constants(writer),  # last: all members have asked for theirs
@@ -112,7 +119,7 @@ class Kink:
     own: int = 0  # of its lower end 1, of its upper -1
 
 
-def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
+def _numbers(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Iterable[str]:
     """How many there are of everything, for the sizes of arrays."""
     counts = {
         "states": len(writer.states),
@@ -123,7 +130,9 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
         "counts": len(writer.sums.counts),
         "event_sums": len(writer.sums.of_events),
         "kinks": len(kinks),
-        "levels": max((kink.level + 1 for kink in kinks), default=0),
+        "hold_kinks": len(hold_kinks),
+        "holds": len(writer.system.holds),
+        "levels": max((kink.level + 1 for kink in (*kinks, *hold_kinks)), default=0),
         "sides": len(writer.sides.watched),
         "held": len(writer.sides),
         "starts": len(writer.sums.starts),
@@ -131,6 +140,9 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
         "sampled": len(writer.sums.sampled),
         "waves": len(writer.phases),
         "signals": len(writer.system.signals),
+        "switches": len(writer.switches),
+        "rests": sum(bool(event.rest) for event in writer.system.events),
+        "entries": sum(event.at_entry for event in writer.system.events),
     }
     yield from (f"constexpr int {name} = {count};" for name, count in counts.items())
     yield "struct Waves { Vector<waves> sine, cosine; };"
@@ -154,9 +166,8 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
         clears.append("logged = 0.0;")
     yield function("void clear()", clears)
     yield "};"
-    yield f"constexpr double start_mode = {writer.modes.index(writer.system.start_mode)}.0;"
     yield _flag("hides_ranges", writer.sides.hide_ranges)
-    yield _flag("entry_events", any(event.at_entry for event in writer.system.events))
+    yield _flag("names_hold", writer.system.names_hold)
     yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
     for i, each in enumerate(writer.sums.of_events):
         if each.take == "maximum":
@@ -206,14 +217,15 @@ def _kink_rule(writer: Writer, number: int, kink: Kink) -> str:
     return constants("KinkRule", number, fields)
 
 
-def _kinks_of(writer: Writer) -> list[Kink]:
-    """All kinks of the model's integrands, but those of relations whose sides are held.
+def _kinks_of(writer: Writer, expressions: Iterable[Expression], level: int) -> list[Kink]:
+    """All kinks of the model's integrands or holds, but those of relations whose sides are held.
 
-    They are where something changes its sign, or passes a whole number.
+    They are where something changes its sign, or passes a whole number. `level` is the number of
+    the first `floor`.
     """
     sign_changes: dict[Expression, None] = {}
     floors: dict[Expression, None] = {}
-    for part in (part for each in writer.integrands for part in walk(each)):
+    for part in (part for each in expressions for part in walk(each)):
         if not isinstance(part, Call):
             continue
         arguments, bends = part.arguments, CALLS[part.function].bends
@@ -233,7 +245,7 @@ def _kinks_of(writer: Writer) -> list[Kink]:
             rate = derivative(arguments[0], {**by_states, **writer.by_time()})
             sign_changes[rate] = None
     kinks = [Kink(each) for each in sign_changes if writer.sides.moves(each)]
-    for number, each in enumerate(filter(writer.sides.moves, floors)):
+    for number, each in enumerate(filter(writer.sides.moves, floors), level):
         held = level_name(number)
         kinks.append(Kink(Call("-", (each, held)), number, 1))
         kinks.append(Kink(Call("-", (each, Call("+", (held, ONE)))), number, -1))
@@ -367,12 +379,12 @@ def _results(writer: Writer) -> str:
 
 
 def _observables(writer: Writer) -> str:
-    """The states, the definitions and the mode, at one moment."""
+    """The states, the definitions and the switches, at one moment."""
     code = writer.code()
     values = {
         **{name: f"y[{i}]" for i, name in enumerate(writer.states)},
         **{each.name: code.value(each.value) for each in writer.system.definitions},
-        **({"mode": "mode"} if writer.system.mode_names else {}),
+        **{name: f"mode[{k}]" for k, name in enumerate(writer.switches)},
     }
     sets = [f"seen.{PREFIX}{name} = {value};" for name, value in values.items()]
     head = f"Observables observables({MOTION}) const"

@@ -1,7 +1,4 @@
-"""Members of `struct System` for the motion: rates and their derivatives, where they end, events.
-
-Events: when they happen, what they change and leave behind.
-"""
+"""Members of `struct System` for the motion: rates and their derivatives, and where they end."""
 
 from __future__ import annotations
 
@@ -9,11 +6,12 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from sweep.equations.cpp_code import SIGNAL, Statements
-from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, text_of, walk
+from sweep.equations.expressions import ONE, Call, Expression, Name, walk
 from sweep.equations.functions import RATE, derivative, is_ranged, size_of, where
 from sweep.equations.output_kinds import KINDS, EventSum, Sums
-from sweep.equations.sides import Side, Sides, side_name
-from sweep.equations.system import DIRECTIONS, Event, Rule, Signal, System
+from sweep.equations.sides import Sides, side_name
+from sweep.equations.switches import condition_name
+from sweep.equations.system import Event, Rule, Signal, System
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
@@ -56,9 +54,11 @@ class Writer:
         )
         self.states = [state.name for state in system.states]
         self.modes = list(system.modes)
+        self.switches = {each.name: each for each in system.automata}
         constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
         self.once = Statements({**constants, "pi": "pi"}, self.definitions, "c")
-        parts = [part for each in self.integrands for part in walk(each)]
+        holds = [self.sides.inlined(hold.condition) for hold in system.holds]
+        parts = [part for each in (*self.integrands, *holds) for part in walk(each)]
         floors = sum(isinstance(part, Call) and part.function == "floor" for part in parts)
         self._spelling = {
             **constants,
@@ -72,7 +72,11 @@ class Writer:
             **{s.name: _signal("at", s) for s in system.signals},
             **{RATE + s.name: _signal("slope", s) for s in system.signals},
             **{RATE + RATE + s.name: _signal("bend", s) for s in system.signals},
-            **{name: f"(mode == {k}.0)" for k, name in enumerate(self.modes)},
+            **{
+                condition_name(name, value): f"(mode[{k}] == {i}.0)"
+                for k, (name, switch) in enumerate(self.switches.items())
+                for i, value in enumerate(switch.values)
+            },
         }
 
     def code(self, phases: list[Expression] | None = None) -> Statements:
@@ -225,95 +229,6 @@ def ends(writer: Writer) -> Iterable[str]:
     nexts = [f"next = least(next, functions::sample_after<{each}>(t));" for each in tables]
     lines = [f"real next = {sys.float_info.max!r};", *nexts, "return next;"]
     yield function("real next_sample(real t) const", lines)
-
-
-def event_rules(writer: Writer) -> Iterable[str]:
-    """What is known about each event when the kernel is compiled."""
-    signless = [
-        None if isinstance(each, Side) else _without_sign(writer.sides.inlined(each.when))
-        for each in writer.watched
-    ]
-    for number, event in enumerate(writer.watched):
-        side = event if isinstance(event, Side) else None
-        later = range(number + 1, len(signless))
-        same = [] if side else [i for i in later if signless[i] == signless[number]]
-        fields: dict[str, str | int] = {
-            "int direction": DIRECTIONS[event.direction],
-            "int then": -1 if event.then is None else writer.modes.index(event.then),
-            "int stop_after": event.stop_after or 0,
-            "bool acts": event.acts,
-            "bool at_entry": event.at_entry,
-            "bool conditional": event.condition is not None,
-            "bool sets": bool(event.sets),
-            "bool straight": writer.sides.is_affine(event.when),
-            "bool smooth": writer.sides.is_smooth(event.when),
-            "bool ranged": writer.is_ranged(event.when),
-            "bool ranged_action": writer.is_ranged(*_action(event)),
-            "int next_same": same[0] if same else -1,
-            "int side": side.number if side else -1,
-            "int own": side.own if side else 0,
-        }
-        yield constants("Rule", number, fields)
-
-
-def _without_sign(expression: Expression) -> str:
-    """One text for an expression and its negative: -a and a, a - b, b - a and -(a - b)."""
-    match expression:
-        case Call("negative", (inner,)):
-            return _without_sign(inner)
-        case Call("-", (a, b)):
-            return min(text_of(expression), text_of(Call("-", (b, a))))
-        case _:
-            return text_of(expression)
-
-
-def event_members(writer: Writer) -> Iterable[str]:
-    """The expressions of what is watched, their rates, modes, conditions and `set`."""
-    whens = [each.when for each in writer.watched]
-    yield writer.numbered("when", whens)
-    rates = [writer.rate(each) for each in whens]
-    yield writer.numbered("when_rate", rates, "f")
-    yield writer.numbered("when_size", [writer.size(each) for each in whens])
-    scales = [writer.returned(writer.typical_size(each)) for each in whens]
-    yield choice("real when_scale()", scales, "return 1.0;")
-    yield writer.numbered("when_rate_size", [*map(writer.size, rates)], "f", "sizes")
-    sizes = [writer.size(writer.by_mode(name)) for name in writer.states]
-    yield writer.vector("rate_sizes", sizes, MOTION)
-    modes = [[f"(mode == {writer.modes.index(m)}.0)" for m in e.modes] for e in writer.watched]
-    active = [[f"return {' | '.join(each) or 'true'};"] for each in modes]
-    yield choice("mask active()", active, "return true;")
-    conditions = [writer.returned(event.condition) for event in writer.watched]
-    yield choice(f"mask condition({MOTION})", conditions, "return true;")
-    ranges = [_outside_action(writer, event) for event in writer.watched]
-    yield choice(f"mask outside_action({MOTION})", ranges, "return false;")
-    after = [_after(writer, event) for event in writer.watched]
-    yield choice(f"Vector<states> after({MOTION})", after, "return y;")
-
-
-def _action(event: Event) -> list[Expression]:
-    """What is computed where its expression crosses zero: the condition, and `set` if it holds."""
-    sets = list(event.sets.values())
-    if event.condition is None:
-        return sets
-    return [event.condition, *(Call("where", (event.condition, each, ZERO)) for each in sets)]
-
-
-def _outside_action(writer: Writer, event: Event) -> list[str]:
-    """Where an argument of its action leaves its range."""
-    code, action = writer.code(), _action(event)
-    if not writer.is_ranged(*action):
-        return []
-    for each in action:
-        code.outside(each)
-    return ["mask outside = false;", *code.lines, "return outside;"]
-
-
-def _after(writer: Writer, event: Event) -> list[str]:
-    """The states right after the event, all from those right before."""
-    code = writer.code()
-    values = {name: code.value(value) for name, value in event.sets.items()}
-    sets = [f"next[{writer.states.index(name)}] = {value};" for name, value in values.items()]
-    return [*code.lines, "auto next = y;", *sets, "return next;"] if sets else []
 
 
 def sums_of(writer: Writer, event: Event) -> dict[str, EventSum | None]:

@@ -1,11 +1,11 @@
-"""The entries of a model's file: names, expressions, parameters, states, modes and events."""
+"""The entries of a model's file: names, expressions, parameters, states, definitions, signals."""
 
 from __future__ import annotations
 
 import keyword
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import cast
@@ -16,7 +16,8 @@ from sweep.equations.expressions import Expression, Number
 from sweep.equations.functions import FUNCTIONS, Kind, literal
 from sweep.equations.parsing import parse
 from sweep.equations.schemes import CONTROLS
-from sweep.equations.system import DIRECTIONS, PERIOD, Definition, Event, Line, Scope, Signal, State
+from sweep.equations.switches import with_conditions
+from sweep.equations.system import Definition, Line, Scope, Signal, State
 from sweep.equations.tabulated import table_fault
 from sweep.errors import FaultError
 from sweep.model.table import Parameter
@@ -26,12 +27,7 @@ from sweep.text.reader import Faults, Table, TooManyFaultsError, finite, finite_
 from sweep.text.wording import written
 
 MAX_CHARACTERS = 200_000  # of all expressions of a file
-MAX_MODES = 16
-MAX_OCCURRENCES = 2**31 - 1  # of an event, counted as int32
 INTERPOLATIONS: tuple[Interpolation, ...] = ("linear", "cubic", "previous")
-
-MODE = ("a mode", "write [modes.NAME] in place of [derivatives]")
-EVENT = ("an event", "write [[events]]")
 
 MAX_NAME_LENGTH = 64
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -85,6 +81,8 @@ class ModelFaults(Faults):
 
     lines: list[Line] = field(default_factory=list[Line])
     characters: int = 0  # of all expressions
+    # Those of each switch, by name; the modes are those of MODE.
+    switch_values: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     is_stored: bool = False  # the file is the text in a store, which may exceed limits of files
 
 
@@ -118,7 +116,7 @@ class ModelTable(Table):
         elif not isinstance(value, str):
             self.fault(key, f"{written(value)} is not an expression", "write it in quotes")
         else:
-            expression = self.read(key, parse, value)
+            expression = self.read(key, self._parsed, value)
             self.reading.characters += len(value) if expression else 0
         if expression is None:
             return Number(0.0)
@@ -129,6 +127,9 @@ class ModelTable(Table):
             self.fault(key, what, "use fewer")
             raise TooManyFaultsError
         return expression
+
+    def _parsed(self, text: str) -> Expression:
+        return with_conditions(parse(text), self.reading.switch_values)
 
     def name_of(self, example: str) -> str:
         """The name that the table has as an entry."""
@@ -229,68 +230,3 @@ def signal(name: str, table: ModelTable) -> Signal:
     if times and values and (error := table_fault(times, values, may_jump=True)):
         table.fault("times", error.what, error.cure)
     return Signal(name=name, table=series, unit=table.unit(), meaning=table.meaning(name))
-
-
-def modes_in(top: ModelTable, states: Sequence[str]) -> dict[str, dict[str, Expression]]:
-    """The modes in [modes], or the one of [derivatives], which has no name."""
-    if top.has("modes") == top.has("derivatives"):
-        cure = "write either [derivatives] or a table [modes.NAME] for each mode"
-        top.fault("derivatives", "given twice" if top.has("modes") else "missing", cure)
-
-    def mode(name: str, table: ModelTable) -> tuple[str, dict[str, Expression]]:
-        derivatives = _by_state(table, states, per_time=1)
-        for state in states:
-            if not table.has(state):
-                table.missing(state, f'write {state} = "...", its derivative with respect to t')
-        table.close("{key} is not a state")
-        return name, derivatives
-
-    if top.has("modes"):
-        cure = "write a table [modes.NAME] for each mode"
-        return dict(top.named("modes", MAX_MODES, mode, name_fault, cure))
-    return dict([mode("", top.table("derivatives"))] if top.has("derivatives") else [])
-
-
-def _by_state(table: ModelTable, states: Sequence[str], per_time: int = 0) -> dict[str, Expression]:
-    """The expression of each state that has one, in the order of the states."""
-    table.known.update(dict.fromkeys(states or table.mapping))
-    defined = [name for name in states if table.has(name)]
-    return {name: table.expression(name, unit_of=name, per_time=per_time) for name in defined}
-
-
-def event(table: ModelTable, states: Sequence[str], modes: Sequence[str]) -> Event:
-    """An event in [[events]]."""
-    name = table.name_of("impact")
-    if name == PERIOD:
-        what = "'period' stands for whole periods in outputs"
-        table.fault("name", what, "choose another name")
-    sets = table.table("set")
-    event = Event(
-        name=name,
-        modes=_modes_of_event(table, modes),
-        when=table.expression("when"),
-        direction=table.choice("direction", tuple(DIRECTIONS), None),
-        then=table.reference("then", modes, *MODE),
-        condition=table.expression("if", "condition") if table.has("if") else None,
-        sets=_by_state(sets, states),
-        stop_after=table.whole("stop_after", 1, MAX_OCCURRENCES) or int(table.flag("stop")) or None,
-        at_entry=table.flag("at_entry"),
-    )
-    if table.has("stop") and table.has("stop_after"):
-        table.fault("stop", "given with stop_after", "keep one of the two")
-    sets.close("{key} is not a state")
-    return event
-
-
-def _modes_of_event(table: ModelTable, modes: Sequence[str]) -> tuple[str, ...]:
-    value = table.get("in")
-    names = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value]
-    if value is None:
-        return ()
-    if not names:
-        table.fault("in", "empty", "remove it for all modes")
-    for name in names:
-        table.refer("in", name, modes, *MODE)
-    if len({written(name) for name in names}) < len(names):
-        table.fault("in", "a mode is listed twice", "list it once")
-    return tuple(name for name in modes if name in names)

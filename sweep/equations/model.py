@@ -15,7 +15,7 @@ from sweep.equations.output_kinds import KINDS
 from sweep.equations.rates import written_out
 from sweep.equations.schemes import SCHEMES, Scheme
 from sweep.equations.sides import Sides
-from sweep.equations.system import PERIOD, System
+from sweep.equations.system import HOLD, PERIOD, System
 from sweep.equations.system_file import system_of_text
 from sweep.errors import FaultError
 from sweep.model.table import Method, Model, Observable, Output, Parameter, sentences
@@ -53,7 +53,8 @@ SENTENCES = sentences(
     outside_validity="an argument leaves the range of its function (a square root or "
     "logarithm of a negative number, an angle above 1e9), the samples of a signal end, the period "
     "is not above 0, the motion cannot start from its initial values, or the window is empty: it "
-    "has to end after its start, and the motion must not stop before that",
+    "has to end after its start, and the motion must not stop before that; or the model has "
+    "conditions in [holds] and one is violated",
 )
 
 
@@ -67,7 +68,6 @@ def model_of(system: System) -> Model:
     """The table of a model from a file."""
     unit = system.time_unit
     sets = (WINDOW, CYCLES) if system.period is not None else (WINDOW,)
-    modes = Observable(name="mode", unit="1", long_name="mode", flags=system.mode_names)
     return Model(
         name=system.name,
         title=system.title,
@@ -76,16 +76,19 @@ def model_of(system: System) -> Model:
         parameter_sets=tuple(
             replace(each, parameters=_in_unit(each.parameters, unit)) for each in sets
         ),
-        outputs=tuple(
-            Output(
-                name=rule.name,
-                unit=rule.unit,
-                long_name=rule.meaning,
-                kind="count" if KINDS[rule.kind].is_whole else "real",
-                optional=True,  # a quotient may be 0/0, an event may not happen
-                values=rule.keep or 0,
-            )
-            for rule in system.outputs
+        outputs=(
+            *(
+                Output(
+                    name=rule.name,
+                    unit=rule.unit,
+                    long_name=rule.meaning,
+                    kind="count" if KINDS[rule.kind].is_whole else "real",
+                    optional=True,  # a quotient may be 0/0, an event may not happen
+                    values=rule.keep or 0,
+                )
+                for rule in system.outputs
+            ),
+            *([Output(name=HOLD, unit="1", long_name=HOLD)] if system.names_hold else []),
         ),
         methods=tuple(
             _method(scheme, system)
@@ -99,7 +102,15 @@ def model_of(system: System) -> Model:
                 Observable(name=each.name, unit=each.unit, long_name=each.meaning)
                 for each in (*system.states, *system.definitions)
             ),
-            *((modes,) if system.mode_names else ()),
+            *(
+                Observable(
+                    name=each.name,
+                    unit="1",
+                    long_name=each.name.replace("_", " "),
+                    flags=each.values,
+                )
+                for each in system.automata
+            ),
         ),
         clock=Observable(name="time", unit=unit, long_name="time"),
         prefix=PREFIX,

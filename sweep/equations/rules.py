@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from sweep.equations.entries import EVENT, ModelTable
+from sweep.equations.entries import ModelTable
+from sweep.equations.event_entries import AN_EVENT
 from sweep.equations.output_kinds import KINDS, TIME
 from sweep.equations.system import PERIOD, SAMPLES_OF, Line, Rule
 from sweep.text.wording import written
@@ -26,7 +27,7 @@ def taken_at(
         cure = 'write period = "..." at the top of the file'
         table.fault("every", "the model has no period", cure)
     elif every != PERIOD:
-        return cast("str | None", every), table.reference("every", events, *EVENT)
+        return cast("str | None", every), table.reference("every", events, *AN_EVENT)
     return PERIOD, None
 
 
@@ -50,7 +51,7 @@ def interval_rule(
         name=name,
         kind="interval",
         expression=TIME,
-        event=table.reference("interval", events, *EVENT),
+        event=table.reference("interval", events, *AN_EVENT),
         take=table.choice("take", tuple(KINDS["interval"].taken), None),
         unit=unit,
         meaning=meaning,

@@ -16,9 +16,11 @@ from sweep.text.toml_text import assignments
 
 FORMAT = 1  # of the files that this version reads
 SAMPLES_OF = "samples of "  # what `at` says before the name of a signal
+HOLD = "_hold"  # an output that no file has: the number of the violated hold, from 0, or -1
 PERIOD = "period"  # what `every` says for values at whole periods
 
-Scope = Literal["constant", "motion"]  # of parameters and pi alone, or of all names
+# Of parameters and pi alone, of modes and switches alone, or of all names.
+Scope = Literal["constant", "switches", "motion"]
 Direction = Literal["rising", "falling", "both"]
 DIRECTIONS: Mapping[Direction, int] = {"rising": 1, "falling": -1, "both": 0}  # of the change
 
@@ -73,25 +75,57 @@ class Signal:
         return self.table.times[1:] if bends else jumps(self.table)
 
 
+MODE = "mode"  # the switch that the modes are
+# The value that a switch takes: the first whose condition holds; None always does, and is the last.
+Choice = Mapping[str, Expression | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch:
+    """What has one of a few values, which events change."""
+
+    name: str
+    values: tuple[str, ...]
+    start: Choice
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hold:
+    """What has to hold all the time for the model to be right."""
+
+    name: str
+    condition: Expression
+    meaning: str  # of its violation
+
+
 @dataclass(frozen=True, kw_only=True)
 class Event:
     """What happens where an expression crosses zero."""
 
     name: str = ""
-    modes: tuple[str, ...]  # in which it happens; empty: in all
+    modes: tuple[str, ...] = ()  # in which it happens; empty: in all
+    inside: Expression | None = None  # `in` as a condition of switches
     when: Expression
     direction: Direction = "both"
     then: str | None = None  # the mode from then on
     condition: Expression | None = None  # `if` in the file
     # State right after -> expression right before.
     sets: Mapping[str, Expression] = field(default_factory=dict[str, Expression])
+    # What switches become; that of modes only if it is no single `then`.
+    switches: Mapping[str, Choice] = field(default_factory=dict[str, Choice])
+    rest: Mapping[str, Choice] = field(default_factory=dict[str, Choice])  # where it accumulates
     stop_after: int | None = None  # the occurrence that ends the motion, from 1
-    at_entry: bool = False  # also fires where a mode is entered with the expression past zero
+    at_entry: bool = False  # also fires where `in` turns true with the expression past zero
 
     @property
     def acts(self) -> bool:
         """Whether it changes the motion; where none does, they are seen on the dense motion."""
-        return bool(self.sets or self.then or self.stop_after)
+        return bool(self.sets or self.choices or self.stop_after)
+
+    @property
+    def choices(self) -> Mapping[str, Choice]:
+        """What switches become where it happens, the modes among them."""
+        return {**({MODE: {self.then: None}} if self.then else {}), **self.switches}
 
 
 def event_place(number: int, event: Event) -> str:
@@ -149,6 +183,9 @@ class System:
     events: tuple[Event, ...]
     outputs: tuple[Rule, ...]
     signals: tuple[Signal, ...] = ()
+    switches: tuple[Switch, ...] = ()
+    holds: tuple[Hold, ...] = ()
+    names_hold: bool = False  # a violated hold ends the motion well, and HOLD is its number
     tests: tuple[Test, ...] = field(default=(), compare=False)  # no part of the model's identity
     lines: tuple[Line, ...] = field(default=(), compare=False, repr=False)  # all its expressions
 
@@ -166,6 +203,12 @@ class System:
     def mode_names(self) -> tuple[str, ...]:
         """The names that are conditions in expressions; none in a model without modes."""
         return tuple(filter(None, self.modes))
+
+    @property
+    def automata(self) -> tuple[Switch, ...]:
+        """All switches, of which the modes are the first."""
+        modes = Switch(name=MODE, values=self.mode_names, start={self.start_mode: None})
+        return (*([modes] if self.mode_names else []), *self.switches)
 
     @property
     def acting(self) -> bool:
@@ -191,6 +234,8 @@ class System:
             table = role.removeprefix("a ") + "s"
             yield from ((e.name, role, f"{table}.{e.name}", e.unit) for e in entries)
         yield from ((name, "a mode", f"modes.{name}", None) for name in self.mode_names)
+        yield from ((e.name, "a switch", f"switches.{e.name}", None) for e in self.switches)
+        yield from ((e.name, "a hold", f"holds.{e.name}", None) for e in self.holds)
         for number, event in enumerate(self.events, 1):
             if event.name:
                 yield event.name, "an event", f"{event_place(number, event)}.name", None
@@ -200,7 +245,8 @@ class System:
                 yield f"{output.name}_index", "an output", f"outputs.{output.name}", None
 
 
-KEYS = {"modes": "in", "condition": "if", "sets": "set"}  # of events, where files name them so
+# Of events, where files name them so.
+KEYS = {"modes": "in", "inside": "in", "condition": "if", "sets": "set"}
 OMITTED: tuple[object, ...] = (None, (), {}, math.inf, -math.inf)
 PARAMETER_KEYS = (
     *("unit", "minimum", "maximum", "open_minimum", "open_maximum", "whole"),
@@ -211,8 +257,10 @@ PARAMETER_KEYS = (
 def _lines(system: System) -> Iterator[str]:
     top = {key: getattr(system, key) for key in ("name", "title", "source", "period", "time_unit")}
     start_mode = system.start_mode or None
-    yield from _assignments({"format": FORMAT, **top, "start_mode": start_mode})
-    for key in ("parameters", "states", "definitions", "signals"):
+    names_hold = system.names_hold or None
+    head = {"format": FORMAT, **top, "start_mode": start_mode, "names_hold": names_hold}
+    yield from _assignments(head)
+    for key in ("parameters", "states", "definitions", "signals", "switches"):
         if entries := {each.name: _entry(each) for each in getattr(system, key)}:
             yield f"[{key}]"
             yield from _assignments(entries)
@@ -224,6 +272,10 @@ def _lines(system: System) -> Iterator[str]:
         yield from _assignments({"name": event.name, **_entry(event)})
     yield "[outputs]"
     yield from _assignments({rule.name: _rule(rule) for rule in system.outputs})
+    if system.holds:
+        yield "[holds]"
+        holds = {e.name: {"condition": e.condition, "meaning": e.meaning} for e in system.holds}
+        yield from _assignments(holds)
 
 
 def _assignments(table: Mapping[str, object]) -> Iterator[str]:
@@ -244,13 +296,32 @@ def _value(value: object) -> object:
             return value
 
 
-def _entry(entry: Parameter | State | Definition | Signal | Event) -> Mapping[str, object]:
+def _choice(choice: Choice) -> object:
+    """A choice as files write it."""
+    if len(choice) == 1:
+        return next(iter(choice))
+    return {value: "true" if each is None else each for value, each in choice.items()}
+
+
+def _entry(
+    entry: Parameter | State | Definition | Signal | Switch | Event,
+) -> Mapping[str, object]:
     """What an entry has but its name: no flags that are off, and no bounds that are infinite."""
     values = vars(entry)
     if isinstance(entry, Parameter):
         values = {key: values[key] for key in PARAMETER_KEYS}
     elif isinstance(entry, Signal):
         values = vars(entry.table) | values
+    elif isinstance(entry, Switch):
+        values = values | {"start": _choice(entry.start)}
+    elif isinstance(entry, Event):
+        becomes = {name: _choice(each) for name, each in entry.switches.items()}
+        rest = {name: _choice(each) for name, each in entry.rest.items()}
+        values = values | {
+            "sets": {**entry.sets, **becomes},
+            "switches": None,
+            "rest": rest[MODE] if list(rest) == [MODE] else rest,
+        }
     return {
         KEYS.get(key, key): value
         for key, value in values.items()

@@ -9,19 +9,24 @@ from functools import lru_cache
 
 from sweep.equations.checks import MAX_KEPT, faults_across, in_order, unit_faults
 from sweep.equations.entries import (
-    EVENT,
-    MODE,
     ModelFaults,
     ModelTable,
     definition,
-    event,
     is_allowed,
-    modes_in,
     name_fault,
     name_fault_in_sweeps,
     parameter,
     signal,
     state,
+)
+from sweep.equations.event_entries import (
+    A_MODE,
+    AN_EVENT,
+    event,
+    hold,
+    modes_in,
+    switch,
+    values_of_switches,
 )
 from sweep.equations.output_kinds import AT_EVENTS, KINDS
 from sweep.equations.rules import interval_rule, period_rule, signal_sampled, taken_at
@@ -37,6 +42,7 @@ TIME_UNITS = ("s", "1")
 MAX_FAULTS = 100  # after which reading ends
 MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 32, 128, 16
 MAX_EVENTS, MAX_OUTPUTS, MAX_TESTS = 64, 64, 1000
+MAX_SWITCHES, MAX_HOLDS = 64, 64
 MAX_KEPT_IN_STORES = 65_536  # of an output; stores of earlier versions are still read
 
 
@@ -81,6 +87,7 @@ def _system(top: ModelTable) -> System:
         what = f"{written(version)} is unknown: this version reads {FORMAT}"
         top.fault("format", what, f"write format = {FORMAT}")
     name = top.name_of("belt")
+    top.reading.switch_values = values_of_switches(top)
     period = None
     if top.has("period"):
         period = top.expression("period", scope="constant", unit_of="t")
@@ -112,7 +119,10 @@ def _system(top: ModelTable) -> System:
         definitions=top.named("definitions", MAX_DEFINITIONS, definition, name_fault),
         signals=signals,
         modes=modes,
-        start_mode=top.reference("start_mode", mode_names, *MODE) or next(iter(mode_names), ""),
+        switches=top.named("switches", MAX_SWITCHES, switch, name_fault),
+        names_hold=top.reading.is_stored and top.flag("names_hold"),
+        holds=top.named("holds", MAX_HOLDS, hold, name_fault),
+        start_mode=top.reference("start_mode", mode_names, *A_MODE) or next(iter(mode_names), ""),
         events=events,
         outputs=outputs,
         tests=top.tables(
@@ -147,11 +157,11 @@ def _rule(
     elif kind.taken:
         return interval_rule(name, table, events, unit, meaning)
     elif kind.of is None:
-        event = table.reference(key, events, *EVENT)
+        event = table.reference(key, events, *AN_EVENT)
     elif kind.at_samples and (at_samples := signal_sampled(table, signals)) is not None:
         pass
     elif table.has("at"):
-        event = table.reference("at", events, *EVENT)
+        event = table.reference("at", events, *AN_EVENT)
         if kind.at_event is None:
             table.fault(key, "not known at events", f"write one of {listed(AT_EVENTS)}")
     elif kind.at_event and not kind.in_window:

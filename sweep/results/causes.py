@@ -15,6 +15,7 @@ from sweep.equations.model import causes_in_window
 from sweep.equations.system_file import system_of_text
 from sweep.model.table import Method, Model, NotAllZero, every_parameter
 from sweep.request.chunk import Values
+from sweep.results.holds import violated_holds
 
 # In a module of sweep.theory named after a model: by sentence, where the cause applies.
 Causes = Mapping[str, NDArray[np.bool_]]
@@ -47,6 +48,10 @@ def causes(model: Model, method: Method, parameters: Mapping[str, Values]) -> di
     for sentence, applies in masks.items():
         counts[sentence] += int(np.count_nonzero(unexplained & applies))
         unexplained &= ~applies
+    if model.text and unexplained.any():
+        left = {name: values[unexplained] for name, values in parameters.items()}
+        for sentence, applies in violated_holds(model, method, left).items():
+            counts[sentence] += int(np.count_nonzero(applies))
     return {sentence: n for sentence, n in counts.items() if n}
 
 

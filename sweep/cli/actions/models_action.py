@@ -70,6 +70,9 @@ def _check(name: str | None, *, as_json: bool) -> int:
     if unscaled := model_tests.states_of_scale_1(name):
         cure = "give a state of another size a scale, to which its tolerance is relative"
         print_warning(f"the scale of {listed(unscaled)} is 1; {cure}")
+    if lasting := model_tests.never_left_in(name):
+        cure = "add an event that ends it, if that is not meant"
+        print_warning(f"no event ends {listed(lasting)}; {cure}")
     failed = [each for each in comparisons if not each.holds]
     if as_json:
         print_json(list(map(asdict, comparisons)))
@@ -77,6 +80,9 @@ def _check(name: str | None, *, as_json: bool) -> int:
         header = ("test", "output", "expected", "found", "difference", "allowed")
         rows = (tuple(_figure(getattr(each, column)) for column in header) for each in failed)
         print_table(rows, header)
+    elif not comparisons:
+        number = counted(model_tests.expressions_in(name), "expression")
+        print(f"{name}: no tests ([[tests]]); names, kinds and units of {number} are right")
     else:
         tests = counted(len({each.test for each in comparisons}), "test")
         values = counted(len(comparisons), "value")

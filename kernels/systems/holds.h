@@ -1,0 +1,37 @@
+// Holds: conditions without which the model is not right. A motion that violates one ends.
+//
+// They are checked as the motion starts, after events, and along each step: at its end, and between all the places
+// at which what they compare changes its sign. A comparison is violated beyond the width of zero.
+#pragma once
+
+#include "systems/taking.h"
+
+namespace systems {
+
+template <class State, class Dense>
+HD void check_step(State& s, System& system, Ends<System> const& ends, Dense const& dense,
+                   mask here) {
+    auto check = [&](real t, Vector<n> const& y, Vector<n> const& f, mask open) {
+        each<equations::holds>([&](auto index) {
+            constexpr int k = decltype(index)::value;
+            mask broken = open & (s.ended == going) & ~system.template keeps<k>(t, y, f);
+            s.ended = select(broken, violated + k, s.ended);
+        });
+    };
+    if constexpr (equations::hold_kinks > 0) {
+        Kinks<System, Dense, equations::kinks, equations::hold_kinks> kinks(system, ends, dense,
+                                                                            0.0, here);
+        real a = 0.0;
+        mask open = here;
+        while (any(open)) {
+            real b = kinks.smooth_until(a, open), middle = 0.5 * (a + b);
+            check(dense.time(middle), dense(middle), dense.rates(middle), open);
+            kinks.pass(b, open);
+            a = select(open, b, a);
+            open = open & (a < 1.0);
+        }
+    }
+    check(ends.t1, ends.y1, ends.f1, here);
+}
+
+}  // namespace systems
