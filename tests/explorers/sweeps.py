@@ -50,7 +50,7 @@ window_end = 12.0
 gravity = "10*mass"
 [axes]
 mass = { values = [1.0, 2.0, 3.0] }
-friction = { linspace = [0.1, 1.0, 12] }
+friction = { linspace = [0.1, 1.0, 16] }
 base_acceleration = { linspace = [0.5, 15.0, 20] }
 """
 
@@ -74,7 +74,8 @@ def unshuffled(data: bytes, dtype: str) -> NDArray[Any]:
 
 def stored(contents: dict[str, Any], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """A stored output of a page that is no flag, dimensions of the output alone first."""
-    codes = unshuffled(unpacked(contents["planes"][name]["packed"]), "<u2").astype(np.uint32)
-    rows = codes.reshape(-1, shape[-1] if shape else 1)
-    leading = np.cumsum(rows, axis=-1).astype(np.uint16).astype(np.uint32) << 16
+    size = contents["preview"]["bytes"]
+    codes = unshuffled(unpacked(contents["planes"][name]["packed"]), f"<u{size}")
+    rows = np.cumsum(codes.reshape(-1, shape[-1] if shape else 1), axis=-1, dtype=np.uint32)
+    leading = rows if size == 4 else rows << 16
     return leading.view(np.float32).astype(np.float64).reshape(-1, *shape)
