@@ -18,6 +18,7 @@ from typing import Any, cast
 import xarray as xr
 
 from sweep.errors import SweepError
+from sweep.explorers.inline import PageFile
 from sweep.explorers.page_contents import contents
 from sweep.explorers.preview import fitting
 from sweep.explorers.subject import Subject
@@ -61,8 +62,8 @@ def explore(
 
     `source` is a Dataset, the path of a store, or a sweep file or the name of a shipped one, whose
     points the page computes itself. `path` ends in .html; by default it is NAME.html, beside a
-    store on a disk and otherwise in the working directory.
-    With `open`, the browser opens the page.
+    store on a disk and otherwise in the working directory, and a notebook shows the page below the
+    cell. With `open`, the browser opens the page.
 
     The page contains the `outputs` of these names, by default all. If they leave no room in a page
     of `size` kB (by default 250, and more for a kernel that needs it), they are rounded to 0.4 %
@@ -94,7 +95,7 @@ def explore(
         target.write_bytes(_document(page).encode())
     if open:
         webbrowser.open(target.resolve().as_uri())
-    return target
+    return PageFile(target) if path is None else target
 
 
 def _beside(source: xr.Dataset | str | Path) -> Path:
