@@ -130,7 +130,7 @@ def test_a_model_from_a_file_is_compiled_into_its_page(opened: Opened, tmp_path:
     path.write_text(
         'format = 1\nmodel = "belt"\n[parameters]\nmass = 1.0\nstiffness = 1.0\n'
         "kinetic_force = 0.7\nwindow_end = 50.0\n[axes]\n"
-        "belt_speed = { linspace = [0.1, 0.9, 8] }\nstatic_force = { linspace = [0.8, 2.0, 6] }\n"
+        "belt_speed = { linspace = [0.1, 0.9, 15] }\nstatic_force = { linspace = [0.8, 2.0, 13] }\n"
     )
     sweep.run(path, store=tmp_path / "belt.zarr")
     tab = opened(explore(tmp_path / "belt.zarr", tmp_path / "belt.html"))

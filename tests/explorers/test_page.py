@@ -28,6 +28,8 @@ from sweep.store import Store
 from tests.command import CHECKOUT, Run
 from tests.explorers.sweeps import (
     BORDERS,
+    LARGE_EQUATIONS,
+    LARGE_MODEL,
     REDUCED,
     SWEEP,
     contents_of,
@@ -100,6 +102,29 @@ def test_a_page_is_thinned_until_it_fits(store: Path, tmp_path: Path) -> None:
     assert 8 <= preview["points"] < 3600
     with pytest.raises(SweepError, match="raise `size`"):
         explore(store, tmp_path / "none.html", size=20)
+
+
+def test_the_default_size_leaves_room_for_a_map_whatever_the_kernel(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a kernel that fills the usual page alone; a chosen size is kept."""
+    assert page(store, tmp_path).stat().st_size <= 250_000
+    monkeypatch.setattr("sweep.explorers.making.DEFAULT_SIZE", 100)
+    large = page(store, tmp_path)
+    assert 100_000 < large.stat().st_size < 250_000
+    assert contents_of(large)["preview"]["points"] >= 3600
+    with pytest.raises(SweepError, match="leave it out"):
+        page(store, tmp_path, size=100)
+
+
+def test_a_model_of_six_states_and_seven_events_has_a_page_by_default(tmp_path: Path) -> None:
+    (tmp_path / "large.toml").write_text(LARGE_EQUATIONS)
+    (tmp_path / "sweep.toml").write_text(LARGE_MODEL)
+    equations = tomllib.loads(LARGE_EQUATIONS)
+    assert (len(equations["states"]), len(equations["events"])) == (6, 7)
+    contents = contents_of(page(tmp_path / "sweep.toml", tmp_path))
+    assert contents["kernel"] is not None
+    assert [each["kept"] for each in contents["dimensions"]] == [200, 150]
 
 
 def test_long_axes_are_thinned_where_they_leave_no_room_for_a_map(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ class Chart {
     const all = lines.flatMap(({ values }) => Array.from(values));
     this.unit = unitOf(lines[0].name, lines[0].unit, [all.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0)]);
     this.names(null);
-    this.draw(null);
   }
   // The name of each line beside its colour; with its value at a moment.
   names(k) {
@@ -30,8 +29,8 @@ class Chart {
     });
     this.title.replaceChildren(...parts, text && (k === null ? `[${text}]` : text));
   }
-  draw(k) {
-    const { c, width, height } = fitted(this.canvas);
+  draw(k, size) {
+    const { c, width, height } = fitted(this.canvas, size);
     const { ink, grid } = theme();
     const values = this.x.values;
     const spans = { x: ends([values]), y: padded(ends(this.lines.map((line) => line.values))) };
@@ -88,9 +87,11 @@ function stretches(flags) {
   return found;
 }
 
-// Moves the cursor of all charts together.
+// Draws charts, once all of them have their places, and moves their cursors together.
 function together(charts) {
-  for (const chart of charts) {
+  const sizes = charts.map(({ canvas }) => canvas.getBoundingClientRect());
+  for (const [k, chart] of charts.entries()) {
+    chart.draw(null, sizes[k]);
     const move = (k) => charts.forEach((each) => (each.draw(k), each.names(k)));
     chart.canvas.addEventListener("pointermove", (event) => move(chart.indexAt(event.offsetX)));
     chart.canvas.addEventListener("pointerleave", () => move(null));

@@ -48,10 +48,12 @@ function yearSide(output) {
 // The values that colour a map: of its last grid where that covers it.
 function mapValues(output, grids) {
   const own = grids.length > 1 && grids.at(-1).complete && state.window ? grids.slice(-1) : grids;
-  const values = [];
+  const size = ({ x, y }) => x.values.length * y.values.length;
+  const values = new Float64Array(own.reduce((n, grid) => n + size(grid), 0));
+  let k = 0;
   for (const grid of own)
     for (let i = 0; i < grid.x.values.length; i++)
-      for (let j = 0; j < grid.y.values.length; j++) values.push(grid.at(output.name, i, j, state.inner));
+      for (let j = 0; j < grid.y.values.length; j++) values[k++] = grid.at(output.name, i, j, state.inner);
   return values;
 }
 

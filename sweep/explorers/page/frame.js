@@ -46,9 +46,8 @@ function withoutOverlap(c, all, toX) {
 }
 
 // A canvas as large as its place on the screen; returns its context in CSS pixels.
-function fitted(canvas) {
+function fitted(canvas, { width, height } = canvas.getBoundingClientRect()) {
   const ratio = window.devicePixelRatio || 1;
-  const { width, height } = canvas.getBoundingClientRect();
   [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
   const c = canvas.getContext("2d");
   c.setTransform(ratio, 0, 0, ratio, 0, 0);

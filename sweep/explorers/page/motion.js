@@ -101,7 +101,7 @@ class MotionView {
     this.lastSpreads = spreads;
     this.spreads.replaceChildren();
     for (const { name, unit, at, values, isHistogram } of spreads)
-      new Chart(this.spreads, { x: { values: at, label: "" }, lines: [{ name, unit, values }], height: 130, stepped: isHistogram });
+      together([new Chart(this.spreads, { x: { values: at, label: "" }, lines: [{ name, unit, values }], height: 130, stepped: isHistogram })]);
   }
   // One observable over another, as the model names them.
   drawLoop({ observed }, names) {

@@ -7,17 +7,19 @@ const CONSTANT_HEIGHT = 0.1;
 // The ends of a scale for these values. Chosen ones ({ log, least, greatest }, null where not) go first.
 // A logarithmic scale is chosen for positive values that span three decades, also beside zeros.
 function scaleOf(values, chosen) {
-  const finite = Float64Array.from(values).filter(Number.isFinite).sort();
-  const positive = finite.filter((value) => value > 0);
-  const isNegative = finite.length > 0 && finite[0] < 0;
-  const quantile = (share) => positive[Math.floor(share * (positive.length - 1))];
-  const least = positive.length < finite.length ? quantile(0.05) : positive[0];
-  const spans = positive.length > 0 && !isNegative && positive.at(-1) > SPANS_DECADES * least;
-  const log = positive.length > 0 && (chosen.log ?? spans);
-  let [low, high] = finite.length ? [finite[0], finite.at(-1)] : [0, 1];
+  let [low, high, positive, number] = [Infinity, -Infinity, 0, 0];
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    number++;
+    if (value > 0) positive++;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (!number) [low, high] = [0, 1];
+  const least = positive < number ? quantileOfPositive(values, 0.05) : low;
+  const log = positive > 0 && (chosen.log ?? (low >= 0 && high > SPANS_DECADES * least));
   if (log) {
-    [low, high] = positive.length < finite.length
-      ? [10 ** Math.floor(Math.log10(quantile(0.01))), 10 ** Math.ceil(Math.log10(positive.at(-1)))] : [positive[0], positive.at(-1)];
+    if (positive < number) [low, high] = [10 ** Math.floor(Math.log10(quantileOfPositive(values, 0.01))), 10 ** Math.ceil(Math.log10(high))];
     if (!(low < high)) [low, high] = [low / 2, high * 2];
   } else {
     const size = Math.max(Math.abs(low), Math.abs(high)) || 1;
@@ -27,6 +29,15 @@ function scaleOf(values, chosen) {
   if (log && own.least <= 0) own.least = low;
   const place = log ? Math.log : (value) => value;
   return { ...own, log, place, value: log ? Math.exp : (at) => at };
+}
+
+// Of many values, a few thousand evenly spread ones are enough.
+function quantileOfPositive(values, share) {
+  const every = Math.max(1, Math.floor(values.length / 4096));
+  let some = values.filter((value, k) => k % every === 0 && value > 0 && value < Infinity);
+  if (!some.length) some = values.filter((value) => value > 0 && value < Infinity);
+  const sorted = Float64Array.from(some).sort();
+  return sorted[Math.floor(share * (sorted.length - 1))];
 }
 
 // About n round values of an axis between two places, as { value, text }; the texts differ.
@@ -56,7 +67,7 @@ function steps(low, high, n) {
 }
 // With as many digits as tell neighbours apart; powers of ten over many decades.
 function tickTexts(values) {
-  if (values.length > 2 && values.at(-1) / values[0] >= 1e5 && values.every((value) => Math.log10(value) % 1 === 0))
+  if (values.length > 2 && values.at(-1) / values[0] > 9e4 && values.every((value) => Math.log10(value) % 1 === 0))
     return values.map((value) => pretty(value.toExponential(0)));
   for (let digits = 3; digits < 16; digits++) {
     const texts = values.map((value) => brief(value, digits));
