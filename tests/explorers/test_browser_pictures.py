@@ -209,6 +209,32 @@ def test_a_fixed_parameter_that_moves_computes_the_map_anew(opened: Opened, tmp_
     assert "the stored map" in tab.text("#state")
 
 
+def test_the_map_follows_a_slider_that_does_not_rest(opened: Opened, tmp_path: Path) -> None:
+    """A coarse map is finished even if the slider has moved on, and the last one is complete."""
+    table = {**SWEEP, "axes": {**SWEEP["axes"], "wall_stiffness": {"values": [7.0]}}}
+    tab = opened(explore(sweep.run(table, store=None), tmp_path / "moving.html"))
+    tab.unfold()
+    shown = tab.value(
+        """(async () => {
+          const slider = document.querySelector('[data-fixed=mass]');
+          const seen = new Set();
+          for (let k = 0; k < 200 && seen.size < 3; k++) {
+            slider.value = 200 + (k % 100);
+            slider.dispatchEvent(new Event('input'));
+            await new Promise((after) => setTimeout(after, 15));
+            if (coarse) seen.add(coarse.key);
+          }
+          return seen.size;
+        })()"""
+    )
+    assert shown == 3
+    tab.settle()
+    tab.wait_for("explorer.computed !== null && explorer.computed.key === viewKey()")
+    mass = tab.value("explorer.state.fixed.mass")
+    ds = sweep.run({**table, "parameters": {**table["parameters"], "mass": mass}}, store=None)
+    assert (tab.computed("frequency") == bits(ds.frequency.values[:, :, 0])).all()
+
+
 def test_the_slider_of_a_fixed_parameter_keeps_within_its_range(
     opened: Opened, tmp_path: Path
 ) -> None:

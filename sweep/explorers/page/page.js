@@ -137,7 +137,7 @@ async function compute({ all = false, isCoarse = false } = {}) {
   const outputs = page.kernel.outputs;
   const { x, y } = page.sample ? { x: { values: Float64Array.from({ length: sample.n }, (_, i) => i) }, y: { values: Float64Array.of(0) } }
     : sidesNow(all, isCoarse ? 0.25 : 1);
-  const grid = Object.assign(new Grid(x, y, outputs), { key: viewKey(), sides: sidesKey(), all });
+  const grid = Object.assign(new Grid(x, y, outputs), { key: viewKey(), sides: sidesKey(), all, isCoarse });
   const columns = page.sample ? sampleColumns() : columnsOf(grid);
   task = grid;
   byId("progress").hidden = byId("cancel").hidden = isCoarse;
@@ -165,7 +165,8 @@ async function compute({ all = false, isCoarse = false } = {}) {
   if (task !== grid) return;
   task = null;
   byId("progress").hidden = byId("cancel").hidden = true;
-  if (isCoarse && grid.complete) later(compute, 120);
+  const isBehind = isCoarse && grid.key !== viewKey(); // a slider has moved on
+  if (isCoarse && grid.complete) later(() => wants() && compute({ isCoarse: isBehind }), isBehind ? 0 : 120);
   draw();
 }
 
@@ -213,7 +214,8 @@ function later(action, delay) {
   }, delay);
 }
 
-// Draws the picture anew and computes what it lacks; while a slider moves, coarsely at first.
+// Draws the picture anew and computes what it lacks; while a slider moves, coarsely at first, and
+// a coarse picture that is being computed is finished: it is shown while the next one begins.
 function refresh(delay = 0, isMoving = false) {
   arrange();
   writeFragment();
@@ -222,7 +224,7 @@ function refresh(delay = 0, isMoving = false) {
   showControls();
   clearTimeout(timer);
   timer = 0;
-  if (task && task.key !== viewKey()) {
+  if (task && task.key !== viewKey() && !(isMoving && task.isCoarse)) {
     staff.cancel();
     task = null;
     byId("progress").hidden = byId("cancel").hidden = true;
