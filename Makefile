@@ -66,7 +66,7 @@ docs: $(VENV)/docs.installed ## the documentation site, in docs/_build/html
 
 # Its size leaves room for the whole map.
 explorer: demo $(VENV)/dev.installed ## docs/wear_power.html from the demo's results
-	$(BIN)/sweep explore results/wear_power.zarr -o docs/wear_power.html --size 300
+	$(BIN)/sweep explore results/wear_power.zarr -o docs/wear_power.html
 
 verify: $(VENV)/dev.installed ## published figures compared with ours, in results/verification (DOC=sdnd104: one document)
 	$(BIN)/python -m tests.validation $(DOC)

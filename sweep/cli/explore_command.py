@@ -29,16 +29,22 @@ def explore(
         str | None, option("NAME,...", "Outputs that the page contains. Default: all.")
     ] = None,
     size: Annotated[
-        int, typer.Option(min=1, metavar="KB", help="Largest size of the page, in kB.")
-    ] = 250,
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="KB",
+            help="Largest size of the page, in kB. Default: 250, more for a large kernel.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a page in which the map of a sweep can be explored.
 
     The page is one HTML file that needs no server and no network. It shows the stored map, thinned
     until the page has the given size. The kernel is in the page as WebAssembly: a click computes a
-    point and its motion, and a zoomed part of the map is computed anew, with the bits of `sweep
-    run`. The page of a sweep file computes the whole map.
+    point and its motion, and a zoomed part of the map, or one with other values of fixed
+    parameters, is computed anew with the bits of `sweep run`. The page of a sweep file computes the
+    whole map.
     """
     from sweep.cli.actions.explore_action import write_page
 

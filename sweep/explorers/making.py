@@ -18,6 +18,7 @@ from typing import Any, cast
 import xarray as xr
 
 from sweep.errors import SweepError
+from sweep.explorers.inline import PageFile
 from sweep.explorers.page_contents import contents
 from sweep.explorers.preview import fitting
 from sweep.explorers.subject import Subject
@@ -34,21 +35,16 @@ from sweep.store.datasets import BY, settled
 from sweep.store.disk_faults import making
 from sweep.store.location import local_name
 
-DEFAULT_SIZE = 250  # kB
+DEFAULT_SIZE = 250  # kB, at least
+MAP_ROOM = 16_000  # bytes for the map, for which a page of a large kernel is longer by default
 SUFFIXES = (".html", ".htm")
 FEW_VALUES = 128  # of an axis that keeps all of them
 BORDERS_SHARE = 0.04  # of a page, at most, for borders known from theory, which are optional
 FOLDER = Path(__file__).resolve().parent / "page"
 SCRIPTS = (
-    "data.js",
-    "colours.js",
-    "computing.js",
-    "map.js",
-    "motion.js",
-    "copying.js",
-    "page.js",
-    "drawing.js",
-    "point.js",
+    *("data.js", "units.js", "scales.js", "colours.js", "computing.js"),
+    *("frame.js", "regions.js", "curves.js", "map.js", "charts.js", "motion.js", "copying.js"),
+    *("page.js", "picture.js", "fixed.js", "drawing.js", "point.js", "pointer.js", "link.js"),
     "controls.js",
 )
 WORKER = ("kernel.js", "worker.js")
@@ -59,19 +55,21 @@ def explore(
     path: str | Path | None = None,
     *,
     outputs: str | Sequence[str] | None = None,
-    size: int = DEFAULT_SIZE,
+    size: int | None = None,
     open: bool = False,  # noqa: A002 (as the option of the command)
 ) -> Path:
     """Write a page in which the map of a sweep can be explored, and return its path.
 
     `source` is a Dataset, the path of a store, or a sweep file or the name of a shipped one, whose
     points the page computes itself. `path` ends in .html; by default it is NAME.html, beside a
-    store on a disk and otherwise in the working directory. With `open`, the browser opens the page.
+    store on a disk and otherwise in the working directory, and a notebook shows the page below the
+    cell. With `open`, the browser opens the page.
 
-    The page contains the `outputs` of these names, by default all. They are rounded to 0.4 % and
-    thinned evenly until the page has at most `size` kB; so are the values along axes if they leave
-    no room for a map. Borders known from theory take at most 4 % of the page, and nothing where the
-    map or the values need it. The same store, named in the same way, gives the same bytes.
+    The page contains the `outputs` of these names, by default all. If they leave no room in a page
+    of `size` kB (by default 250, and more for a kernel that needs it), they are rounded to 0.4 %
+    and thinned evenly; so are the values along axes if they leave no room for a map. Borders known
+    from theory take at most 4 % of the page, and nothing where the map or the values need it. The
+    same store, named in the same way, gives the same bytes.
 
     SweepError if there is nothing to explore, CompileError if a kernel has to be compiled and the
     extra `compiler` is missing.
@@ -84,18 +82,20 @@ def explore(
             f"{str(target)!r} has no suffix of a page: write {str(target.with_suffix('.html'))!r}"
         )
     names = [outputs] if isinstance(outputs, str) else outputs or ()
-    subject, page, room = _with_room(_subject(source, names), size * 1000)
+    subject = _subject(source, names)
+    subject, page, room = _with_room(subject, _default_size(subject) if size is None else size)
     if room < 0:
+        assert size is not None
         raise SweepError(
             f"without any map, an explorer of {subject.name!r} has {size * 1000 - room:,} "
-            f"bytes, more than {size:,} kB: raise `size`"
+            f"bytes, more than {size:,} kB: raise `size` or leave it out"
         )
     page |= fitting(subject, room)
     with making(target):
         target.write_bytes(_document(page).encode())
     if open:
         webbrowser.open(target.resolve().as_uri())
-    return target
+    return PageFile(target) if path is None else target
 
 
 def _beside(source: xr.Dataset | str | Path) -> Path:
@@ -116,12 +116,21 @@ def _name(results: xr.Dataset) -> str:
     return str(results.attrs.get("model", "results"))
 
 
-def _with_room(subject: Subject, size: int) -> tuple[Subject, dict[str, Any], int]:
-    """With its page and the room for the map, more than a long axis takes, and than borders may.
+def _default_size(subject: Subject) -> int:
+    """The size in kB of a page with room for a map, whatever its kernel takes."""
+    names = (*subject.dimensions, *subject.behind)
+    short = replace(subject, most=dict.fromkeys(names, FEW_VALUES))
+    least = len(_document(contents(short, 0)).encode())
+    return max(DEFAULT_SIZE, -(-(least + MAP_ROOM) // 1000))
 
-    What is not run has no map. For room, borders known from theory are left out at first, then axes
-    are thinned.
+
+def _with_room(subject: Subject, kilobytes: int) -> tuple[Subject, dict[str, Any], int]:
+    """Return the subject, its page, and the bytes left for the map.
+
+    They are more than a long axis takes, and than borders may; a sweep that is not run needs none.
+    For room, borders known from theory are left out at first, then axes are thinned.
     """
+    size = kilobytes * 1000
     while True:
         for most in (int(BORDERS_SHARE * size), 0):
             page = contents(subject, most)
@@ -193,13 +202,12 @@ def _command(source: str | Path, sweep: Sweep | None) -> str:
 
 def _document(page: Mapping[str, Any]) -> str:
     """The page as text. Names and attributes appear in it as data only."""
-    scripts = [_text("uPlot.iife.min.js"), "\n".join(map(_short, SCRIPTS))]
-    styles = [_text("uPlot.min.css"), _text("page.css")]
+    script, style = "\n".join(map(_short, SCRIPTS)), _text("page.css")
     policy = "; ".join(
         (
             "default-src 'none'",
-            f"script-src {' '.join(map(_hash, scripts))} 'wasm-unsafe-eval'",
-            f"style-src {' '.join(map(_hash, styles))}",
+            f"script-src {_hash(script)} 'wasm-unsafe-eval'",
+            f"style-src {_hash(style)}",
             "img-src data: blob:",
             "worker-src blob:",
             "base-uri 'none'",
@@ -209,13 +217,12 @@ def _document(page: Mapping[str, Any]) -> str:
     parts = {
         "POLICY": html.escape(policy),
         "TITLE": html.escape(f"{page['name']}: {page['title']}"),
-        "STYLES": "".join(f"<style>{style}</style>\n" for style in styles),
+        "STYLES": f"<style>{style}</style>\n",
         "WORKER": "\n".join(map(_short, WORKER)),
         "CONTENTS": json.dumps(page, separators=(",", ":"), allow_nan=False).replace(
             "<", "\\u003c"
         ),
-        "LICENCE": _text("uPlot.LICENSE"),
-        "SCRIPTS": "".join(f"<script>{script}</script>\n" for script in scripts),
+        "SCRIPTS": f"<script>{script}</script>\n",
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _text("page.html"))
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import xarray as xr
 
@@ -15,10 +16,12 @@ from sweep.equations.expressions import Call, Expression, Name, Number, walk, wh
 from sweep.explorers.packing import packed, packed_values, plain
 from sweep.explorers.subject import Columns, Subject
 from sweep.explorers.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
+from sweep.explorers.unit_choices import unit_choices
 from sweep.kernel.source import kernel_digest, kernel_of
 from sweep.kernel.wasm import module_bytes as bytes_of_module
 from sweep.kernel.wasm import modules_of, whole_kernel
 from sweep.model.table import Model, Output, Status, planes
+from sweep.pictures import colours
 from sweep.points.recipes import model_in
 from sweep.request.sweeps import POINT, Sweep
 from sweep.results.refined import is_refined
@@ -43,7 +46,7 @@ def contents(subject: Subject, room_of_borders: int) -> dict[str, Any]:
     theory = TheoryBorders()
     if sweep:
         theory = theory_borders(subject.dimensions, sweep, room_of_borders)
-    return {
+    page: dict[str, Any] = {
         "name": subject.name,
         "title": model.title if model else str(attributes.get("title", "")),
         "source": model.source if model else str(attributes.get("references", "")),
@@ -71,7 +74,21 @@ def contents(subject: Subject, room_of_borders: int) -> dict[str, Any]:
         "borders": theory.borders,
         "notes": [*_notes(subject, has_kernel=kernel is not None), *_left_out(theory)],
         "planes": [],
+        "colours": {"lines": colours.LINES, "theory": colours.THEORY},
     }
+    page["units"] = unit_choices(_units(page))
+    return page
+
+
+def _units(entries: Any) -> set[str]:
+    """Every unit in the contents of a page."""
+    if isinstance(entries, list):
+        return {unit for each in cast(list[Any], entries) for unit in _units(each)}
+    if not isinstance(entries, dict):
+        return set()
+    table = cast(dict[str, Any], entries)
+    own = {str(table["unit"])} if "unit" in table else set[str]()
+    return own.union(*map(_units, table.values()))
 
 
 def _parameters(subject: Subject) -> list[dict[str, Any]]:
@@ -93,6 +110,9 @@ def _parameters(subject: Subject) -> list[dict[str, Any]]:
             "value": plain(single[p.name]) if p.name in single else None,
             "neutral": p.neutral and single.get(p.name) == p.default,
             "derived": p.derived,
+            "least": p.minimum if math.isfinite(p.minimum) else None,
+            "greatest": p.maximum if math.isfinite(p.maximum) else None,
+            "whole": p.whole,
         }
         for p in (*sweep.parameters, *others)
     ]
@@ -146,7 +166,8 @@ def _outputs(subject: Subject) -> list[dict[str, Any]]:
     first = subject.outputs or tuple(output.name for output in sweep.outputs)
     names = [each["name"] for each in stored]
     computed = [o for o in whole_kernel(kernel_of(sweep)).outputs if o.name not in names]
-    computed.sort(key=lambda output: output.name not in first)
+    order = {name: place for place, name in enumerate(first)}
+    computed.sort(key=lambda output: order.get(output.name, len(order)))
     return [*stored, *map(_computed_output, computed)]
 
 
@@ -176,6 +197,8 @@ def _labels(variable: xr.DataArray, dim: str) -> dict[str, Any]:
     """The values along a dimension that only some outputs have, and their unit."""
     if dim not in variable.coords:
         return {"values": list(range(variable.sizes[dim])), "unit": "1"}
+    if dim == "time" and "years" in variable.coords:
+        return {"values": variable["years"].values.tolist(), "unit": "years"}
     along = variable[dim]
     is_number = along.dtype.kind in "iuf"
     values = [plain(each) if is_number else str(each) for each in along.values.tolist()]

@@ -32,21 +32,25 @@ def fitting(subject: Subject, room: int) -> dict[str, Any]:
     while True:
         if math.prod(sizes.values()) * outputs <= MAX_PREVIEW_VALUES:
             kept = {name: evenly(subject.size(name), most) for name, most in sizes.items()}
-            entries = _entries(subject, kept)
-            if len(repr(entries)) <= room:
-                return entries
+            is_whole = all(len(kept[name]) == subject.size(name) for name in kept)
+            for n_bytes in (4, 2) if is_whole else (2,):
+                entries = _entries(subject, kept, n_bytes)
+                if len(repr(entries)) <= room:
+                    return entries
         longest = max(sizes, key=lambda name: sizes[name], default="")
         if sizes.get(longest, 0) <= LEAST:
             return {"preview": None}
         sizes[longest] = max(int(sizes[longest] * SHRINK), LEAST)
 
 
-def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]]) -> dict[str, Any]:
+def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]], n_bytes: int) -> dict[str, Any]:
+    """The entries with values of `n_bytes` each: 4 have seven digits, 2 are rounded to 0.4 %."""
     grid = subject.grid
     entries: dict[str, Any] = {
         "preview": {
             "kept": [packed_values(indices.astype(np.float64)) for indices in kept.values()],
             "points": math.prod(len(indices) for indices in kept.values()),
+            "bytes": n_bytes,
             "whole": all(len(kept[name]) == subject.whole_size(name) for name in kept),
         }
     }
@@ -62,12 +66,15 @@ def _entries(subject: Subject, kept: dict[str, NDArray[np.intp]]) -> dict[str, A
     if status is not None:
         entries["preview"]["status"] = packed(status.tobytes())
     shown = [name for name in subject.outputs if name in part]
-    entries["planes"] = {name: _plane(part[name], dims, status) for name in shown}
+    entries["planes"] = {name: _plane(part[name], dims, status, n_bytes) for name in shown}
     return entries
 
 
 def _plane(
-    variable: xr.DataArray, dims: tuple[str, ...], status: NDArray[np.uint8] | None
+    variable: xr.DataArray,
+    dims: tuple[str, ...],
+    status: NDArray[np.uint8] | None,
+    n_bytes: int,
 ) -> dict[str, Any]:
     """The values of an output; NaN at points that are not ok."""
     inner = [dim for dim in variable.dims if dim not in dims]
@@ -80,16 +87,18 @@ def _plane(
     finite = real[np.isfinite(real)]
     least, greatest = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
     return {
-        "packed": packed(_rounded(real if dims else real[..., None])),
+        "packed": packed(_rounded(real if dims else real[..., None], n_bytes)),
         "least": plain(float(least)),
         "greatest": plain(float(greatest)),
     }
 
 
-def _rounded(values: NDArray[np.float64]) -> bytes:
-    """The leading 16 bits of float32 (8 of them of the significand), as differences along rows."""
+def _rounded(values: NDArray[np.float64], n_bytes: int) -> bytes:
+    """The leading 16 bits of float32 (8 of the significand) or all, as differences along rows."""
     with np.errstate(over="ignore"):
-        bits = values.astype(np.float32).view(np.uint32)
-    codes = np.where(np.isnan(values), 0x7FC0, (bits + 0x8000 >> 16)).astype(np.uint16)
-    codes[..., 1:] = np.diff(codes.astype(np.int64), axis=-1).astype(np.uint16)
-    return shuffled(codes.ravel())
+        bits = values.astype(np.float32).view(np.uint32).astype(np.int64)
+    codes = np.where(np.isnan(values), 0x7FC00000, bits)
+    if n_bytes == 2:
+        codes = codes + 0x8000 >> 16
+    codes[..., 1:] = np.diff(codes, axis=-1)
+    return shuffled(codes.astype(f"u{n_bytes}").ravel())

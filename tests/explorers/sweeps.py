@@ -50,9 +50,49 @@ window_end = 12.0
 gravity = "10*mass"
 [axes]
 mass = { values = [1.0, 2.0, 3.0] }
-friction = { linspace = [0.1, 1.0, 12] }
+friction = { linspace = [0.1, 1.0, 16] }
 base_acceleration = { linspace = [0.5, 15.0, 20] }
 """
+
+
+# Three coupled oscillators between stops on both sides, and a count of fast moments.
+LARGE_MODEL = """
+format = 1
+model = "large.toml"
+method = "rk54"
+[parameters]
+window_end = 20.0
+relative_tolerance = 1e-6
+[axes]
+omega = { linspace = [0.5, 3.0, 200] }
+gap = { linspace = [0.1, 1.0, 150] }
+"""
+_NAMES = ("a", "b", "c")
+LARGE_EQUATIONS = "\n".join(
+    [
+        'format = 1\nname = "large"\ntitle = "three oscillators between stops"\ntime_unit = "1"',
+        '[parameters]\nomega = { minimum = 0, meaning = "angular frequency" }',
+        'gap = { minimum = 0, open_minimum = true, meaning = "distance of the stops" }\n[states]',
+        *(f'x{n} = {{ initial = "0", meaning = "displacement" }}' for n in _NAMES),
+        *(f'v{n} = {{ initial = "0", meaning = "velocity" }}' for n in _NAMES),
+        "[derivatives]",
+        *(f'x{n} = "v{n}"' for n in _NAMES),
+        'va = "cos(omega*t) - 0.1*va - 2*xa + xb"',
+        'vb = "xa - 0.1*vb - 2*xb + xc - tanh(vb)"',
+        'vc = "xb - 0.1*vc - 2*xc - sin(xc)"',
+        *(
+            f'[[events]]\nname = "{side}_{n}"\nwhen = "{sign}x{n} - gap"\ndirection = "rising"\n'
+            f'set = {{ v{n} = "-0.7*v{n}" }}'
+            for n in _NAMES
+            for side, sign in (("upper", ""), ("lower", "-"))
+        ),
+        '[[events]]\nname = "fast"\nwhen = "va**2 + vb**2 + vc**2 - 1"\ndirection = "rising"',
+        "[outputs]",
+        *(f'largest_{n} = {{ maximum = "x{n}", meaning = "largest" }}' for n in _NAMES),
+        *(f'impacts_{n} = {{ count = "upper_{n}", meaning = "impacts" }}' for n in _NAMES),
+        'times_fast = { count = "fast", meaning = "how often the speed exceeds 1" }',
+    ]
+)
 
 
 def contents_of(page: Path) -> dict[str, Any]:
@@ -74,7 +114,8 @@ def unshuffled(data: bytes, dtype: str) -> NDArray[Any]:
 
 def stored(contents: dict[str, Any], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """A stored output of a page that is no flag, dimensions of the output alone first."""
-    codes = unshuffled(unpacked(contents["planes"][name]["packed"]), "<u2").astype(np.uint32)
-    rows = codes.reshape(-1, shape[-1] if shape else 1)
-    leading = np.cumsum(rows, axis=-1).astype(np.uint16).astype(np.uint32) << 16
+    size = contents["preview"]["bytes"]
+    codes = unshuffled(unpacked(contents["planes"][name]["packed"]), f"<u{size}")
+    rows = np.cumsum(codes.reshape(-1, shape[-1] if shape else 1), axis=-1, dtype=np.uint32)
+    leading = rows if size == 4 else rows << 16
     return leading.view(np.float32).astype(np.float64).reshape(-1, *shape)

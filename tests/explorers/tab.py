@@ -94,6 +94,15 @@ class Tab:
         self.page.wait_for_timeout(300)
         self.wait_for("!explorer.busy")
 
+    def unfold(self) -> None:
+        """Open every part of the page that is folded."""
+        self.value("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+
+    def exact_rows(self, table: str) -> dict[str, list[str]]:
+        """The rows of a table with all digits, in SI units."""
+        self.page.check("#digits")
+        return self.rows(table)
+
     def rows(self, table: str) -> dict[str, list[str]]:
         read = "rows => rows.map(row => [...row.children].map(cell => cell.textContent))"
         rows = self.page.eval_on_selector_all(f"#{table} tr", read)

@@ -13,7 +13,7 @@ def write_page(
     source: str,
     path: str | None,
     outputs: Sequence[str],
-    size: int,
+    size: int | None,
     *,
     open_page: bool,
     as_json: bool,

@@ -1,4 +1,4 @@
-// Colours that people with colour blindness can tell apart too.
+// Colours: maps that people with colour blindness can read too, and those that sweep/pictures/colours.py chose.
 "use strict";
 
 const MAPS = {
@@ -7,34 +7,45 @@ const MAPS = {
   magma: "000004 0b0924 20114b 3b0f70 57157e 721f81 8c2981 a8327d c43c75 de4968 f1605d fa7f5e fe9f6d febf84 fddea0 fcfdbf",
   grey: "101010 f4f4f4",
 };
-// Okabe and Ito (2008), the darkest left out.
-const CLASSES = "56b4e9 e69f00 009e73 f0e442 0072b2 d55e00 cc79a7 999999".split(" ");
 
 const rgb = (hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16));
-
-// 256 colours as 32-bit pixels.
-function ramp(name, reversed) {
-  const anchors = MAPS[name].split(" ").map(rgb);
-  if (reversed) anchors.reverse();
-  return Uint32Array.from({ length: 256 }, (_, i) => {
-    const at = (i / 255) * (anchors.length - 1);
-    const k = Math.min(Math.floor(at), anchors.length - 2);
-    return pixel(anchors[k].map((c, j) => Math.round(c + (at - k) * (anchors[k + 1][j] - c))));
-  });
-}
 const pixel = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 const css = (p) => `rgb(${p & 255} ${(p >> 8) & 255} ${(p >> 16) & 255})`;
-const classPixel = (code) => pixel(rgb(CLASSES[code % CLASSES.length]));
+const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
-// From a value to a pixel; values beyond the limits have the colour of the limit.
+// The colours of a style sheet, by name.
+function theme() {
+  const style = getComputedStyle(document.documentElement);
+  return Object.fromEntries(["ink", "paper", "faint", "accent", "empty", "grid"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+}
+
+// The colour of a map at a share of its length, as a 32-bit pixel.
+function shade(anchors, share) {
+  const at = share * (anchors.length - 1);
+  const k = Math.min(Math.floor(at), anchors.length - 2);
+  return pixel(anchors[k].map((c, j) => Math.round(c + (at - k) * (anchors[k + 1][j] - c))));
+}
+function anchorsOf({ map: name, reversed }) {
+  const anchors = MAPS[name].split(" ").map(rgb);
+  return reversed ? anchors.reverse() : anchors;
+}
+
+// A class of a flag has the colour of its share of the map; a line one of its own, from the map if there are many.
+const classPixel = (code, n) => shade(anchorsOf(state.scale), n > 1 ? clamp(code / (n - 1), 0, 1) : 0);
+const lineColour = (k, n) => page.colours.lines[k] ?? css(shade(anchorsOf({ map: "viridis" }), k / n));
+
+// From a value to a pixel; values beyond the limits have the colour of the limit, and zeros
+// on a logarithmic scale are pale.
 function painter(scale, output) {
-  if (output.kind === "flag") return classPixel;
-  const colours = ramp(scale.map, scale.reversed);
-  const place = scale.log ? Math.log : (value) => value;
-  const [low, high] = [place(scale.least), place(scale.greatest)];
+  if (output.kind === "flag") return (code) => classPixel(code, output.flags.length);
+  const anchors = anchorsOf(state.scale);
+  const ramp = Uint32Array.from({ length: 256 }, (_, i) => shade(anchors, i / 255));
+  const [low, high] = [scale.place(scale.least), scale.place(scale.greatest)];
   const factor = 255 / (high - low || 1);
+  const zero = pixel(isDark() ? [34, 34, 34] : [247, 247, 247]);
   return (value) => {
-    const share = scale.log && value <= 0 ? 0 : (place(value) - low) * factor;
-    return colours[share > 0 ? (share < 255 ? Math.round(share) : 255) : 0];
+    if (scale.log && value === 0) return zero;
+    const share = scale.log && value < 0 ? 0 : (scale.place(value) - low) * factor;
+    return ramp[share > 0 ? (share < 255 ? Math.round(share) : 255) : 0];
   };
 }

@@ -3,8 +3,6 @@
 
 const byId = (id) => document.getElementById(id);
 const words = (name) => name.replaceAll("_", " ");
-const unitText = (unit) => (unit === "1" ? "" : unit.replaceAll("^2", "²").replaceAll("^3", "³"));
-const withUnit = (text, unit) => (unitText(unit) ? `${text} [${unitText(unit)}]` : text);
 const clamp = (value, least, greatest) => Math.min(Math.max(value, least), greatest);
 
 // An element with attributes and children; text is always text, whatever it contains.
@@ -60,18 +58,21 @@ async function doubles(text) {
   return new Float64Array(unshuffled(await inflated(text), 8));
 }
 
-// A stored output: real ones as the leading 16 bits of float32, differences along the rows.
-async function plane(stored, kind, row) {
+// A stored output: real ones as the leading 16 or all 32 bits of float32, differences along the rows.
+async function plane(stored, kind, row, size) {
   const bytes = await inflated(stored);
   if (kind === "flag") return Float32Array.from(bytes, (code) => (code === 255 ? NaN : code));
-  const codes = new Uint16Array(unshuffled(bytes, 2));
+  const codes = new (size === 2 ? Uint16Array : Uint32Array)(unshuffled(bytes, size));
   const values = new Uint32Array(codes.length);
   for (let i = 0, before = 0; i < codes.length; i++) {
-    before = (codes[i] + (i % row ? before : 0)) & 0xffff;
-    values[i] = before << 16;
+    before = (codes[i] + (i % row ? before : 0)) & (size === 2 ? 0xffff : -1);
+    values[i] = size === 2 ? before << 16 : before;
   }
   return new Float32Array(values.buffer);
 }
+
+// Whether the stored map is rounded to 0.4 %.
+const isRough = () => page.preview?.bytes === 2;
 
 // An axis of the map: values ascending, drawn where place(value) says; continuous ones can be zoomed into.
 class Axis {

@@ -1,7 +1,6 @@
 // The point that is selected: its figures, its motion over time and its loop.
 "use strict";
 
-const LINES = ["--line-1", "--line-2", "--line-3", "--line-4"]; // names in page.css
 const SIZE_RATIO = 30; // of observables that share a panel
 
 // The rows of a table of figures.
@@ -52,10 +51,10 @@ function meanOverTime(times, values, finite) {
 // Least, mean and greatest of an observable, as `sweep trace` prints them.
 function range(times, values) {
   const finite = values.filter(Number.isFinite);
-  if (!finite.length) return ["nan", "nan", "nan"];
+  if (!finite.length) return [NaN, NaN, NaN];
   const least = finite.reduce((a, b) => Math.min(a, b));
   const greatest = finite.reduce((a, b) => Math.max(a, b));
-  return [least, meanOverTime(times, values, finite), greatest].map((value) => brief(value + 0));
+  return [least, meanOverTime(times, values, finite), greatest].map((value) => value + 0);
 }
 
 // Observables that are drawn together: of one unit and of similar size.
@@ -70,16 +69,11 @@ function panelsOf(observed) {
   return panels;
 }
 
-// The ends of an axis for one value alone.
-const around = (value) => (value ? [value - Math.abs(value) / 2, value + Math.abs(value) / 2] : [-1, 1]);
-
 class MotionView {
   constructor(place, loop, spreads) {
-    Object.assign(this, { place, loop, spreads, charts: [], last: null, lastSpreads: [] });
+    Object.assign(this, { place, loop, spreads, last: null, lastSpreads: [] });
   }
   clear(text) {
-    for (const chart of this.charts) chart.destroy();
-    this.charts = [];
     this.last = null;
     this.place.replaceChildren(element("p", {}, text));
     this.loop.hidden = true;
@@ -89,108 +83,48 @@ class MotionView {
     if (this.last) this.show(...this.last);
     this.spread(this.lastSpreads);
   }
-  theme() {
-    const style = getComputedStyle(document.documentElement);
-    return ["--ink", "--grid", ...LINES].map((name) => style.getPropertyValue(name).trim());
-  }
-  // A chart below its title, which names each line beside its colour.
-  chart(place, lines, unit, data, options) {
-    const [ink, grid, ...colours] = this.theme();
-    const names = lines.flatMap((name, i) => {
-      const swatch = element("span", { class: "swatch" });
-      swatch.style.background = colours[i % colours.length];
-      return lines.length > 1 ? [swatch, `${name} `] : [name];
-    });
-    place.append(element("p", { class: "chart-title" }, ...names, unitText(unit) ? ` [${unitText(unit)}]` : ""));
-    const { path = null, label = "", isLowest = true, height, ...others } = options;
-    const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font: "12px system-ui", labelFont: "12px system-ui" };
-    const along = isLowest ? { size: 30, labelSize: 18, label } : { size: 8, values: () => [] };
-    return new uPlot({
-      width: Math.max(place.clientWidth, 200),
-      height: height + (isLowest ? 22 : 0) + (label ? 18 : 0),
-      legend: { show: false },
-      scales: { x: { time: false }, y: { range: (_, low, high) => (low < high ? uPlot.rangeNum(low, high, 0.1, true) : around(low ?? 0)) } },
-      axes: [{ ...axis, ...along }, { ...axis, size: 56 }],
-      series: [{}, ...lines.map((_, i) => ({ stroke: colours[i % colours.length], width: 1.4, ...(path && { paths: path, fill: grid, points: { show: false } }) }))],
-      ...others,
-    }, data, place);
-  }
   show(series, loop) {
     this.clear("");
     this.place.replaceChildren();
     this.last = [series, loop];
-    const [ink, grid, colour] = this.theme();
     const panels = panelsOf(series.observed);
-    const shade = series.observed.find(({ flags, values }) => flags.length && values.some((flag) => flag > 0));
-    panels.forEach((panel, k) => {
-      const isLowest = k === panels.length - 1;
-      const label = isLowest ? withUnit(series.time.long_name, series.time.unit) : "";
-      const cursor = { sync: { key: "motion" }, drag: { x: false, y: false } };
-      const hooks = shade ? { drawClear: [(chart) => this.shade(chart, series.time.values, shade.values, grid)] } : {};
-      this.charts.push(this.chart(this.place, panel.map(({ name }) => words(name)), panel[0].unit,
-        [series.time.values, ...panel.map(({ values }) => values)], { height: 100, label, isLowest, cursor, hooks }));
-    });
-    if (shade) this.place.append(element("p", { class: "note" }, `Shaded: ${words(shade.flags.slice(1).join(", "))}.`));
-    this.drawLoop(series, loop, ink, grid, colour);
+    const flag = series.observed.find(({ flags, values }) => flags.length && values.some((each) => each > 0));
+    const { text, factor } = unitOf(series.time.name, series.time.unit, series.time.values);
+    const x = { values: series.time.values, factor, label: inBrackets(series.time.long_name, text) };
+    together(panels.map((lines, k) =>
+      new Chart(this.place, { x, lines, height: 104, isLowest: k === panels.length - 1, shade: flag?.values })));
+    if (flag) this.place.append(element("p", { class: "note" }, `Shaded: ${words(flag.flags.slice(1).join(", "))}.`));
+    this.drawLoop(series, loop);
   }
   // Outputs of many values, such as histograms.
   spread(spreads) {
     this.lastSpreads = spreads;
     this.spreads.replaceChildren();
     for (const { name, unit, at, values, isHistogram } of spreads)
-      this.chart(this.spreads, [name], unit, [at, values], { height: 120, ...(isHistogram && { path: uPlot.paths.stepped({ align: 1 }) }) });
+      together([new Chart(this.spreads, { x: { values: at, label: "" }, lines: [{ name, unit, values }], height: 130, stepped: isHistogram })]);
   }
-  shade(chart, times, flags, colour) {
-    const { ctx, bbox } = chart;
-    ctx.fillStyle = colour;
-    for (let i = 0; i < times.length; i++) {
-      if (!(flags[i] > 0)) continue;
-      let end = i;
-      while (end + 1 < times.length && flags[end + 1] > 0) end++;
-      const [a, b] = [chart.valToPos(times[i], "x", true), chart.valToPos(times[end], "x", true)];
-      ctx.fillRect(a, bbox.top, Math.max(b - a, 1), bbox.height);
-      i = end;
-    }
-  }
-  drawLoop({ observed }, names, ink, grid, colour) {
+  // One observable over another, as the model names them.
+  drawLoop({ observed }, names) {
     const [along, upwards] = (names ?? []).map((name) => observed.find((each) => each.name === name));
     this.loop.hidden = !(along && upwards);
     if (this.loop.hidden) return;
-    const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [this.loop.clientWidth, this.loop.clientHeight];
-    [this.loop.width, this.loop.height] = [width * ratio, height * ratio];
-    const c = this.loop.getContext("2d");
-    c.scale(ratio, ratio);
-    const side = (each) => {
-      let [a, b] = [Infinity, -Infinity];
-      for (const value of each.values) if (value === value) [a, b] = [Math.min(a, value), Math.max(b, value)];
-      if (!(a < b)) [a, b] = around(Number.isFinite(a) ? a : 0);
-      return [a - 0.04 * (b - a), b + 0.04 * (b - a)];
-    };
-    const [[x0, x1], [y0, y1]] = [side(along), side(upwards)];
-    const [left, top, right, bottom] = [62, 8, width - 12, height - 42];
-    const px = (value) => left + ((value - x0) / (x1 - x0)) * (right - left);
-    const py = (value) => bottom - ((value - y0) / (y1 - y0)) * (bottom - top);
-    const linear = { place: (v) => v, value: (v) => v };
-    c.font = "12px system-ui, sans-serif";
-    c.fillStyle = ink;
-    c.strokeStyle = grid;
-    c.strokeRect(left, top, right - left, bottom - top);
-    c.textAlign = "center";
-    for (const value of ticks(linear, [x0, x1], 4)) c.fillText(brief(value, 3), px(value), bottom + 16);
-    c.fillText(withUnit(words(along.name), along.unit), (left + right) / 2, height - 8);
-    c.textAlign = "right";
-    for (const value of ticks(linear, [y0, y1], 5)) c.fillText(brief(value, 3), left - 5, py(value) + 4);
-    c.save();
-    c.translate(12, (top + bottom) / 2);
-    c.rotate(-Math.PI / 2);
-    c.textAlign = "center";
-    c.fillText(withUnit(words(upwards.name), upwards.unit), 0, 0);
-    c.restore();
-    c.strokeStyle = colour;
-    c.lineWidth = 1.4;
+    const { c, width, height } = fitted(this.loop);
+    const sides = [along, upwards].map(({ name, unit, values }) => {
+      const shown = unitOf(name, unit, [values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0)]);
+      return { ...plain, factor: shown.factor, label: inBrackets(words(name), shown.text), span: padded(ends([values])), values };
+    });
+    const [x, y] = sides;
+    const frame = { left: 66, top: 8, right: width - 12, bottom: height - 44 };
+    const to = ({ span: [a, b] }, first, last) => (value) => first + ((value - a) / (b - a)) * (last - first);
+    const [toX, toY] = [to(x, frame.left, frame.right), to(y, frame.bottom, frame.top)];
     c.beginPath();
-    along.values.forEach((value, i) => c[i ? "lineTo" : "moveTo"](px(value), py(upwards.values[i])));
+    x.values.forEach((value, k) => c[k ? "lineTo" : "moveTo"](toX(value), toY(y.values[k])));
+    c.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue(LINES[0]);
+    c.lineWidth = 1.4;
     c.stroke();
+    const { ink, grid } = theme();
+    c.strokeStyle = grid;
+    c.fillStyle = ink;
+    drawFrame(c, frame, x, y, { x: x.span, y: y.span });
   }
 }

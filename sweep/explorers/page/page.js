@@ -1,4 +1,4 @@
-// The page: what is shown, what is asked for, and the link that brings it back.
+// The page: its contents, what is shown, and what the workers compute for it.
 "use strict";
 
 const page = JSON.parse(byId("contents").textContent);
@@ -6,12 +6,13 @@ const WINDOW = [256, 192]; // points of a part of the map that is computed anew
 const MOST_AT_ONCE = 1 << 20; // points that "Compute all points" computes
 const MOST_ROWS = 12; // of an output with several values in a table
 const state = {
-  x: 0, y: 1, at: [], output: null, inner: 0, window: null, point: null,
-  scale: { map: "viridis", reversed: false, log: false, least: null, greatest: null }, borders: true,
+  picture: null, x: 0, y: 1, at: [], output: null, inner: 0, window: null, point: null, fixed: {}, units: {},
+  scale: { map: "viridis", reversed: false, log: null, least: null, greatest: null }, borders: true, digits: false,
 };
 let axes = [], drawn = []; // all axes, and those that the map can have as sides
 let preview = null, planes = {}, staff = null, sample = null;
 let computed = null; // the Grid of the last computation, with the view it belongs to
+let coarse = null; // one of few points, which is shown until all are computed
 let task = null; // the view that is being computed
 const map = new MapView(byId("map"));
 const motion = new MotionView(byId("motion"), byId("loop"), byId("spread"));
@@ -34,7 +35,7 @@ async function begin() {
     const row = kept.at(-1)?.length ?? 1;
     for (const output of page.outputs) {
       const stored = page.planes[output.name];
-      if (stored) planes[output.name] = await plane(stored.packed, output.kind, row);
+      if (stored) planes[output.name] = await plane(stored.packed, output.kind, row, page.preview.bytes);
     }
     const status = page.preview.status ? await inflated(page.preview.status) : null;
     preview = new Preview({ ...page.preview, kept, status }, planes, axes);
@@ -42,9 +43,8 @@ async function begin() {
   for (const border of page.borders) border.lines = await Promise.all(border.lines.map(async (line) => borderLine(await inflated(line), border.at)));
   if (page.sample) await beginSample(values);
   if (page.kernel) await hire();
-  if (!drawn.length) state.x = state.y = -1;
-  else if (drawn.length === 1) state.y = -1;
-  state.output = page.outputs[0]?.name ?? null;
+  state.output = firstOutput();
+  beginSides();
   fill();
   readFragment();
   refresh();
@@ -53,6 +53,8 @@ async function begin() {
   performance.mark("ready");
   document.documentElement.dataset.ready = "yes";
 }
+
+const firstOutput = () => (page.outputs.find(({ kind }) => kind === "real") ?? page.outputs[0])?.name ?? null;
 
 // A line over the two axes that have no index in `at`, as [x, y] in indices.
 function borderLine(bytes, at) {
@@ -95,57 +97,13 @@ async function beginSample(values) {
     statusAt: (i) => (slice && Object.keys(planes).length ? slice.statusAt(i, 0) : 255) };
 }
 
-// ---- the view -----------------------------------------------------------------------------------
-
-const outputNow = () => page.outputs.find(({ name }) => name === state.output);
-const flagNow = () => (outputNow()?.kind === "flag" ? outputNow() : page.outputs.find(({ kind }) => kind === "flag"));
-const innerCount = (output) => output.inner.reduce((n, { values }) => n * values.length, 1);
-const isLine = () => state.y < 0;
-const canCompute = (output) => Boolean(staff) && page.kernel.outputs.some(({ name }) => name === planeName(output, 0));
-
-// The name of the kernel's array: of one value of an output that has several.
-const planeName = (output, inner) => (output.inner.length && !output.stored ? `${output.name} ${inner}` :
-  output.inner.length ? `${output.name} ${inner}` : output.name);
-
-// Two places on an axis: the window, or all values and half a cell on each side.
-function span(d, window) {
-  const axis = axes[d];
-  if (window) return window.map((value) => axis.place(value));
-  const v = axis.values;
-  const n = v.length;
-  const [a, b] = [axis.place(v[0]), axis.place(v[n - 1])];
-  if (n < 2 || a === b) return [a - 0.5, b + 0.5];
-  return page.sample ? [a - 0.02 * (b - a), b + 0.02 * (b - a)]
-    : [a - (axis.place(v[1]) - a) / 2, b + (b - axis.place(v[n - 2])) / 2];
-}
-
-// The values of the map's side on dimension d: stored ones, or as many new ones as fit a window.
-function side(d, most, window, all) {
-  if (d < 0) return { values: Float64Array.of(0) };
-  const axis = axes[d];
-  if (window && axis.continuous && !all) return { values: axis.spaced(...window, most) };
-  let indices = axis.values.map((_, i) => i);
-  if (window) {
-    const [a, b] = window;
-    indices = indices.filter((i) => axis.values[i] >= a && axis.values[i] <= b);
-    if (!indices.length) indices = Float64Array.of(nearest(axis, axis.values, axis.place(a)));
-  }
-  if (!all && indices.length > most) {
-    const n = indices.length;
-    indices = Float64Array.from({ length: most }, (_, k) => indices[Math.round((k * (n - 1)) / (most - 1))]);
-  }
-  return { values: Float64Array.from(indices, (i) => axis.values[i]), indices };
-}
-
-const viewKey = () => JSON.stringify([state.x, state.y, state.window, state.at.map((i, d) => (d === state.x || d === state.y ? 0 : i))]);
-
 // The values of every parameter of the kernel over a rectangle of the grid.
 function columnsOf(grid) {
   const along = (name) => axes.findIndex((axis) => name in axis.columns);
   const sides = page.parameters.map(({ name, value }) => {
     const d = along(name);
     if (name in page.derived) return {};
-    if (d < 0) return { constant: number(value) };
+    if (d < 0) return { constant: state.fixed[name] ?? number(value) };
     const axis = axes[d];
     const of = (s) => (s.indices ? Float64Array.from(s.indices, (i) => axis.columns[name][i]) : s.values);
     if (d === state.x) return { x: of(grid.x) };
@@ -173,18 +131,16 @@ function withDerived(columns, n) {
   return columns.slice(0, page.kernel.columns);
 }
 
-async function compute({ all = false } = {}) {
+// Computes the picture; coarsely, a sixteenth of the points of a map, which the full one replaces.
+async function compute({ all = false, isCoarse = false } = {}) {
   if (!staff) return;
-  const key = viewKey();
   const outputs = page.kernel.outputs;
-  const grid = page.sample
-    ? new Grid({ values: Float64Array.from({ length: sample.n }, (_, i) => i) }, { values: Float64Array.of(0) }, outputs)
-    : new Grid(side(state.x, isLine() ? 1024 : WINDOW[0], state.window?.x, all),
-               side(state.y, WINDOW[1], state.window?.y, all), outputs);
-  Object.assign(grid, { key, all });
+  const { x, y } = page.sample ? { x: { values: Float64Array.from({ length: sample.n }, (_, i) => i) }, y: { values: Float64Array.of(0) } }
+    : sidesNow(all, isCoarse ? 0.25 : 1);
+  const grid = Object.assign(new Grid(x, y, outputs), { key: viewKey(), sides: sidesKey(), all, isCoarse });
   const columns = page.sample ? sampleColumns() : columnsOf(grid);
   task = grid;
-  byId("progress").hidden = byId("cancel").hidden = false;
+  byId("progress").hidden = byId("cancel").hidden = isCoarse;
   byId("progress").value = 0;
   const began = performance.now();
   let drawn = began;
@@ -192,14 +148,15 @@ async function compute({ all = false } = {}) {
     const done = await staff.grid(grid.x.values.length, grid.y.values.length, columns, (rectangle, answer) => {
       grid.put(rectangle, answer, outputs);
       byId("progress").value = grid.done / grid.n;
-      if (performance.now() < drawn) return;
+      if (performance.now() < drawn || isCoarse) return;
       const start = performance.now();
       computed = grid;
       draw();
       drawn = performance.now() + Math.max(100, 5 * (performance.now() - start)); // mostly for the workers
     });
     if (task !== grid) return;
-    if (grid.done) computed = grid;
+    if (grid.done && isCoarse) coarse = grid;
+    else if (grid.done) computed = grid;
     grid.milliseconds = performance.now() - began;
     grid.complete = done;
   } catch (error) {
@@ -208,12 +165,14 @@ async function compute({ all = false } = {}) {
   if (task !== grid) return;
   task = null;
   byId("progress").hidden = byId("cancel").hidden = true;
+  const isBehind = isCoarse && grid.key !== viewKey(); // a slider has moved on
+  if (isCoarse && grid.complete) later(() => wants() && compute({ isCoarse: isBehind }), isBehind ? 0 : 120);
   draw();
 }
 
 function sampleColumns() {
   return (i0, i1) => withDerived(page.parameters.map(({ name, value }) =>
-    name in sample.columns ? { values: sample.columns[name].slice(i0, i1), repeat: 1 } : { values: [number(value)], repeat: 1 }), i1 - i0);
+    name in sample.columns ? { values: sample.columns[name].slice(i0, i1), repeat: 1 } : { values: [state.fixed[name] ?? number(value)], repeat: 1 }), i1 - i0);
 }
 
 // Several planes of an output are one output of the page.
@@ -229,43 +188,50 @@ function reader(grid) {
   });
 }
 
+// What is drawn, each grid over the ones before it. Stored points are those of the stored parameters.
 function gridsNow() {
-  const grids = [];
-  if (page.sample) {
-    const own = computed ? reader(computed) : sample.grid;
-    return [own];
-  }
-  if (preview) {
-    const slice = preview.slice(state.x, state.y, state.at);
-    if (slice.has(state.output)) grids.push(slice);
-  }
   const own = computed?.key === viewKey() ? reader(computed) : null;
-  if (own?.has(state.output)) grids.push(own);
-  return grids;
+  const isCoarse = coarse && (coarse.key === viewKey() || (isChanged() && coarse.sides === sidesKey()));
+  const stored = isChanged() || !preview ? null : page.sample ? sample.grid : preview.slice(state.x, state.y, state.at);
+  const grids = [stored, isCoarse ? reader(coarse) : null, own].filter((grid) => grid?.has(state.output));
+  return isMap() ? grids : grids.slice(-1);
 }
 
 // Whether the stored map does not show what is asked for.
 function wants() {
-  if (!outputNow() || !canCompute(outputNow())) return false;
-  if (computed?.key === viewKey()) return false;
-  if (page.sample) return !(state.output in planes) && !computed;
-  if (!preview || !(state.output in planes)) return true;
-  return state.window !== null || !preview.slice(state.x, state.y, state.at).there;
+  if (!outputNow() || !canCompute(outputNow()) || computed?.key === viewKey()) return false;
+  if (isChanged() || !preview || !(state.output in planes)) return true;
+  if (page.sample) return false;
+  return state.window !== null || !preview.slice(state.x, state.y, state.at).there || (!isMap() && isRough());
 }
 
 let timer = 0;
-function refresh(delay = 0) {
+function later(action, delay) {
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    timer = 0;
+    action();
+  }, delay);
+}
+
+// Draws the picture anew and computes what it lacks; while a slider moves, coarsely at first, and
+// a coarse picture that is being computed is finished: it is shown while the next one begins.
+function refresh(delay = 0, isMoving = false) {
+  arrange();
   writeFragment();
   sliders();
-  draw();
+  showFixed();
+  showControls();
   clearTimeout(timer);
-  if (task && task.key !== viewKey()) {
+  timer = 0;
+  if (task && task.key !== viewKey() && !(isMoving && task.isCoarse)) {
     staff.cancel();
     task = null;
     byId("progress").hidden = byId("cancel").hidden = true;
   }
-  if (wants() && !task) timer = setTimeout(compute, delay);
+  draw();
+  if (wants() && !task) later(() => compute({ isCoarse: isMoving && isMap() }), delay);
 }
 
-const explorer = { page, state, motion: null, get computed() { return computed; }, get busy() { return task !== null; } };
+const explorer = { page, state, motion: null, get computed() { return computed; }, get busy() { return task !== null || timer !== 0; } };
 window.explorer = explorer;
