@@ -29,6 +29,7 @@ from sweep.equations.schemes import SCHEMES
 from sweep.equations.sides import Side
 from sweep.equations.system import PERIOD, Event, Rule, System
 from sweep.equations.tabulated import table_text
+from sweep.model.elements import base, is_of, spelled
 
 
 def header_of(
@@ -39,7 +40,7 @@ def header_of(
     With `traced`, the kernel also writes a log of the events.
     """
     scheme = SCHEMES[method]
-    rules = [rule for rule in system.outputs if rule.name in outputs]
+    rules = [rule for rule in system.outputs if base(rule.name) in outputs]
     writer = Writer(system, rules, traced=traced, turns=scheme.has_constant_steps)
     outputs_member = _results(writer)  # first: it fills the sums
     kinks = _kinks_of(writer)
@@ -128,8 +129,10 @@ def _numbers(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
     yield f"constexpr int most_kept = {max(kept.values(), default=0)};"
     yield _flag("periodic", bool(_sampled(writer, PERIOD)))
     yield "struct Samples {"
-    yield from (f"    systems::Ring<{keep}> {PREFIX}{name};" for name, keep in kept.items())
-    clears = [f"{PREFIX}{name}.clear();" for name in kept]
+    yield from (
+        f"    systems::Ring<{keep}> {spelled(PREFIX, name)};" for name, keep in kept.items()
+    )
+    clears = [f"{spelled(PREFIX, name)}.clear();" for name in kept]
     if writer.traced:
         yield "    real logged;"
         clears.append("logged = 0.0;")
@@ -282,13 +285,21 @@ def _results(writer: Writer) -> str:
     """The outputs, from the sums and the last state."""
     code = writer.code()
     sets: list[str] = []
+    numbers: dict[str, int] = {}
     for rule in writer.rules:
+        name = base(rule.name)
+        number = numbers[name] = numbers.get(name, -1) + 1
+        out = f"out.{PREFIX}{name}"
+        is_element = rule.name != name
         if rule.kind == "values":
-            sets.append(f"sums.samples.{PREFIX}{rule.name}.write(out.{PREFIX}{rule.name});")
+            if is_element:  # a part of the array, as an array of its own
+                keep = rule.keep or 1
+                out = f"reinterpret_cast<real(&)[{keep}]>({out}[{number * keep}])"
+            sets.append(f"sums.samples.{spelled(PREFIX, rule.name)}.write({out});")
         else:
             result = KINDS[rule.kind].result(writer.sums, rule.expression, rule.event)
             result = result or code.value(rule.expression or ZERO)
-            sets.append(f"out.{PREFIX}{rule.name} = {result};")
+            sets.append(f"{out}{f'[{number}]' if is_element else ''} = {result};")
     head = f"Outputs outputs(Sums const& sums, {MOTION}, real length) const"
     body = ["Outputs out;", *code.lines, *sets, "return out;"]
     return "template <class Sums>\n" + function(head, body)
@@ -302,17 +313,19 @@ def _observables(writer: Writer) -> str:
         **{each.name: code.value(each.value) for each in writer.system.definitions},
         **({"mode": "mode"} if writer.system.mode_names else {}),
     }
-    sets = [f"seen.{PREFIX}{name} = {value};" for name, value in values.items()]
+    sets = [f"seen.{spelled(PREFIX, name)} = {value};" for name, value in values.items()]
     head = f"Observables observables({MOTION}) const"
     return function(head, ["Observables seen;", *code.lines, *sets, "return seen;"])
 
 
 def _sampled(writer: Writer, every: str) -> list[Rule]:
     """The outputs that have a value at every such event or period."""
-    return [rule for rule in writer.rules if rule.kind == "values" and rule.every == every]
+    return [
+        rule for rule in writer.rules if rule.kind == "values" and is_of(every, rule.every or "")
+    ]
 
 
 def _samples(writer: Writer, every: str, code: Statements) -> list[str]:
     """Statements that keep a value of each such output."""
     values = {r.name: code.value(r.expression or ZERO) for r in _sampled(writer, every)}
-    return [f"sums.samples.{PREFIX}{name}.add({v}, here);" for name, v in values.items()]
+    return [f"sums.samples.{spelled(PREFIX, name)}.add({v}, here);" for name, v in values.items()]

@@ -12,13 +12,15 @@ from typing import cast
 
 import numpy as np
 
-from sweep.equations.expressions import Expression, Number
-from sweep.equations.functions import FUNCTIONS, Kind, literal
+from sweep.equations.expressions import Call, Expression, Number
+from sweep.equations.functions import FUNCTIONS, SUBSCRIPT, Kind, literal
+from sweep.equations.indices import Index, over_of
 from sweep.equations.parsing import parse
 from sweep.equations.schemes import CONTROLS
 from sweep.equations.system import DIRECTIONS, PERIOD, Definition, Event, Line, Scope, Signal, State
 from sweep.equations.tabulated import table_fault
 from sweep.errors import FaultError
+from sweep.model.elements import base
 from sweep.model.table import Parameter
 from sweep.model.time_series import Interpolation, TimeSeries
 from sweep.model.windows import IN_CYCLES, IN_TIME
@@ -86,6 +88,9 @@ class ModelFaults(Faults):
     lines: list[Line] = field(default_factory=list[Line])
     characters: int = 0  # of all expressions
     is_stored: bool = False  # the file is the text in a store, which may exceed limits of files
+    indices: dict[str, Index] = field(default_factory=dict[str, Index])
+    over: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])  # by name
+    only: dict[str, Expression] = field(default_factory=dict[str, Expression])  # by event
 
 
 class ModelTable(Table):
@@ -118,7 +123,7 @@ class ModelTable(Table):
         elif not isinstance(value, str):
             self.fault(key, f"{written(value)} is not an expression", "write it in quotes")
         else:
-            expression = self.read(key, parse, value)
+            expression = self.read(key, parse, value, is_indexed=bool(self.reading.indices))
             self.reading.characters += len(value) if expression else 0
         if expression is None:
             return Number(0.0)
@@ -151,6 +156,13 @@ class ModelTable(Table):
         elif name not in names:
             self.fault(key, f"{written(name)} is not {role}", near(name, names))
 
+    def read_over(self, name: str) -> tuple[str, ...]:
+        """The indices of an entry with a name, for each of whose values it stands."""
+        over = over_of(self, self.reading.indices)
+        if over and name:
+            self.reading.over[name] = over
+        return over
+
     def unit(self) -> str:
         """The unit of an entry; by default none."""
         return self.text("unit", default="1")
@@ -162,6 +174,7 @@ class ModelTable(Table):
 
 def parameter(name: str, table: ModelTable) -> Parameter:
     """A parameter in [parameters]."""
+    table.read_over(name)
     unit = table.unit()
 
     def bound(key: str, unbounded: float) -> float:
@@ -198,6 +211,7 @@ def is_allowed(value: float, parameter: Parameter) -> bool:
 
 def state(name: str, table: ModelTable) -> State:
     """A state in [states]."""
+    table.read_over(name)
     return State(
         name=name,
         unit=table.unit(),
@@ -209,6 +223,7 @@ def state(name: str, table: ModelTable) -> State:
 
 def definition(name: str, table: ModelTable) -> Definition:
     """A definition in [definitions]."""
+    table.read_over(name)
     value = table.expression("value", unit_of=name)
     return Definition(name=name, value=value, unit=table.unit(), meaning=table.meaning(name))
 
@@ -256,8 +271,21 @@ def _by_state(
 ) -> dict[str, Expression]:
     """The expression of each state that has one, in the order of the states."""
     table.known.update(dict.fromkeys(states or table.mapping))
-    defined = [name for name in states if table.has(name)]
-    return {name: table.expression(name, unit_of=name, per_time=per_time) for name in defined}
+    defined = {name: name for name in states if table.has(name)}
+    if not per_time and table.reading.indices:
+        defined |= {key: base(key) for key in table.mapping if _is_element(table, key, states)}
+    return {
+        key: table.expression(key, unit_of=name, per_time=per_time) for key, name in defined.items()
+    }
+
+
+def _is_element(table: ModelTable, key: str, states: Sequence[str]) -> bool:
+    """Whether a key of `set` names elements of a state, such as `v[block + 1]`."""
+    if "[" not in key or base(key).strip() not in states:
+        return False
+    table.known[key] = None
+    name = table.read(key, parse, key, is_indexed=True)
+    return isinstance(name, Call) and name.function == SUBSCRIPT
 
 
 def event(table: ModelTable, states: Sequence[str], modes: Sequence[str]) -> Event:
@@ -266,6 +294,11 @@ def event(table: ModelTable, states: Sequence[str], modes: Sequence[str]) -> Eve
     if name == PERIOD:
         what = "'period' stands for whole periods in outputs"
         table.fault("name", what, "choose another name")
+    over = table.read_over(name)
+    if table.has("only"):
+        table.reading.only[name] = table.expression("only", "condition")
+        if not over:
+            table.fault("only", "the event has no index", 'write over = "..."')
     sets = table.table("set")
     event = Event(
         name=name,

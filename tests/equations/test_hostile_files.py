@@ -76,7 +76,7 @@ def test_large_files_are_refused_in_time(count: int) -> None:
 
 
 def test_too_many_entries_are_refused() -> None:
-    for key, most in (("states", 32), ("definitions", 128), ("modes", 16), ("outputs", 64)):
+    for key, most in (("states", 64), ("definitions", 128), ("modes", 16), ("outputs", 64)):
         messages = [str(fault) for fault in examine(many(200))[1]]
         assert f"{key}: 200 {key}; at most {most} are allowed" in messages
     assert "events: 200 events; at most 64 are allowed" in messages
