@@ -42,11 +42,11 @@ def _are_labels_clear(table: ModelTable, index: Index) -> bool:
     """Whether the labels are names, and none is that of an index."""
     for label in index.labels:
         error = name_fault(label)
-        if error and not index.same_as:
-            table.fault(index.name, f"label: {error.what}", error.cure)
-            return False
         if label in table.mapping:
             table.fault(index.name, f"the label {label!r} is also an index", "rename one")
+            return False
+        if error and not index.same_as:
+            table.fault(index.name, f"label: {error.what}", error.cure)
             return False
     return True
 

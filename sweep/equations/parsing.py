@@ -120,6 +120,8 @@ def _check_tokens(text: str, *, is_indexed: bool) -> None:
             opened.append(column)
         elif word in PARTNERS and not opened:
             raise _error(text, column, f"{word!r} without a {PARTNERS[word]!r} before it")
+        elif word in PARTNERS and text[opened[-1] - 1] != PARTNERS[word]:
+            raise _error(text, opened[-1], f"{text[opened[-1] - 1]!r} is not closed")
         elif word in PARTNERS:
             opened.pop()
         if len(opened) > MAX_PARENTHESES:

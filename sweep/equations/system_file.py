@@ -318,6 +318,8 @@ def _expected(
             continue
         if over := table.reading.over.get(name):
             along = [indices[each] for each in over]
+            if not all(index.size for index in along):
+                continue
             if (keep := kept[name]) is not None:
                 along.append(Index(name="keep", size=keep))
             expect[name] = tuple(table.read(name, nested_numbers, value, along) or ())

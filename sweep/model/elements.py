@@ -36,7 +36,7 @@ def canonical(name: str, elements: Sequence[str]) -> str:
     """
     places = places_of(name)
     known = [places_of(each) for each in elements]
-    if not places or any(len(each) != len(places) for each in known):
+    if not places or not known or any(len(each) != len(places) for each in known):
         return name
     labels = [list(dict.fromkeys(column)) for column in zip(*known, strict=True)]
     meant: list[str] = []

@@ -66,7 +66,8 @@ def test_the_text_of_a_model_over_indices_gives_it_again(seed: int) -> None:
     again = system_of_text(system.text)
     assert again == system
     assert again.text == system.text
-    assert 'over = "k"' in system.text and "sum(k, " in system.text
+    assert 'over = "k"' in system.text
+    assert "sum(k, " in system.text
     spaced = vector_model(seed, labelled=seed % 2 == 0).written.replace(" + ", "  +  ")
     assert read_system(tomllib.loads(spaced)).text == system.text
 
