@@ -242,9 +242,9 @@ def _samples(
 def _event(table: ModelTable, key: str, events: Sequence[str]) -> str | None:
     """The event at a key, or an element of one, such as `touch[lower]`."""
     value = table.get(key)
-    has_place = isinstance(value, str) and "[" in value and base(value) in events
-    if table.reading.indices and has_place:
-        named = table.read(key, parse, value, is_indexed=True)
+    element = value if isinstance(value, str) and "[" in value else None
+    if element and table.reading.indices and base(element) in events:
+        named = table.read(key, parse, element, is_indexed=True)
         return None if named is None else text_of(named)
     return table.reference(key, events, *EVENT)
 
