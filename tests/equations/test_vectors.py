@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,14 @@ import xarray as xr
 import sweep
 from sweep.equations.expressions import Expression, text_of
 from sweep.equations.system_file import system_of_text
+from sweep.file.model_file import read_model
+from sweep.kernel.compiler import zig
+from sweep.kernel.cpu import CpuTarget
+from sweep.kernel.gpu import GpuBackend
+from tests.cases import bits_of, case_at, differing
 from tests.equations.good_model import read_system
 from tests.equations.vector_models import vector_model
+from tests.gpu.twin import TwinDevice
 
 SEEDS = [pytest.param(seed, marks=[pytest.mark.broad] * (seed > 0)) for seed in range(15)]
 
@@ -58,6 +65,20 @@ def test_a_model_over_indices_is_the_one_written_by_hand(seed: int, labelled: bo
     counts = [expected[f"hits_{place}"].values for place in names]
     assert np.array_equal(found["both"], np.sum(counts, axis=0), equal_nan=True)
     assert np.array_equal(found["one"], expected[f"hits_{names[0]}"], equal_nan=True)
+
+
+def test_the_bits_of_elements_are_those_of_other_targets() -> None:
+    """A narrow vector of another compiler, and the text of a GPU on the stand-in."""
+    model = read_model(tomllib.loads(vector_model(1, labelled=True).written), Path())
+    rng = np.random.default_rng(5)
+    values = {each.name: rng.uniform(-1, 1, 24) for each in model.parameters}
+    values["window_end"] = np.full(24, 4.0)
+    case = case_at("vectors", model, model.methods[0], values, 24)
+    expected = bits_of(case.sweep, case.points)
+    assert {"ends 0", "kept 5", "status"} <= {*expected}
+    assert differing(expected, bits_of(case.sweep, case.points, CpuTarget(zig(), 2, 1))) == []
+    backend = GpuBackend(TwinDevice(memory=1 << 26), 500)
+    assert differing(expected, dict(backend.compute(case.sweep, case.points).arrays)) == []
 
 
 @pytest.mark.parametrize("seed", range(8))
