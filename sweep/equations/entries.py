@@ -14,7 +14,7 @@ import numpy as np
 
 from sweep.equations.expressions import Call, Expression, Number
 from sweep.equations.functions import FUNCTIONS, SUBSCRIPT, Kind, literal
-from sweep.equations.indices import Index, over_of
+from sweep.equations.model_indices import Index, over_of
 from sweep.equations.parsing import parse
 from sweep.equations.schemes import CONTROLS
 from sweep.equations.system import DIRECTIONS, PERIOD, Definition, Event, Line, Scope, Signal, State
@@ -156,6 +156,11 @@ class ModelTable(Table):
         elif name not in names:
             self.fault(key, f"{written(name)} is not {role}", near(name, names))
 
+    @property
+    def words(self) -> list[str]:
+        """The keys that are text: in a mapping from Python, others may be anything."""
+        return [key for key in self.mapping if isinstance(cast("object", key), str)]
+
     def read_over(self, name: str) -> tuple[str, ...]:
         """The indices of an entry with a name, for each of whose values it stands."""
         over = over_of(self, self.reading.indices)
@@ -273,7 +278,7 @@ def _by_state(
     table.known.update(dict.fromkeys(states or table.mapping))
     defined = {name: name for name in states if table.has(name)}
     if not per_time and table.reading.indices:
-        defined |= {key: base(key) for key in table.mapping if _is_element(table, key, states)}
+        defined |= {key: base(key) for key in table.words if _is_element(table, key, states)}
     return {
         key: table.expression(key, unit_of=name, per_time=per_time) for key, name in defined.items()
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sweep.equations.expansion import Expander, Places
 from sweep.equations.expressions import ZERO, Call, Expression, Name
 from sweep.equations.functions import SUBSCRIPT
-from sweep.equations.indices import Index, combinations
+from sweep.equations.model_indices import Index, combinations
 from sweep.equations.parsing import parse
 from sweep.equations.system import (
     PERIOD,

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, Number, cut, rational
 from sweep.equations.functions import COMPARISONS, REDUCTIONS, SUBSCRIPT, literal
-from sweep.equations.indices import Index, NumberTable
+from sweep.equations.model_indices import Index, NumberTable
 from sweep.errors import FaultError
 from sweep.model.elements import element
 from sweep.text.wording import nearest, written

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sweep.equations.entries import ModelTable, name_fault, name_fault_in_sweeps
-from sweep.equations.indices import (
+from sweep.equations.model_indices import (
     MAX_ELEMENTS,
     MAX_INDICES,
     MAX_TABLES,
@@ -24,7 +24,7 @@ def indices_in(top: ModelTable) -> tuple[Index, ...]:
         return ()
     if top.has("indices") and table.is_table and not table.mapping:
         table.fault("", "empty", "remove it, or write an index such as block = 10")
-    for name in table.mapping:
+    for name in table.words:
         table.known[name] = None
         # Traces have the mode of a model with modes; others may have an index of that name.
         is_mode = name == "mode" and not top.has("modes")
@@ -35,6 +35,7 @@ def indices_in(top: ModelTable) -> tuple[Index, ...]:
             if index and _are_labels_clear(table, index):
                 indices[name] = index
         indices.setdefault(name, Index(name=name, size=0))  # of unknown size
+    table.close()
     return tuple(indices.values())
 
 

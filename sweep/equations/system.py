@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from sweep.equations.expressions import Call, Expression, Name, Number, text_of
 from sweep.equations.functions import Kind
-from sweep.equations.indices import Index, NumberTable, nested
+from sweep.equations.model_indices import Index, NumberTable, nested
 from sweep.model.elements import base
 from sweep.model.table import Parameter
 from sweep.model.time_series import TimeSeries

@@ -28,7 +28,7 @@ from sweep.equations.entries import (
 from sweep.equations.expanded_system import expanded_system
 from sweep.equations.expressions import text_of
 from sweep.equations.index_entries import indices_in, tables_in
-from sweep.equations.indices import Index, nested_numbers
+from sweep.equations.model_indices import Index, nested_numbers
 from sweep.equations.output_kinds import AT_EVENTS, KINDS
 from sweep.equations.parsing import parse
 from sweep.equations.schemes import CONTROLS
@@ -271,7 +271,7 @@ def _test(
     at = table.table("at")
     values = dict(_values(at, parameters, method, has_period))
     for each in parameters:
-        has_elements = each.name in map(base, at.mapping)
+        has_elements = each.name in map(base, at.words)
         if each.default is None and each.name not in at.faults.meant and not has_elements:
             at.missing(each.name, "the parameter has no default")
     if method and "step" in CONTROLS[method] and not at.has("step"):
@@ -288,7 +288,7 @@ def _values(
     """The values of parameters and controls at which the model is tested."""
     own = {parameter.name: parameter for parameter in parameters}
     controls = CONTROLS[method] if method else [c for each in CONTROLS.values() for c in each]
-    elements = [key for key in at.mapping if base(key) in at.reading.over and base(key) in own]
+    elements = [key for key in at.words if base(key) in at.reading.over and base(key) in own]
     known = (*own, *elements, *IN_TIME.names, *(IN_CYCLES.names if has_period else ()), *controls)
     at.known.update(dict.fromkeys(known))
     for name in at.mapping:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sweep.equations.indices import MAX_SIZE
+from sweep.equations.model_indices import MAX_SIZE
 from sweep.errors import ConfigError
 from sweep.file.model_file import read_model
 from tests.equations.good_model import changed, faults_of, read_system

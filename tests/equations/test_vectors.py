@@ -67,6 +67,7 @@ def test_a_model_over_indices_is_the_one_written_by_hand(seed: int, labelled: bo
     assert np.array_equal(found["one"], expected[f"hits_{names[0]}"], equal_nan=True)
 
 
+@pytest.mark.broad
 def test_the_bits_of_elements_are_those_of_other_targets() -> None:
     """A narrow vector of another compiler, and the text of a GPU on the stand-in."""
     model = read_model(tomllib.loads(vector_model(1, labelled=True).written), Path())

@@ -48,7 +48,7 @@ class NumberTable:
     meaning: str
 
 
-class Entry(Protocol):
+class OverEntry(Protocol):
     """A table of a model's file, as `entries.ModelTable`."""
 
     def get(self, key: str) -> object:
@@ -66,7 +66,7 @@ def combinations(over: Sequence[str], indices: Mapping[str, Index]) -> Iterator[
         yield dict(zip(over, places, strict=True))
 
 
-def over_of(entry: Entry, indices: Mapping[str, Index]) -> tuple[str, ...]:
+def over_of(entry: OverEntry, indices: Mapping[str, Index]) -> tuple[str, ...]:
     """The indices at the key `over` of an entry; none if they are faulty."""
     value = entry.get("over")
     if value is None:
@@ -124,7 +124,7 @@ def index_of(name: str, raw: object, earlier: Mapping[str, Index]) -> Index:
 
 def _size(size: int) -> int:
     if not 1 <= size <= MAX_SIZE:
-        raise FaultError(f"{size:,} values", f"an index has 1 to {MAX_SIZE}")
+        raise FaultError(f"{written(size)} values", f"an index has 1 to {MAX_SIZE}")
     return size
 
 
