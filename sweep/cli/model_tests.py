@@ -45,7 +45,7 @@ def check_model(source: str | Mapping[str, object]) -> list[Comparison]:
         request = {
             "model": source if isinstance(source, str) else dict(source),
             "parameters": dict(test.at),
-            "outputs": list(test.expect) or [system.outputs[0].name],
+            "outputs": list(test.expect) or [system.as_written.outputs[0].name],
             **({"method": test.method} if test.method else {}),
         }
         results += _results(number, test, run(request, store=None))
@@ -54,7 +54,7 @@ def check_model(source: str | Mapping[str, object]) -> list[Comparison]:
 
 def states_of_scale_1(source: str | Mapping[str, object]) -> list[str]:
     """The states with a unit whose scale is 1, as it is by default: `x [m]`."""
-    states = read_system_file(source, Path()).states
+    states = read_system_file(source, Path()).as_written.states
     return [
         f"{state.name} [{state.unit}]"
         for state in states

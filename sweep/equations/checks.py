@@ -26,8 +26,9 @@ from sweep.equations.output_kinds import KINDS
 from sweep.equations.rates import rate_faults, written_out
 from sweep.equations.sides import MAX_SIDES, Sides
 from sweep.equations.switches import conditions_of
-from sweep.equations.system import Definition, Line, System, event_place
+from sweep.equations.system import Definition, Line, System
 from sweep.errors import Fault, FaultError
+from sweep.model.elements import base
 from sweep.text.units import NO_DIMENSION, Dimensions, dimensions, product, read_unit, unit_text
 from sweep.text.wording import listed, nearest, written
 
@@ -36,7 +37,7 @@ MAX_INLINED = 5_000  # parts of a line with its definitions in place of their na
 NUMBER: Kind = "number"
 CONDITION: Kind = "condition"
 KIND_OF: Mapping[str, Kind] = {  # of names in expressions, by what they are
-    **dict.fromkeys(("a parameter", "a state", "a definition", "a signal"), NUMBER),
+    **dict.fromkeys(("a parameter", "a state", "a definition", "a signal", "a table"), NUMBER),
     "a mode": CONDITION,
 }
 UnitDimensions = Dimensions | None  # None: fits any unit
@@ -44,7 +45,6 @@ UnitDimensions = Dimensions | None  # None: fits any unit
 
 def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
     """What is wrong although each entry is well formed; `is_stored` as of ModelFaults."""
-    yield from _clashes(system)
     yield from _faulty_lines(system)
     readable = {line.place for line in system.lines}
     circles = [*_circles(system.definitions)]
@@ -63,12 +63,12 @@ def faults_across(system: System, *, is_stored: bool) -> Iterator[Fault]:
         kept = f"{system.values_kept:,} values of a point are kept in all"
         yield Fault("outputs", f"{kept}, but at most {MAX_KEPT:,} can be", "give a smaller keep")
     for state in system.states:
-        place, scale = f"states.{state.name}.scale", rational(state.scale)
+        place, scale = f"states.{base(state.name)}.scale", rational(state.scale)
         if place in readable and scale is not None and scale <= 0:
             yield Fault(place, "a scale has to be above 0")
 
 
-def _clashes(system: System) -> Iterator[Fault]:
+def clashes(system: System) -> Iterator[Fault]:
     """A fault for each name that another one has before it.
 
     Only a mode and an event may share a name. Parameters and outputs must differ in more than upper
@@ -82,7 +82,7 @@ def _clashes(system: System) -> Iterator[Fault]:
             cure = "names have to differ: choose another one"
             yield Fault(place, f"{name!r} is also {listed(dict.fromkeys(others))}", cure)
         others.append(role)
-        if role in ("a parameter", "an output"):
+        if role in ("a parameter", "an output", "an index"):
             similar = in_sweeps.setdefault(name.lower(), name)
             if similar != name:
                 what = f"differs from {similar!r} only in upper and lower case"
@@ -91,8 +91,8 @@ def _clashes(system: System) -> Iterator[Fault]:
 
 def _faulty_lines(system: System) -> Iterator[Fault]:
     """A fault for each unknown name, and for each part that is of the wrong kind."""
-    parameters = [parameter.name for parameter in system.parameters]
-    constants: dict[str, Kind] = dict.fromkeys(["pi", *parameters], NUMBER)
+    names = [each.name for each in (*system.parameters, *system.tables)]
+    constants: dict[str, Kind] = dict.fromkeys(["pi", *names], NUMBER)
     kinds: dict[str, Kind] = {**constants, "t": NUMBER}
     roles = {"t": "the time", "pi": "a number"}
     for name, role, *_ in system.named():
@@ -115,7 +115,8 @@ def _faulty_lines(system: System) -> Iterator[Fault]:
                 yield Fault(line.place, what, cure)
             elif name not in known:
                 own = next((each for each in values if name in values[each]), None)
-                cure = f"write {own} == {name}" if own else nearest(name[:64], known)
+                similar = nearest(name[:64], dict.fromkeys(map(base, known)))
+                cure = f"write {own} == {name}" if own else similar
                 yield Fault(line.place, f"{place}{written(name)} is unknown", cure)
         yield from _wrong_kinds(line, known)
 
@@ -182,7 +183,7 @@ def _circles(definitions: Sequence[Definition]) -> Iterator[Fault]:
         for path in paths:  # to which longer ones are added
             if path[1:] and path[-1] == name:
                 what = f"defined by itself: {' uses '.join(path)}"
-                yield Fault(f"definitions.{name}.value", what, "write it without")
+                yield Fault(f"definitions.{base(name)}.value", what, "write it without")
                 break
             new = [each for each in uses[path[-1]] if each not in seen]
             seen.update(new)
@@ -191,16 +192,21 @@ def _circles(definitions: Sequence[Definition]) -> Iterator[Fault]:
 
 def _long_lines(system: System) -> Iterator[Fault]:
     """A fault for each line that is too long with its definitions in place of their names."""
-    definitions = {f"definitions.{d.name}.value": d.value for d in in_order(system.definitions)}
     sizes: dict[str, int] = {}
-    for place, value in (definitions | {e.place: e.expression for e in system.lines}).items():
+    lines = [("", each.place, each.expression) for each in system.lines]
+    defined = [
+        (each.name, f"definitions.{base(each.name)}.value", each.value)
+        for each in in_order(system.definitions)
+    ]
+    own = {place for _, place, _ in defined}
+    for name, place, value in (*defined, *(each for each in lines if each[1] not in own)):
         parts = list(walk(value))
-        names = [f"definitions.{part.name}.value" for part in parts if isinstance(part, Name)]
-        sizes[place] = len(parts) + sum(sizes.get(name, 1) - 1 for name in names)
-        if sizes[place] > MAX_INLINED:
-            what = f"{sizes[place]:,} parts with the definitions that it uses"
+        used = [part.name for part in parts if isinstance(part, Name)]
+        sizes[name] = len(parts) + sum(sizes.get(each, 1) - 1 for each in used)
+        if sizes[name] > MAX_INLINED:
+            what = f"{sizes[name]:,} parts with the definitions that it uses"
             yield Fault(place, what, f"at most {MAX_INLINED:,} are allowed")
-            sizes[place] = 1  # what uses it is not to blame
+            sizes[name] = 1  # what uses it is not to blame
 
 
 def _conditions(system: System) -> Iterator[str]:
@@ -227,10 +233,13 @@ def _constant_events(system: System, readable: Collection[str]) -> Iterator[Faul
     """A fault for each event whose expression, at one of the readable places, never changes."""
     constants = {"pi", *(parameter.name for parameter in system.parameters)}
     constants -= {each.name for each in (*system.states, *system.signals)}
-    values = {f"definitions.{each.name}.value": each for each in system.definitions}
-    known = {each.name: each.value for place, each in values.items() if place in readable}
+    known = {
+        each.name: each.value
+        for each in system.definitions
+        if f"definitions.{base(each.name)}.value" in readable
+    }
     for index, event in enumerate(system.events, 1):
-        place = f"{event_place(index, event)}.when"
+        place = f"{system.event_place(index, event)}.when"
         if place in readable and names_in(inlined(event.when, known)).keys() <= constants:
             what = f"{cut(event.when)} never changes, so it never crosses zero"
             yield Fault(place, what, "use a state or t")
@@ -256,12 +265,15 @@ def unit_faults(system: System, faulty: Collection[str]) -> tuple[Fault, ...]:
     for rule in system.outputs:
         if not KINDS[rule.kind].has_unit and units[rule.name] not in (None, NO_DIMENSION):
             what = f"{written(rule.unit)}: a {rule.kind} has no unit"
-            faults.append(Fault(f"outputs.{rule.name}.unit", what, "remove it"))
+            faults.append(Fault(f"outputs.{base(rule.name)}.unit", what, "remove it"))
     for line in (each for each in system.lines if each.place not in faulty):
         needed = units[line.unit_of] if line.unit_of else None
         role = line.place.partition("s.")[0]
         is_bare = role in ("output", "definition") and needed == NO_DIMENSION
-        if line.place == f"states.{line.unit_of}.scale" and rational(line.expression) is not None:
+        if (
+            line.place == f"states.{base(line.unit_of)}.scale"
+            and rational(line.expression) is not None
+        ):
             needed = None  # a plain number is in the state's unit
         if line.per_time and needed is not None:
             needed = None if time is None else product(needed, time, -line.per_time)

@@ -30,6 +30,7 @@ from sweep.equations.schemes import SCHEMES
 from sweep.equations.sides import Side
 from sweep.equations.system import PERIOD, Event, Rule, System
 from sweep.equations.tabulated import jumps_text, table_text
+from sweep.model.elements import base, is_of, spelled
 
 REPEATS = "repeats_"  # of rings whose values give a period
 
@@ -43,7 +44,7 @@ def header_of(
     """
     scheme = SCHEMES[method]
     system = written_out(system)
-    rules = [rule for rule in system.outputs if rule.name in outputs]
+    rules = [rule for rule in system.outputs if base(rule.name) in outputs]
     writer = Writer(system, rules, traced=traced, turns=scheme.has_constant_steps)
     outputs_member = _results(writer)  # first: it fills the sums
     kinks = _kinks_of(writer, writer.integrands, 0)
@@ -155,10 +156,12 @@ def _numbers(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Itera
     yield f"constexpr int most_kept = {most};"
     yield _flag("periodic", bool(_sampled(writer, PERIOD)))
     yield "struct Samples {"
-    yield from (f"    systems::Ring<{keep}> {PREFIX}{name};" for name, keep in kept.items())
-    clears = [f"{PREFIX}{name}.clear();" for name in kept]
+    yield from (
+        f"    systems::Ring<{keep}> {spelled(PREFIX, name)};" for name, keep in kept.items()
+    )
+    clears = [f"{spelled(PREFIX, name)}.clear();" for name in kept]
     for rule in periods:
-        rings = f"{REPEATS}{rule.name}"
+        rings = spelled(REPEATS, rule.name)
         yield f"    systems::Ring<{2 * (rule.most or 0)}> {rings}[{len(rule.repeats)}];"
         clears.append(f"for (auto& ring : {rings}) ring.clear();")
     if writer.traced:
@@ -356,23 +359,34 @@ def _results(writer: Writer) -> str:
     """The outputs, from the sums and the last state."""
     code = writer.code()
     sets: list[str] = []
+    numbers: dict[str, int] = {}
     for rule in writer.rules:
+        name = base(rule.name)
+        number = numbers[name] = numbers.get(name, -1) + 1
+        out = f"out.{PREFIX}{name}"
+        is_element = rule.name != name
         if rule.kind == "values":
-            sets.append(f"sums.samples.{PREFIX}{rule.name}.write(out.{PREFIX}{rule.name});")
-        elif rule.kind == PERIOD:
+            if is_element:  # a part of the array, as an array of its own
+                keep = rule.keep or 1
+                out = f"reinterpret_cast<real(&)[{keep}]>({out}[{number * keep}])"
+            sets.append(f"sums.samples.{spelled(PREFIX, rule.name)}.write({out});")
+            continue
+        place = f"{out}{f'[{number}]' if is_element else ''}"
+        if rule.kind == PERIOD:
             scales = [code.value(writer.typical_size(each)) for each in rule.repeats]
             reals = ", ".join(f"real({scale})" for scale in scales)
-            rings = f"sums.samples.{REPEATS}{rule.name}"
-            name = f"{PREFIX}{rule.name}"
-            sets.append(f"real const scales_{name}[] = {{{reals}}};")
-            call = f"systems::period_of({rings}, scales_{name}, {rule.tolerance!r})"
-            sets.append(f"out.{name} = {call};")
+            rings, name = (
+                f"sums.samples.{spelled(REPEATS, rule.name)}",
+                spelled("scales_", rule.name),
+            )
+            sets.append(f"real const {name}[] = {{{reals}}};")
+            result = f"systems::period_of({rings}, {name}, {rule.tolerance!r})"
         else:
             kind, expression = KINDS[rule.kind], rule.expression or ZERO
             result = kind.result(writer.sums, rule)
             if result is None:
                 result = kind.at_end(writer.sums, expression, code.value(expression))
-            sets.append(f"out.{PREFIX}{rule.name} = {result};")
+        sets.append(f"{place} = {result};")
     head = f"Outputs outputs(Sums const& sums, {MOTION}, real length) const"
     body = ["Outputs out;", *code.lines, *sets, "return out;"]
     return "template <class Sums>\n" + function(head, body)
@@ -386,20 +400,22 @@ def _observables(writer: Writer) -> str:
         **{each.name: code.value(each.value) for each in writer.system.definitions},
         **{name: f"mode[{k}]" for k, name in enumerate(writer.switches)},
     }
-    sets = [f"seen.{PREFIX}{name} = {value};" for name, value in values.items()]
+    sets = [f"seen.{spelled(PREFIX, name)} = {value};" for name, value in values.items()]
     head = f"Observables observables({MOTION}) const"
     return function(head, ["Observables seen;", *code.lines, *sets, "return seen;"])
 
 
 def _sampled(writer: Writer, every: str) -> list[Rule]:
     """The outputs that have a value at every such event or period."""
-    return [rule for rule in writer.rules if rule.every == every]
+    return [rule for rule in writer.rules if rule.every and is_of(every, rule.every)]
 
 
 def _samples(writer: Writer, every: str, code: Statements) -> list[str]:
     """Statements that keep a value of each such output."""
     values = {
-        f"{PREFIX}{rule.name}" if rule.expression else f"{REPEATS}{rule.name}[{i}]": code.value(v)
+        spelled(PREFIX, rule.name) if rule.expression else f"{spelled(REPEATS, rule.name)}[{i}]": (
+            code.value(v)
+        )
         for rule in _sampled(writer, every)
         for i, v in enumerate([rule.expression] if rule.expression else rule.repeats)
     }

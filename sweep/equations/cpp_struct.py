@@ -12,6 +12,7 @@ from sweep.equations.output_kinds import KINDS, EventSum, Sums
 from sweep.equations.sides import Sides, side_name
 from sweep.equations.switches import condition_name
 from sweep.equations.system import Event, Rule, Signal, System
+from sweep.model.elements import base, is_of, spelled
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
@@ -36,10 +37,14 @@ class Writer:
         self.phases: list[Expression] = []  # of these waves; filled by the rates
         self.arithmetic = True  # whether rates call no function; set by the rates
         self.rules = rules  # of the outputs that are computed
-        named = {rule.event for rule in rules}
+        named = {rule.event for rule in rules if rule.event}
         # Beside events that act, the others take their turn in the order of the file. Where none
         # acts, they are only looked for if an output or the log of a trace needs them.
-        self.events = [e for e in system.events if system.acting or traced or e.name in named]
+        self.events = [
+            event
+            for event in system.events
+            if system.acting or traced or not named.isdisjoint((event.name, base(event.name)))
+        ]
         self.definitions = {each.name: each.value for each in system.definitions}
         self.sides = Sides(system)
         of_all_outputs = Sums(self.sides)  # so that nothing depends on which are computed
@@ -55,7 +60,7 @@ class Writer:
         self.states = [state.name for state in system.states]
         self.modes = list(system.modes)
         self.switches = {each.name: each for each in system.automata}
-        constants = {each.name: f"p.{PREFIX}{each.name}" for each in system.parameters}
+        constants = {each.name: f"p.{spelled(PREFIX, each.name)}" for each in system.parameters}
         self.once = Statements({**constants, "pi": "pi"}, self.definitions, "c")
         holds = [self.sides.inlined(hold.condition) for hold in system.holds]
         parts = [part for each in (*self.integrands, *holds) for part in walk(each)]
@@ -236,6 +241,6 @@ def sums_of(writer: Writer, event: Event) -> dict[str, EventSum | None]:
     counts = enumerate(writer.sums.counts)
     sums = enumerate(writer.sums.of_events)
     return {
-        **{f"sums.count[{i}]": None for i, name in counts if name == event.name},
-        **{f"sums.of_events[{i}]": each for i, each in sums if each.event == event.name},
+        **{f"sums.count[{i}]": None for i, name in counts if is_of(event.name, name)},
+        **{f"sums.of_events[{i}]": each for i, each in sums if is_of(event.name, each.event)},
     }

@@ -17,12 +17,14 @@ from sweep.equations.expressions import (
     Name,
     Number,
     names_in,
+    text_of,
     walk,
     whole_power,
 )
 from sweep.equations.functions import FUNCTIONS, Function
 from sweep.equations.parsing import parse
 from sweep.errors import FaultError
+from sweep.model.elements import element
 from sweep.theory import mdr_contact
 
 CONVERSIONS = {"mdr_indentation": Function(least=4, most=4)}  # closed forms of sweep.theory
@@ -46,7 +48,7 @@ def derivation(text: str) -> Expression:
 
     It is also if its bits would depend on the machine.
     """
-    expression = parse(text, {**FUNCTIONS, **CONVERSIONS})
+    expression = _with_elements(parse(text, {**FUNCTIONS, **CONVERSIONS}, is_indexed=True))
     for part in walk(expression):
         if not isinstance(part, Call):
             continue
@@ -63,6 +65,17 @@ def derivation(text: str) -> Expression:
                 "write sqrt(...) for a root",
             )
     return expression
+
+
+def _with_elements(expression: Expression) -> Expression:
+    """The expression with names of elements, such as `gap[lower]`, in place of subscripts."""
+    match expression:
+        case Call("[]", (Name(name), *places)):
+            return Name(element(name, map(text_of, places)), expression.column)
+        case Call(function, arguments):
+            return Call(function, tuple(map(_with_elements, arguments)), expression.column)
+        case _:
+            return expression
 
 
 def inputs(text: str) -> list[str]:

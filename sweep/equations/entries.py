@@ -14,6 +14,7 @@ import numpy as np
 
 from sweep.equations.expressions import Expression, Number
 from sweep.equations.functions import FUNCTIONS, Kind, literal
+from sweep.equations.model_indices import Index, over_of
 from sweep.equations.parsing import parse
 from sweep.equations.schemes import CONTROLS
 from sweep.equations.switches import with_conditions
@@ -84,6 +85,9 @@ class ModelFaults(Faults):
     # Those of each switch, by name; the modes are those of MODE.
     switch_values: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     is_stored: bool = False  # the file is the text in a store, which may exceed limits of files
+    indices: dict[str, Index] = field(default_factory=dict[str, Index])
+    over: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])  # by name
+    only: dict[str, Expression] = field(default_factory=dict[str, Expression])  # by event
 
 
 class ModelTable(Table):
@@ -129,6 +133,8 @@ class ModelTable(Table):
         return expression
 
     def _parsed(self, text: str) -> Expression:
+        if self.reading.indices:  # conditions follow from the expanded expressions
+            return parse(text, is_indexed=True)
         return with_conditions(parse(text), self.reading.switch_values)
 
     def name_of(self, example: str) -> str:
@@ -152,6 +158,18 @@ class ModelTable(Table):
         elif name not in names:
             self.fault(key, f"{written(name)} is not {role}", near(name, names))
 
+    @property
+    def words(self) -> list[str]:
+        """The keys that are text: in a mapping from Python, others may be anything."""
+        return [key for key in self.mapping if isinstance(cast("object", key), str)]
+
+    def read_over(self, name: str) -> tuple[str, ...]:
+        """The indices of an entry with a name, for each of whose values it stands."""
+        over = over_of(self, self.reading.indices)
+        if over and name:
+            self.reading.over[name] = over
+        return over
+
     def unit(self) -> str:
         """The unit of an entry; by default none."""
         return self.text("unit", default="1")
@@ -163,6 +181,7 @@ class ModelTable(Table):
 
 def parameter(name: str, table: ModelTable) -> Parameter:
     """A parameter in [parameters]."""
+    table.read_over(name)
     unit = table.unit()
 
     def bound(key: str, unbounded: float) -> float:
@@ -199,6 +218,7 @@ def is_allowed(value: float, parameter: Parameter) -> bool:
 
 def state(name: str, table: ModelTable) -> State:
     """A state in [states]."""
+    table.read_over(name)
     return State(
         name=name,
         unit=table.unit(),
@@ -210,6 +230,7 @@ def state(name: str, table: ModelTable) -> State:
 
 def definition(name: str, table: ModelTable) -> Definition:
     """A definition in [definitions]."""
+    table.read_over(name)
     value = table.expression("value", unit_of=name)
     return Definition(name=name, value=value, unit=table.unit(), meaning=table.meaning(name))
 

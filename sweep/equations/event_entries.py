@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from sweep.equations.entries import NAME, ModelTable, name_fault
-from sweep.equations.expressions import ZERO, Expression, Name
+from sweep.equations.expressions import ZERO, Call, Expression, Name
+from sweep.equations.functions import SUBSCRIPT
+from sweep.equations.parsing import parse
 from sweep.equations.system import DIRECTIONS, MODE, PERIOD, Choice, Event, Hold, Switch
+from sweep.model.elements import base
 from sweep.text.reader import near
 from sweep.text.wording import written
 
@@ -59,6 +62,7 @@ def values_of_switches(top: ModelTable) -> dict[str, tuple[str, ...]]:
 
 def switch(name: str, table: ModelTable) -> Switch:
     """A switch in [switches]."""
+    table.read_over(name)
     raw: Any = table.get("values")
     items = cast("Sequence[Any]", raw) if isinstance(raw, (list, tuple)) else ()
     values = tuple(each for each in items if isinstance(each, str))
@@ -112,15 +116,15 @@ def _choices(table: ModelTable) -> dict[str, Choice]:
     """What switches become, in their order; other keys of the table are known before."""
     known = table.reading.switch_values
     table.known.update(dict.fromkeys(known))
-    return {
-        name: _choice(table, name, name, values)
-        for name, values in known.items()
-        if table.has(name)
-    }
+    named = {name: name for name in known if table.has(name)}
+    if table.reading.indices:
+        named |= {key: base(key) for key in table.words if _is_element(table, key, [*known])}
+    return {key: _choice(table, key, name, known[name]) for key, name in named.items()}
 
 
 def hold(name: str, table: ModelTable) -> Hold:
     """A condition of a right model in [holds]."""
+    table.read_over(name)
     condition = table.expression("condition", "condition")
     return Hold(name=name, condition=condition, meaning=table.meaning(name))
 
@@ -128,8 +132,21 @@ def hold(name: str, table: ModelTable) -> Hold:
 def _by_state(table: ModelTable, states: Sequence[str], per_time: int = 0) -> dict[str, Expression]:
     """The expression of each state that has one, in the order of the states."""
     table.known.update(dict.fromkeys(states or table.mapping))
-    defined = [name for name in states if table.has(name)]
-    return {name: table.expression(name, unit_of=name, per_time=per_time) for name in defined}
+    defined = {name: name for name in states if table.has(name)}
+    if not per_time and table.reading.indices:
+        defined |= {key: base(key) for key in table.words if _is_element(table, key, states)}
+    return {
+        key: table.expression(key, unit_of=name, per_time=per_time) for key, name in defined.items()
+    }
+
+
+def _is_element(table: ModelTable, key: str, states: Sequence[str]) -> bool:
+    """Whether a key of `set` names elements of a state, such as `v[block + 1]`."""
+    if "[" not in key or base(key).strip() not in states:
+        return False
+    table.known[key] = None
+    name = table.read(key, parse, key, is_indexed=True)
+    return isinstance(name, Call) and name.function == SUBSCRIPT
 
 
 def event(table: ModelTable, states: Sequence[str], modes: Sequence[str]) -> Event:
@@ -138,6 +155,11 @@ def event(table: ModelTable, states: Sequence[str], modes: Sequence[str]) -> Eve
     if name == PERIOD:
         what = "'period' stands for whole periods in outputs"
         table.fault("name", what, "choose another name")
+    over = table.read_over(name)
+    if table.has("only"):
+        table.reading.only[name] = table.expression("only", "condition")
+        if not over:
+            table.fault("only", "the event has no index", 'write over = "..."')
     sets = table.table("set")
     own_modes, inside = _modes_of_event(table, modes)
     then = table.reference("then", modes, *A_MODE)

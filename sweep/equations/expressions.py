@@ -135,6 +135,8 @@ def text_of(expression: Expression) -> str:
             return str(int(value)) if value.is_integer() and value < 1e16 else repr(value)
         case Name(name):
             return name
+        case Call("[]", (name, *places)):
+            return f"{text_of(name)}[{', '.join(map(text_of, places))}]"
         case Call("negative", (argument,)):
             return f"-{operand(argument, NEGATIVE)}"
         case Call("not", (argument,)):

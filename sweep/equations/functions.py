@@ -135,6 +135,11 @@ FUNCTIONS: Mapping[str, Function] = {
 
 CALLS: Mapping[str, Function] = {**OPERATORS, **FUNCTIONS}
 
+# Calls that stand only in models with [indices], whose expansion replaces them: `x[i, j]`, the
+# length of an index, and reductions along one, each of pairs of its values.
+SUBSCRIPT, SIZE = "[]", "size"
+REDUCTIONS: Mapping[str, str] = {"sum": "+", "product": "*", "minimum": "min", "maximum": "max"}
+
 
 # Sums, products and quotients without parts that are 0 or 1.
 

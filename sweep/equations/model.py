@@ -18,7 +18,17 @@ from sweep.equations.sides import Sides
 from sweep.equations.system import HOLD, PERIOD, System
 from sweep.equations.system_file import system_of_text
 from sweep.errors import FaultError
-from sweep.model.table import Method, Model, Observable, Output, Parameter, sentences
+from sweep.model.elements import base
+from sweep.model.table import (
+    Labels,
+    Method,
+    Model,
+    Observable,
+    Output,
+    Parameter,
+    Substitute,
+    sentences,
+)
 from sweep.model.windows import IN_CYCLES, IN_TIME, RELATIONS, end_in_time
 
 WINDOW = IN_TIME.parameter_set(
@@ -66,7 +76,7 @@ def model_of_text(text: str) -> Model:
 
 def model_of(system: System) -> Model:
     """The table of a model from a file."""
-    unit = system.time_unit
+    unit, written = system.time_unit, system.as_written
     sets = (WINDOW, CYCLES) if system.period is not None else (WINDOW,)
     return Model(
         name=system.name,
@@ -84,9 +94,10 @@ def model_of(system: System) -> Model:
                     long_name=rule.meaning,
                     kind="count" if KINDS[rule.kind].is_whole else "real",
                     optional=True,  # a quotient may be 0/0, an event may not happen
+                    over=_labels(written, rule.name),
                     values=rule.keep or 0,
                 )
-                for rule in system.outputs
+                for rule in written.outputs
             ),
             *([Output(name=HOLD, unit="1", long_name=HOLD)] if system.names_hold else []),
         ),
@@ -94,6 +105,15 @@ def model_of(system: System) -> Model:
             _method(scheme, system)
             for scheme in SCHEMES.values()
             if len(system.states) <= scheme.max_states
+        ),
+        substitutes=tuple(
+            Substitute(
+                parameters=(each,),
+                derived=dict.fromkeys(_elements(system, each.name), each.name),
+                yields=True,
+            )
+            for each in written.parameters
+            if each.name in written.over
         ),
         relations=RELATIONS,
         sentences=SENTENCES,
@@ -115,6 +135,25 @@ def model_of(system: System) -> Model:
         clock=Observable(name="time", unit=unit, long_name="time"),
         prefix=PREFIX,
         text=system.text,
+    )
+
+
+def _elements(system: System, name: str) -> list[str]:
+    """The elements of a parameter over indices."""
+    return [each.name for each in system.parameters if each.name != name == base(each.name)]
+
+
+def _labels(written: System, name: str) -> tuple[Labels, ...]:
+    """The indices of an output as dimensions of results."""
+    over = [index for index in written.indices if index.name in written.over.get(name, ())]
+    ordered = sorted(over, key=lambda index: written.over[name].index(index.name))
+    return tuple(
+        Labels(
+            index.name,
+            index.labels or tuple(map(float, range(index.size))),
+            index.name.replace("_", " "),
+        )
+        for index in ordered
     )
 
 
@@ -141,7 +180,7 @@ def pack_of(method: str, system: System, outputs: Collection[str]) -> int:
     if len(system.states) > PACKED_STATES or system.values_kept > PACKED_VALUES:
         return 1
     system = written_out(system)
-    named = any(rule.event for rule in system.outputs if rule.name in outputs)
+    named = any(rule.event for rule in system.outputs if base(rule.name) in outputs)
     return SCHEMES[method].packs[system.acting or named or len(Sides(system)) > 0]
 
 

@@ -83,7 +83,7 @@ ROWS = (
         summary="Rosenbrock, order 4, with chosen steps: for stiff systems",
         controls=CHOSEN_STEPS,
         packs=(2, 2),
-        max_states=16,  # it keeps a matrix of their number squared
+        max_states=32,  # it keeps a matrix of their number squared
         jacobian=True,
     ),
 )

@@ -10,6 +10,8 @@ from typing import Literal, cast
 
 from sweep.equations.expressions import Call, Expression, Name, Number, text_of
 from sweep.equations.functions import Kind
+from sweep.equations.model_indices import Index, NumberTable, nested
+from sweep.model.elements import base
 from sweep.model.table import Parameter
 from sweep.model.time_series import TimeSeries, jumps
 from sweep.text.toml_text import assignments
@@ -188,6 +190,12 @@ class System:
     names_hold: bool = False  # a violated hold ends the motion well, and HOLD is its number
     tests: tuple[Test, ...] = field(default=(), compare=False)  # no part of the model's identity
     lines: tuple[Line, ...] = field(default=(), compare=False, repr=False)  # all its expressions
+    indices: tuple[Index, ...] = ()
+    tables: tuple[NumberTable, ...] = ()
+    over: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    only: Mapping[str, Expression] = field(default_factory=dict[str, Expression])  # by event
+    written: System | None = None  # with indices: what this one was expanded from
+    event_places: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
 
     @cached_property
     def text(self) -> str:
@@ -197,7 +205,21 @@ class System:
         or the order of keys within an entry have the same text. It holds all that a bit of a result
         or an attribute in a store depends on; tests are not part of it.
         """
-        return "".join(f"{line}\n" for line in _lines(self))
+        return "".join(f"{line}\n" for line in _lines(self.written or self))
+
+    @property
+    def as_written(self) -> System:
+        """The system as its file has it, with indices."""
+        return self.written or self
+
+    def sizes_over(self, name: str) -> list[int]:
+        """The lengths of the indices of a name."""
+        sizes = {index.name: index.size for index in self.indices}
+        return [sizes[index] for index in self.over.get(name, ())]
+
+    def event_place(self, number: int, event: Event) -> str:
+        """Where the event with a number, from 1, stands in the file."""
+        return self.event_places.get(event.name) or event_place(number, event)
 
     @property
     def mode_names(self) -> tuple[str, ...]:
@@ -224,25 +246,30 @@ class System:
 
     def named(self) -> Iterator[tuple[str, str, str, str | None]]:
         """Each name, what it is, its place, and its unit if such an entry has one."""
+        yield from (
+            (index.name, "an index", f"indices.{index.name}", None) for index in self.indices
+        )
         groups = {
             "a parameter": self.parameters,
             "a state": self.states,
             "a definition": self.definitions,
             "a signal": self.signals,
+            "a table": self.tables,
         }
         for role, entries in groups.items():
             table = role.removeprefix("a ") + "s"
-            yield from ((e.name, role, f"{table}.{e.name}", e.unit) for e in entries)
+            yield from ((e.name, role, f"{table}.{base(e.name)}", e.unit) for e in entries)
         yield from ((name, "a mode", f"modes.{name}", None) for name in self.mode_names)
         yield from ((e.name, "a switch", f"switches.{e.name}", None) for e in self.switches)
         yield from ((e.name, "a hold", f"holds.{e.name}", None) for e in self.holds)
         for number, event in enumerate(self.events, 1):
             if event.name:
-                yield event.name, "an event", f"{event_place(number, event)}.name", None
+                yield event.name, "an event", f"{self.event_place(number, event)}.name", None
         for output in self.outputs:
-            yield output.name, "an output", f"outputs.{output.name}", output.unit
+            place = f"outputs.{base(output.name)}"
+            yield output.name, "an output", place, output.unit
             if output.keep is not None:
-                yield f"{output.name}_index", "an output", f"outputs.{output.name}", None
+                yield f"{output.name}_index", "an output", place, None
 
 
 # Of events, where files name them so.
@@ -260,8 +287,17 @@ def _lines(system: System) -> Iterator[str]:
     names_hold = system.names_hold or None
     head = {"format": FORMAT, **top, "start_mode": start_mode, "names_hold": names_hold}
     yield from _assignments(head)
+    if system.indices:
+        yield "[indices]"
+        yield from _assignments({index.name: index.entry for index in system.indices})
+    if system.tables:
+        yield "[tables]"
+        yield from _assignments({each.name: _numbers(system, each) for each in system.tables})
     for key in ("parameters", "states", "definitions", "signals", "switches"):
-        if entries := {each.name: _entry(each) for each in getattr(system, key)}:
+        entries = {
+            e.name: {"over": _over(system, e.name), **_entry(e)} for e in getattr(system, key)
+        }
+        if entries:
             yield f"[{key}]"
             yield from _assignments(entries)
     for mode, rates in system.modes.items():
@@ -269,13 +305,32 @@ def _lines(system: System) -> Iterator[str]:
         yield from _assignments(rates)
     for event in system.events:
         yield "[[events]]"
-        yield from _assignments({"name": event.name, **_entry(event)})
+        over, only = _over(system, event.name), system.only.get(event.name)
+        yield from _assignments({"name": event.name, "over": over, "only": only, **_entry(event)})
     yield "[outputs]"
-    yield from _assignments({rule.name: _rule(rule) for rule in system.outputs})
+    rules = {e.name: {"over": _over(system, e.name), **_rule(e)} for e in system.outputs}
+    yield from _assignments(rules)
+
     if system.holds:
         yield "[holds]"
-        holds = {e.name: {"condition": e.condition, "meaning": e.meaning} for e in system.holds}
+        holds = {
+            e.name: {
+                "over": _over(system, e.name), "condition": e.condition, "meaning": e.meaning,
+            }
+            for e in system.holds
+        }  # fmt: skip
         yield from _assignments(holds)
+
+
+def _over(system: System, name: str) -> str | tuple[str, ...] | None:
+    over = system.over.get(name)
+    return over[0] if over and len(over) == 1 else over
+
+
+def _numbers(system: System, table: NumberTable) -> Mapping[str, object]:
+    values = nested(table.values, system.sizes_over(table.name))
+    over = _over(system, table.name)
+    return {"over": over, "values": values, "unit": table.unit, "meaning": table.meaning}
 
 
 def _assignments(table: Mapping[str, object]) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from sweep.equations.checks import MAX_KEPT, faults_across, in_order, unit_faults
+from sweep.equations.checks import MAX_KEPT, clashes, faults_across, in_order, unit_faults
 from sweep.equations.entries import (
     ModelFaults,
     ModelTable,
@@ -28,11 +29,17 @@ from sweep.equations.event_entries import (
     switch,
     values_of_switches,
 )
+from sweep.equations.expanded_system import expanded_system
+from sweep.equations.expressions import text_of
+from sweep.equations.index_entries import indices_in, tables_in
+from sweep.equations.model_indices import Index, nested_numbers
 from sweep.equations.output_kinds import AT_EVENTS, KINDS
+from sweep.equations.parsing import parse
 from sweep.equations.rules import interval_rule, period_rule, signal_sampled, taken_at
 from sweep.equations.schemes import CONTROLS
 from sweep.equations.system import FORMAT, PERIOD, Rule, System, Test
 from sweep.errors import ConfigError, Fault
+from sweep.model.elements import base
 from sweep.model.table import Parameter, Status
 from sweep.model.windows import IN_CYCLES, IN_TIME
 from sweep.text.reader import TooManyFaultsError, finite_numbers
@@ -40,9 +47,10 @@ from sweep.text.wording import listed, written
 
 TIME_UNITS = ("s", "1")
 MAX_FAULTS = 100  # after which reading ends
-MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 32, 128, 16
+MAX_PARAMETERS, MAX_STATES, MAX_DEFINITIONS, MAX_SIGNALS = 256, 64, 128, 16
 MAX_EVENTS, MAX_OUTPUTS, MAX_TESTS = 64, 64, 1000
 MAX_SWITCHES, MAX_HOLDS = 64, 64
+MAX_EXPANDED = 4096  # entries of a table with one for each value of an index
 MAX_KEPT_IN_STORES = 65_536  # of an output; stores of earlier versions are still read
 
 
@@ -69,14 +77,65 @@ def examine(
         system = _system(top)
         top.close()
         if system.states:
-            faults.add_all(faults_across(system, is_stored=is_stored))
-        if system.states and not is_stored:
-            faults.add_all(unit_faults(system, {fault.where for fault in faults.found}))
+            _check(system, faults)
     except TooManyFaultsError:
         return None, faults.in_order()
     if faults.found:
         return None, faults.in_order()
+    if system.indices:
+        system, _ = expanded_system(system, has_numbers=True)
     return replace(system, definitions=in_order(system.definitions)), ()
+
+
+def _check(written: System, faults: ModelFaults) -> None:
+    """Add what is wrong across entries."""
+    is_stored = faults.is_stored
+    faults.add_all(clashes(written))
+    if not written.indices:
+        faults.add_all(faults_across(written, is_stored=is_stored))
+        if not is_stored:
+            faults.add_all(unit_faults(written, {fault.where for fault in faults.found}))
+        return
+    too_many = [*_too_many(written)]
+    faults.add_all(too_many)
+    if too_many or not all(index.size for index in written.indices):
+        return
+    system, found = expanded_system(written, has_numbers=False)
+    faults.add_all(found)
+    if (count := len(system.events)) > MAX_EVENTS:
+        faults.add("events", *_exceeds("events", count, MAX_EVENTS))
+    faulty = {fault.where for fault in faults.found}
+    across = [
+        each for each in faults_across(system, is_stored=is_stored) if each.where not in faulty
+    ]
+    faults.add_all(_once(across))
+    if not is_stored:
+        faults.add_all(_once(unit_faults(system, {fault.where for fault in faults.found})))
+
+
+def _once(faults: Iterable[Fault]) -> Iterable[Fault]:
+    """The first fault of each place and column: elements of a line have it as well."""
+    once: dict[tuple[str, str], Fault] = {}
+    for each in faults:
+        once.setdefault((each.where, each.what.partition(":")[0]), each)
+    return once.values()
+
+
+def _too_many(written: System) -> Iterator[Fault]:
+    """A fault for each table that has too many entries, one for each value of an index."""
+    limits = {
+        "states": MAX_STATES,
+        **dict.fromkeys(("parameters", "definitions", "events", "outputs"), MAX_EXPANDED),
+    }
+    for key, most in limits.items():
+        count = sum(math.prod(written.sizes_over(each.name)) for each in getattr(written, key))
+        if count > most:
+            yield Fault(key, *_exceeds(key, count, most))
+
+
+def _exceeds(key: str, count: int, most: int) -> tuple[str, str]:
+    what = f"{count:,} {key} in all, one for each value of an index"
+    return what, f"at most {most:,} are allowed"
 
 
 def _system(top: ModelTable) -> System:
@@ -87,6 +146,7 @@ def _system(top: ModelTable) -> System:
         what = f"{written(version)} is unknown: this version reads {FORMAT}"
         top.fault("format", what, f"write format = {FORMAT}")
     name = top.name_of("belt")
+    indices, tables = indices_in(top), tables_in(top)
     top.reading.switch_values = values_of_switches(top)
     period = None
     if top.has("period"):
@@ -129,6 +189,10 @@ def _system(top: ModelTable) -> System:
             "tests", MAX_TESTS, lambda table: _test(table, parameters, outputs, period is not None)
         ),
         lines=tuple(top.reading.lines),  # last: all have been read
+        indices=indices,
+        tables=tables,
+        over=top.reading.over,
+        only=top.reading.only,
     )
 
 
@@ -142,6 +206,7 @@ def _rule(
     """The rule of an output in [outputs]."""
     keys = [key for key in KINDS if table.has(key)]
     unit, meaning = table.unit(), table.meaning(name)
+    table.read_over(name)
     if len(keys) != 1:
         what = f"{listed(keys)} exclude each other" if keys else "nothing is computed"
         table.fault("", what, f"write one of {listed(KINDS)}")
@@ -157,11 +222,11 @@ def _rule(
     elif kind.taken:
         return interval_rule(name, table, events, unit, meaning)
     elif kind.of is None:
-        event = table.reference(key, events, *AN_EVENT)
+        event = _event(table, key, events)
     elif kind.at_samples and (at_samples := signal_sampled(table, signals)) is not None:
         pass
     elif table.has("at"):
-        event = table.reference("at", events, *AN_EVENT)
+        event = _event(table, "at", events)
         if kind.at_event is None:
             table.fault(key, "not known at events", f"write one of {listed(AT_EVENTS)}")
     elif kind.at_event and not kind.in_window:
@@ -190,6 +255,16 @@ def _kept(table: ModelTable) -> int | None:
     return keep
 
 
+def _event(table: ModelTable, key: str, events: Sequence[str]) -> str | None:
+    """The event at a key, or an element of one, such as `touch[lower]`."""
+    value = table.get(key)
+    element = value if isinstance(value, str) and "[" in value else None
+    if element and table.reading.indices and base(element) in events:
+        named = table.read(key, parse, element, is_indexed=True)
+        return None if named is None else text_of(named)
+    return table.reference(key, events, *AN_EVENT)
+
+
 def _test(
     table: ModelTable, parameters: Sequence[Parameter], outputs: Sequence[Rule], has_period: bool
 ) -> Test:
@@ -212,7 +287,8 @@ def _test(
     at = table.table("at")
     values = dict(_values(at, parameters, method, has_period))
     for each in parameters:
-        if each.default is None and each.name not in at.faults.meant and not at.has(each.name):
+        has_elements = each.name in map(base, at.words)
+        if each.default is None and each.name not in at.faults.meant and not has_elements:
             at.missing(each.name, "the parameter has no default")
     if method and "step" in CONTROLS[method] and not at.has("step"):
         at.missing("step", f"write the length of the steps of {method}")
@@ -228,7 +304,8 @@ def _values(
     """The values of parameters and controls at which the model is tested."""
     own = {parameter.name: parameter for parameter in parameters}
     controls = CONTROLS[method] if method else [c for each in CONTROLS.values() for c in each]
-    known = (*own, *IN_TIME.names, *(IN_CYCLES.names if has_period else ()), *controls)
+    elements = [key for key in at.words if base(key) in at.reading.over and base(key) in own]
+    known = (*own, *elements, *IN_TIME.names, *(IN_CYCLES.names if has_period else ()), *controls)
     at.known.update(dict.fromkeys(known))
     for name in at.mapping:
         if name in IN_CYCLES.names and not has_period:
@@ -236,8 +313,10 @@ def _values(
             at.fault(name, "the model has no period", "write window_start and window_end")
         elif name not in known:
             continue  # `close` tells
-        elif (value := at.number(name, unit=own[name].unit if name in own else "1")) is not None:
-            if name in own and not is_allowed(value, own[name]):
+        elif (
+            value := at.number(name, unit=own[base(name)].unit if base(name) in own else "1")
+        ) is not None:
+            if base(name) in own and not is_allowed(value, own[base(name)]):
                 at.fault(name, f"{value!r} is outside the parameter's range")
             yield name, value
 
@@ -247,12 +326,20 @@ def _expected(
 ) -> Mapping[str, float | tuple[float, ...]]:
     expect: dict[str, float | tuple[float, ...]] = {}
     kept = {output.name: output.keep for output in outputs}
+    indices = table.reading.indices
     table.known.update(dict.fromkeys(kept))
     table.close("{key} is not an output")
     for name, value in table.mapping.items():
         if name not in kept:
             continue
-        if kept[name] is None:
+        if over := table.reading.over.get(name):
+            along = [indices[each] for each in over]
+            if not all(index.size for index in along):
+                continue
+            if (keep := kept[name]) is not None:
+                along.append(Index(name="keep", size=keep))
+            expect[name] = tuple(table.read(name, nested_numbers, value, along) or ())
+        elif kept[name] is None:
             expect[name] = table.number(name) or 0.0
         else:
             expect[name] = numbers = finite_numbers(value)

@@ -20,7 +20,7 @@ from sweep.explorers.unit_choices import unit_choices
 from sweep.kernel.source import kernel_digest, kernel_of
 from sweep.kernel.wasm import module_bytes as bytes_of_module
 from sweep.kernel.wasm import modules_of, whole_kernel
-from sweep.model.table import Model, Output, Status, planes
+from sweep.model.table import Model, Output, Status, index_name, planes
 from sweep.pictures import colours
 from sweep.points.recipes import model_in
 from sweep.request.sweeps import POINT, Sweep
@@ -187,10 +187,11 @@ def _stored_output(variable: xr.DataArray, dimensions: Collection[str]) -> dict[
 
 
 def _computed_output(output: Output) -> dict[str, Any]:
-    indices = list(range(output.values))
-    inner = {"name": f"{output.name}_index", "values": indices, "unit": "1"}
-    more = {"kind": output.kind, "stored": False, "inner": [inner] if indices else []}
-    return _described(output) | more
+    inner = [{"name": e.name, "values": [*e.values], "unit": e.unit} for e in output.over]
+    if output.values:
+        name = index_name(output.name)
+        inner.append({"name": name, "values": [*range(output.values)], "unit": "1"})
+    return _described(output) | {"kind": output.kind, "stored": False, "inner": inner}
 
 
 def _labels(variable: xr.DataArray, dim: str) -> dict[str, Any]:

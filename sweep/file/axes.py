@@ -109,6 +109,9 @@ def _check_name(draft: Draft, table: Table, name: str) -> None:
     elif error := name_fault_in_sweeps(name):
         table.fault("", error.what, error.cure)
     for output in draft.model.outputs if draft.model else ():
+        if name in (index.name for index in output.over):
+            table.fault("", f"{name} is an index of the model", "choose another name")
+            return
         if name == output.name or name.startswith(f"{output.name}_"):
             what = f"results have names like this for the output {output.name}"
             table.fault("", what, "choose another name")

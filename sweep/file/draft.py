@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sweep.errors import ConfigError
+from sweep.file.element_names import with_element_names
 from sweep.file.keys import TABLES, TOP_LEVEL
 from sweep.file.model_file import known_models, read_model
 from sweep.file.parameter_sets import replaced_by_options
@@ -85,6 +86,9 @@ def draft_of(document: Document, faults: Faults) -> Draft:
     top = document.table(faults)
     _check_top_level(document, top)
     model = _model(document, top)
+    if model is not None:
+        document = with_element_names(document, model, faults)
+        top = document.table(faults)
     method = _method(top, model)
     known = None
     if model is not None:

@@ -9,6 +9,7 @@ from sweep.equations.model import model_of
 from sweep.equations.system import System
 from sweep.equations.system_file import examine
 from sweep.errors import ConfigError, Fault, SweepError
+from sweep.file.index_tables import with_index_tables
 from sweep.file.sweep_file import MODEL_KEYS, mapping_tables, parsed_file
 from sweep.file.time_tables import COLUMNS, SAMPLES, with_samples
 from sweep.model.installed import installed_model, offers
@@ -67,8 +68,11 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         cure = file_beside(source, folder) or nearest(source, known)
         raise ConfigError(source, [Fault("", f"{written(source)} is unknown", cure)])
     unread = Faults()
-    system, faults = examine(with_samples(tables, folder, unread))
-    follow = {f"{fault.where}.{key}" for fault in unread.found for key in (*COLUMNS, *SAMPLES)}
+    tables = with_index_tables(with_samples(tables, folder, unread), folder, unread)
+    system, faults = examine(tables)
+    keys = (*COLUMNS, *SAMPLES, "columns")
+    follow = {f"{fault.where}.{key}" for fault in unread.found for key in keys}
+    follow |= {fault.where for fault in unread.found}
     faults = (*unread.found, *(fault for fault in faults if fault.where not in follow))
     if system is None or faults:
         raise ConfigError(name, faults)

@@ -6,6 +6,7 @@ Parameters may also be given in place of others, as a normal force in place of a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sweep.file.sweep_file import Document
 from sweep.model.table import Model, ParameterSet, Substitute
@@ -18,7 +19,9 @@ def replaced_by_options(document: Document, model: Model) -> set[str]:
     by_option = {key for _, key in document.places}
     dropped: set[str] = set()
     for each in model.substitutes:
-        if bool(each.names & by_option) != bool(each.derived.keys() & by_option):
+        if not each.yields and bool(each.names & by_option) != bool(
+            each.derived.keys() & by_option
+        ):
             dropped |= each.derived.keys() if each.names & by_option else each.names
     return dropped
 
@@ -31,7 +34,8 @@ def parameter_set_of(
     There is a fault for each parameter that is given and also follows from others.
     """
     chosen = _chosen(model, given, parameters)
-    substitutes = [each for each in _used(model, [*given]) if chosen is None or chosen.has(each)]
+    used = [each for each in _used(model, [*given]) if chosen is None or chosen.has(each)]
+    substitutes = [_without_own(each, given) if each.yields else each for each in used]
     for name, table in given.items():
         if each := next((each for each in substitutes if name in each.derived), None):
             others = listed([n for n in given if n in each.names])
@@ -89,6 +93,11 @@ def _chosen(model: Model, given: Mapping[str, Table], parameters: Table) -> Para
 
 def _used(model: Model, names: Sequence[str]) -> list[Substitute]:
     return [each for each in model.substitutes if each.names & {*names}]
+
+
+def _without_own(each: Substitute, given: Mapping[str, Table]) -> Substitute:
+    """The substitute without the parameters that have values of their own."""
+    return replace(each, derived={n: text for n, text in each.derived.items() if n not in given})
 
 
 def _own_of(model: Model, parameter_set: str) -> set[str]:

@@ -208,7 +208,10 @@ def _of_file(draft: Draft, table: Table, given: Mapping[str, Any], ranges: Seque
     if file is None or (table.has("columns") and not are_columns_known):
         return Sample((*(given["columns"] or ()), *ranges), None, are_columns_known)
     fixed = draft.document.fixed_parameters()
-    columns_named = file.names if given["columns"] is None else given["columns"]
+    # Of `gap[lower]`, the brackets have a label and no unit.
+    known = draft.known or {}
+    headers = [each.text if each.text in known else each.name for each in file.headers]
+    columns_named = headers if given["columns"] is None else given["columns"]
     names = [name for name in columns_named if name not in fixed]
     if not names and not fixed:
         table.fault("columns", "empty", "name at least one, or remove it for all columns")

@@ -45,10 +45,14 @@ def tables_of_store(source: str | Path) -> dict[str, object]:
 def tables_of(sweep: AnySweep, source: str) -> dict[str, object]:
     """The tables of a sweep file that gives this sweep; `source` is how messages refer to it."""
     points, model = sweep.points, sweep.points.model
+    elements = {name for each in model.substitutes if each.yields for name in each.derived}
+    defaults = {each.name: each.default for each in model.parameters if each.name in elements}
     constants = {
         name: value
         for name, value in points.constants.items()
         if not math.isnan(value) and name not in points.replaced_by_table
+        # Of an element, so that a value for all of them replaces its default.
+        if name not in elements or value != defaults[name]
     }
     return {
         "format": 1,

@@ -17,6 +17,7 @@ from sweep.equations.model import pack_of
 from sweep.equations.system_file import system_of_text
 from sweep.equations.tabulated import table_text
 from sweep.errors import SweepError
+from sweep.model.elements import spelled
 from sweep.model.installed import header_folder
 from sweep.model.shipped import kernels_folder
 from sweep.model.table import Method, Model, Output, Parameter, ParameterSet, Status, parameters_of
@@ -276,12 +277,12 @@ def _columns(kernel: Kernel) -> str:
     n_outputs = 0
     for output in kernel.outputs:
         name, scatter = f"o.{kernel.model.prefix}{output.name}", f"points.scatter_{output.kind}"
-        if output.values:  # a loop: of a call for each value, compilers take minutes
-            loop = f"for (int i = 0; i < {output.values}; ++i)"
+        if output.count:  # a loop: of a call for each value, compilers take minutes
+            loop = f"for (int i = 0; i < {output.count}; ++i)"
             scatters.append(f"{loop} {scatter}({n_outputs} + i, {name}[i]);")
         else:
             scatters.append(f"{scatter}({n_outputs}, {name});")
-        n_outputs += output.values or 1
+        n_outputs += output.count or 1
     lines = [
         '#line 1 "generated"',
         f"constexpr int n_columns = {len(names)};",
@@ -321,13 +322,16 @@ def _rows(model: Model) -> str:
 
 
 def _observables(model: Model, *, items: bool = False) -> list[str]:
-    return [model.prefix + each.name for each in model.observables_of(items=items)]
+    return [spelled(model.prefix, each.name) for each in model.observables_of(items=items)]
 
 
 def _spelled(model: Model, parameters: Iterable[Parameter]) -> list[str]:
     """The parameters' names in C++."""
     own = {each.name: each for each in model.parameters}
-    return [model.prefix * (own.get(each.name) == each) + each.name for each in parameters]
+    return [
+        spelled(model.prefix, each.name) if own.get(each.name) == each else each.name
+        for each in parameters
+    ]
 
 
 def _fields(model: Model) -> list[str]:
@@ -345,8 +349,8 @@ def _struct(name: str, fields: Mapping[str, str]) -> str:
 
 def _outputs(model: Model) -> str:
     """The struct of outputs: missing, and failed, until they are written."""
-    several = {model.prefix + each.name: each.values for each in model.outputs if each.values}
-    single = [model.prefix + each.name for each in model.outputs if not each.values]
+    several = {model.prefix + each.name: each.count for each in model.outputs if each.count}
+    single = [model.prefix + each.name for each in model.outputs if not each.count]
     fields = {**dict.fromkeys(single, MISSING), "status": f"{Status.failed:d}.0"}
     arrays = dict.fromkeys((f"{name}[{n}]" for name, n in several.items()), "")
     # The kernels of files write every value; their text, and so their digest, does not change.

@@ -43,7 +43,7 @@ def index_name(output: str) -> str:
 def planes(outputs: Iterable[Output]) -> tuple[Output, ...]:
     """The outputs as backends compute them, one value of a point each: several for some outputs."""
     return tuple(
-        replace(output, name=name, values=0, labels=())
+        replace(output, name=name, over=(), values=0, labels=())
         for output in outputs
         for name in output.planes
     )
@@ -147,6 +147,7 @@ class Substitute:
     parameters: tuple[Parameter, ...]
     derived: Mapping[str, str]  # the others: name -> expression, as in [derived]
     parameter_sets: tuple[str, ...] = ()  # the sets to which it belongs; empty: all
+    yields: bool = False  # one of the others that is given, too, has its own value
 
     @property
     def names(self) -> set[str]:
@@ -189,8 +190,15 @@ class Output:
     flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... if kind is "flag"
     parameter_sets: tuple[str, ...] = ()  # the sets for which it is defined; empty: all
     optional: bool = False  # a point that is ok may lack a value: NaN
+    over: tuple[Labels, ...] = ()  # the indices of a model, if it has a value for each element
     values: int = 0  # of each point, along a dimension of their own; 0: one, without a dimension
     labels: tuple[Labels, ...] = ()  # further dimensions of its values at one point
+
+    @property
+    def count(self) -> int:
+        """How many values a kernel computes for each point; 0: one, which is not in an array."""
+        sizes = [len(each.values) for each in self.over]
+        return math.prod([*sizes, self.values or 1]) if sizes or self.values else 0
 
     @property
     def planes(self) -> tuple[str, ...]:
@@ -201,12 +209,19 @@ class Output:
     @property
     def inner_shape(self) -> tuple[int, ...]:
         """The shape of its values at one point."""
-        return (self.values,) * bool(self.values) + tuple(len(e.values) for e in self.labels)
+        values = (self.values,) * bool(self.values)
+        return (
+            *(len(each.values) for each in self.over),
+            *values,
+            *(len(each.values) for each in self.labels),
+        )
 
     @property
     def inner_dimensions(self) -> tuple[str, ...]:
         """The names of the dimensions of its values at one point, if they have any."""
-        return (index_name(self.name),) * bool(self.values) + tuple(e.name for e in self.labels)
+        values = (index_name(self.name),) * bool(self.values)
+        names = [[each.name for each in labels] for labels in (self.over, self.labels)]
+        return (*names[0], *values, *names[1])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -203,7 +203,7 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
             f"method {method!r} needs a sinusoid, and these results have a table of "
             f"{model.excitation.parameter}: compare with method {able}"
         )
-    outputs = tuple(o for o in model.outputs if o.name in dataset.data_vars and not o.values)
+    outputs = tuple(o for o in model.outputs if o.name in dataset.data_vars and not o.count)
     if not outputs and len(dataset.data_vars) > 1:
         raise SweepError(f"these results have {NOT_COMPARED}")
     return Sweep(

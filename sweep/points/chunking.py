@@ -160,7 +160,7 @@ def _work_block(sweep: AnySweep, chunk_points: int | None) -> tuple[int, ...]:
         refuse_many_chunks(shape, block, f"chunk_points={chunk_points!r} cuts", cure)
         return block
     # A block of at least n points can have up to 2 n, hence half the largest chunk.
-    values = max((output.values for output in sweep.points.outputs), default=0) or 1
+    values = max((output.count for output in sweep.points.outputs), default=0) or 1
     target = max(min(_usual_points(sweep), MAX_CHUNK_POINTS // 2 // values), least)
     while math.prod(chunk_counts(shape, block_shape(shape, target))) > MAX_CHUNKS:
         target *= 2

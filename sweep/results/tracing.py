@@ -234,7 +234,9 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
     }
     variables["status"] = xr.Variable((), np.uint8(seen.status), described)
     coordinates = {
-        c.name: xr.Variable((), value, dict(c.attributes)) for c, value in layout.coordinates(sweep)
+        c.name: xr.Variable((), value, dict(c.attributes))
+        for c, value in layout.coordinates(sweep)
+        if not c.dimensions  # not what only outputs have
     }
     coordinates["time"] = _variable(sweep, sweep.model.clock, ("time",), times[new])
     if seen.items is not None:

@@ -105,7 +105,7 @@ def coordinates(sweep: AnySweep) -> list[tuple[Variable, LongValues | NDArray[An
         for axis in sweep.grid.axes
         if axis.levels is not None
     ]
-    labels = {each.name: each for output in sweep.grid.outputs for each in output.labels}
+    labels = {e.name: e for output in sweep.grid.outputs for e in (*output.over, *output.labels)}
     return [*along, *single, *derived, *levels, *map(_labels, labels.values())]
 
 

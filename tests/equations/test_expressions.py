@@ -174,7 +174,7 @@ BROKEN = [
     ("a | b", "'|' is not known in expressions; write or"),
     ("!a", "'!' is not known in expressions; write not"),
     ("x.real", "column 2: '.' is not known in expressions; a point stands only in numbers"),
-    ("x[0]", "column 2: '[' is not known in expressions; there are no lists"),
+    ("x[0]", "column 2: '[' is not known in expressions; only names with over"),
     ("{x}", "column 1: '{' is not known in expressions"),
     ('"x"', "there is no text"),
     ("lambda: 0", "'lambda' is not known in expressions"),

@@ -185,7 +185,7 @@ def of_chain(n: int, method: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("n", "method"), [(32, "rk54"), (16, "rodas4")])
+@pytest.mark.parametrize(("n", "method"), [(64, "rk54"), (32, "rodas4")])
 def test_as_many_states_as_are_allowed(n: int, method: str) -> None:
     dataset = sweep.run(of_chain(n, method), store=None)
     for i in range(n):
@@ -196,8 +196,8 @@ def test_as_many_states_as_are_allowed(n: int, method: str) -> None:
 @pytest.mark.parametrize(
     ("n", "method", "fault"),
     [
-        (33, "rk54", "33 states; at most 32 are allowed"),
-        (17, "rodas4", "'rodas4' is not a method of chain; choose one of rk54, rk4, dop853"),
+        (65, "rk54", "65 states; at most 64 are allowed"),
+        (33, "rodas4", "'rodas4' is not a method of chain; choose one of rk54, rk4, dop853"),
     ],
 )
 def test_more_states_are_refused(n: int, method: str, fault: str) -> None:

@@ -18,8 +18,9 @@ from sweep.file.model_file import (
     shipped_names,
 )
 from sweep.file.time_tables import EXAMPLE
+from sweep.model.elements import element
 from sweep.model.installed import installed_model, offers
-from sweep.model.table import Model, Parameter
+from sweep.model.table import Model, Observable, Output, Parameter
 from sweep.text.wording import listed
 
 KEYS = (
@@ -130,10 +131,16 @@ def _print_model(model: Model) -> None:
             _print_parameters(f"parameters of {method.name}", method.parameters)
     for kind, quantities in {"output": model.outputs, "traced": model.observables}.items():
         if quantities:
-            rows = ((each.name, each.unit, each.long_name) for each in quantities)
+            rows = ((_with_indices(each), each.unit, each.long_name) for each in quantities)
             print_section(rows, (kind, "unit", "meaning"))
     rows = [(str(int(status)), status.name, text) for status, text in model.sentences.items()]
     print_table(rows, ("status", "name", "meaning"))
+
+
+def _with_indices(each: Output | Observable) -> str:
+    """The name of an output, with the indices that it has: `touches[support]`."""
+    over = [labels.name for labels in each.over] if isinstance(each, Output) else []
+    return element(each.name, over) if over else each.name
 
 
 def _print_parameters(title: str, parameters: tuple[Parameter, ...]) -> None:
