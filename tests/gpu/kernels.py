@@ -43,7 +43,7 @@ MAX_SPILLED = {
     "mdr_contact time_stepping_2": 2000,
     "mdr_contact time_stepping_2 (sphere)": 1850,
     "mdr_contact time_stepping_2 (profile)": 1900,
-    "belt rk54": 550,
+    "belt rk54": 600,
     "belt rk4": 250,
     "belt rodas4": 450,
     "relief_valve rk54": 100,
