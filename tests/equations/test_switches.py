@@ -73,7 +73,7 @@ def test_gears_with_backlash(method: str) -> None:
         assert at["power"] == pytest.approx(c * exact.square / end, rel=1e-8)
 
 
-JENKINS_EXACT = {  # of the project's notes on physics: events at 1e-11 and radial return agree
+JENKINS_EXACT = {  # by events at 1e-11 and by radial return, which agree
     1.1: (-0.04723565, 0.08189878, 0.01062524),
     2.3: (-0.25920493, 0.93602449, 0.6327949),
 }
