@@ -185,7 +185,10 @@ def of_chain(n: int, method: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("n", "method"), [(64, "rk54"), (32, "rodas4")])
+@pytest.mark.parametrize(
+    ("n", "method"),
+    [(64, "rk54"), pytest.param(32, "rodas4", marks=pytest.mark.broad)],  # minutes of compiling
+)
 def test_as_many_states_as_are_allowed(n: int, method: str) -> None:
     dataset = sweep.run(of_chain(n, method), store=None)
     for i in range(n):
