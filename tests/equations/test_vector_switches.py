@@ -80,8 +80,8 @@ def by_hand() -> str:
     head, _, rest = BLOCKS.partition("[states]")
     text = head.replace('static = { over = "block", default = 1 }\n', "")
     text += "".join(f"static_{i} = {{ default = 1 }}\n" for i in range(N)) + "[states]\n"
-    for i in range(N):
-        text += f'x_{i} = {{ initial = "0.01*sin(7*{i})" }}\nv_{i} = {{ initial = "0" }}\n'
+    text += "".join(f'x_{i} = {{ initial = "0.01*sin(7*{i})" }}\n' for i in range(N))
+    text += "".join(f'v_{i} = {{ initial = "0" }}\n' for i in range(N))
     for i in range(N):
         text += f'[switches.contact_{i}]\nvalues = ["stick", "slip"]\n'
         text += f'start = {{ slip = "x_{i} > 0.005", stick = "true" }}\n'

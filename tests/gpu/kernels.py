@@ -51,6 +51,8 @@ MAX_SPILLED = {
     **{f"lugre {method}": 1300 for method in ("rk54", "rk4", "rodas4")},
     **{f"forced_impact {method}": 1350 for method in ("rk54", "rk4", "rodas4")},
     "forced_impact dop853": 300,
+    "drill_string rk54": 1350,
+    "spring_slider rk54": 80,
 }
 NO_CODE = re.compile(r"//.*|^#line.*$", re.MULTILINE)
 
