@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sweep.equations.model import model_of
 from sweep.equations.system import HOLD
 from sweep.equations.system_file import system_of_text
-from sweep.kernel.cpu import CpuBackend
+from sweep.errors import CompileError
 from sweep.model.table import Method, Model, Status, parameters_of
 from sweep.request.chunk import Column, Points, Values
 from sweep.request.sweeps import Sweep
@@ -25,7 +25,8 @@ def violated_holds(
     """By sentence, the points that violate a hold, of the first MAX_EXAMINED.
 
     `parameters` has one value for each point and parameter. A point counts for the hold that it
-    violates first. Empty if the model has no holds, or if not all parameters are known.
+    violates first. Empty if the model has no holds, not all parameters are known, or there is no
+    compiler.
     """
     system = system_of_text(model.text)
     named = model_of(replace(system, names_hold=True))
@@ -43,7 +44,12 @@ def violated_holds(
     n_points = next(iter(parameters.values())).size
     columns = {name: Column(parameters[name][:MAX_EXAMINED]) for name in names}
     points = Points(n_points=min(n_points, MAX_EXAMINED), columns=columns)
-    computed = CpuBackend().compute(sweep, points).arrays
+    from sweep.kernel.cpu import CpuBackend  # few reports need it, and it takes long to import
+
+    try:
+        computed = CpuBackend().compute(sweep, points).arrays
+    except CompileError:  # a machine that only reads results needs no compiler
+        return {}
     number = np.full(n_points, -1.0)
     number[:MAX_EXAMINED] = np.where(computed["status"] == Status.ok, computed[HOLD], -1.0)
     return {f"{hold.name}: {hold.meaning}": number == k for k, hold in enumerate(system.holds)}
