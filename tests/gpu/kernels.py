@@ -52,7 +52,12 @@ MAX_SPILLED = {
     **{f"forced_impact {method}": 1350 for method in ("rk54", "rk4", "rodas4")},
     "forced_impact dop853": 300,
     "drill_string rk54": 1350,
+    "drill_string rk4": 1000,
+    "drill_string rodas4": 1650,
+    "drill_string dop853": 450,
     "spring_slider rk54": 80,
+    "spring_slider rk4": 50,
+    "spring_slider rodas4": 400,
 }
 NO_CODE = re.compile(r"//.*|^#line.*$", re.MULTILINE)
 
