@@ -188,7 +188,7 @@ class Sides:
             case Call("/", (a, b)) if not self.moves(b):
                 side = self._side_of(a)
                 return None if side is None else times(side, Call("sign", (b,)))
-            case Call("-", (a, b)) if ("sign", Call("-", (b, a))) in self._held_in:
+            case Call("-", (a, b)) if a != b and ("sign", Call("-", (b, a))) in self._held_in:
                 side = self._side_of(Call("-", (b, a)))
                 return None if side is None else negative(side)
             case _:

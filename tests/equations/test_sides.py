@@ -83,3 +83,19 @@ def test_a_relation_without_a_value_holds_up_nothing_where_it_is_not_taken(metho
     assert float(ds.end[0]) == pytest.approx(3.0, rel=1e-12)
     assert np.isnan(ds.above[0])  # from t = 2 on it has no value
     assert float(ds.above[3]) == pytest.approx(2 / 3, rel=1e-9)
+
+
+def test_the_larger_of_two_equal_expressions_is_either() -> None:
+    """Their difference and its negative are the same text."""
+    model = {
+        "format": 1,
+        "name": "equal",
+        "time_unit": "1",
+        "states": {"x": {"initial": "1"}, "y": {"initial": "2"}},
+        "derivatives": {"x": "-max(x, x)", "y": "-max(x, x) - 0*min(x, x)"},
+        "outputs": {"x_end": {"final": "x"}},
+    }
+    parameters = {"relative_tolerance": 1e-11}
+    request = {"model": model, "parameters": parameters, "axes": {"window_end": [1.0]}}
+    ended = float(sweep.run(request, store=None)["x_end"].item())
+    assert ended == pytest.approx(np.exp(-1), rel=1e-9)

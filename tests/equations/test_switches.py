@@ -37,11 +37,10 @@ def computed(text: str, method: str, **values: Any) -> Any:
 GEAR_RATES = [150.0, 300.0, 520.0]
 
 
-@pytest.mark.parametrize("method", ["dop853", pytest.param("rk54", marks=pytest.mark.broad)])
-def test_gears_with_backlash(method: str) -> None:
+def test_gears_with_backlash() -> None:
     """Linear between events: matrix exponentials, and roots by Brent's method."""
     end, b, k, c, inertia = 0.05, 1e-3, 1e4, 0.01, 1e-3
-    points = computed(GEAR, method, rate=GEAR_RATES, window_end=end, **PRECISE)
+    points = computed(GEAR, "dop853", rate=GEAR_RATES, window_end=end, **PRECISE)
     for i, rate in enumerate(GEAR_RATES):
 
         def matrix(stiffness: float, offset: float, rate: float = rate) -> np.ndarray:
