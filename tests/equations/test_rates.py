@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,12 +122,13 @@ def test_rates_of_a_signal_and_in_modes_are_those_of_scipy(method: str) -> None:
     def faster(_: float, y: np.ndarray, fast: float) -> float:
         return y[1] - 0.1 * (1 - fast)
 
-    faster.terminal = True  # type: ignore[attr-defined]
+    event: Any = faster  # SciPy reads its attributes
+    event.terminal = True
     t, y, fast, bounds = 0.0, np.zeros(3), 0.0, 0
     while t < 5.5:
-        faster.direction = 1 - 2 * fast  # type: ignore[attr-defined]
+        event.direction = 1 - 2 * fast
         piece = solve_ivp(rates, (t, 5.5), y, "DOP853", rtol=1e-11, atol=1e-12, max_step=0.02,
-                          events=faster, args=(fast,))  # fmt: skip
+                          events=event, args=(fast,))  # fmt: skip
         t, y = float(piece.t[-1]), piece.y[:, -1]
         if piece.status == 1:
             bounds += fast == 0
