@@ -27,7 +27,7 @@ from sweep.model.shipped import kernels_folder
 from sweep.model.tables import models
 from tests.points.test_chunking import sweep_over
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SWEEP = sweep_over()
 KERNELS = [
     Kernel(model=model, method=method, parameter_set=parameter_set, outputs=model.outputs)
