@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from generators.models import index_page, model_pages
-from generators.programs import closed_forms_page, command_page, exit_status_page
+from generators.programs import command_page, exit_status_page
 from generators.sweep_files import sweep_file_page
 from generators.verification import errata_page, verification_pages
 
@@ -18,7 +18,6 @@ def write_pages(target: Path, records: Path) -> None:
         **{f"models/{name}": text for name, text in model_pages().items()},
         "sweep_file": sweep_file_page(),
         "commands": command_page(),
-        "closed_forms": closed_forms_page(),
         "exit_statuses": exit_status_page(),
         "verification/index": errata_page(notes),
         **{f"verification/{name}": text for name, text in notes.items()},

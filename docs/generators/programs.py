@@ -1,18 +1,12 @@
-"""Pages of the command line and of closed forms."""
+"""Pages of the command line."""
 
 from __future__ import annotations
 
-import inspect
-import pkgutil
 import re
-from importlib import import_module
-from types import ModuleType
 
 from generators.tables import code, plain, table
-from sweep import theory
 from sweep.cli.app import COMMANDS, EXITS
 from sweep.errors import SweepError
-from sweep.theory import elementary
 
 
 def command_page() -> str:
@@ -55,31 +49,6 @@ def _entries(text: str) -> list[tuple[str, str]]:
     """Rows of lines such as `  0    done`, which may go on in the next line."""
     rows = re.findall(r"^  (\S+) {2,}(.*(?:\n {8,}\S.*)*)", text, re.MULTILINE)
     return [(code(name), plain(re.sub(r"\s+", " ", meaning))) for name, meaning in rows]
-
-
-def closed_forms_page() -> str:
-    """The functions of `sweep.theory`: a summary of each module, then its functions."""
-    parts = [
-        "# Closed forms\n\nNumPy functions of arrays, in SI units. They are imported from their "
-        "module, as in `from sweep.theory.wear import volume`."
-    ]
-    packages = pkgutil.walk_packages(theory.__path__, "sweep.theory.")
-    for module in sorted({each.name for each in packages} - {elementary.__name__}):
-        names = _functions(import_module(module))
-        listed = _directive("autosummary", "", ":nosignatures:", "", *names) if names else ""
-        apart = _directive("py:currentmodule", "None")
-        described = _directive("automodule", module, ":members:")
-        parts.append(f"## `{module.removeprefix('sweep.')}`\n\n{apart}\n\n{listed}\n\n{described}")
-    return "\n\n".join(parts) + "\n"
-
-
-def _functions(module: ModuleType) -> list[str]:
-    """The public functions that are defined in a module, as autosummary shows short names."""
-    return [
-        f"~{module.__name__}.{name}"
-        for name, each in inspect.getmembers(module, inspect.isfunction)
-        if each.__module__ == module.__name__ and not name.startswith("_")
-    ]
 
 
 def _directive(kind: str, name: str, *options: str) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
+import pkgutil
 import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-import sweep
+import sweep.theory
 from sweep.equations.parsing import parse
 from sweep.file import keys as file_keys
 from tests.command import Run
@@ -23,6 +25,8 @@ ELSEWHERE = {
     "pictures.backbone.plot_backbone",
     "results.refined.on_grid",
 }
+
+HELPERS = {"in_order", "by_name"}  # of sweep.theory: no closed forms
 
 
 @pytest.fixture
@@ -96,6 +100,19 @@ def test_the_reference_has_every_public_name_once_and_an_example_of_each_functio
             section = page.partition(f"## `{function}`\n")[2].partition("\n## ")[0]
             examples = [each.text for each in blocks(section) if each.language == "python"]
             assert any(re.search(rf"\b{function}\(", each) for each in examples), function
+
+
+def test_every_closed_form_has_an_example() -> None:
+    page = (ROOT / "docs" / "reference" / "python" / "closed_forms.md").read_text(encoding="utf-8")
+    used = "\n".join(each.text for each in blocks(page) if each.language == "python")
+    packages = pkgutil.walk_packages(sweep.theory.__path__, "sweep.theory.")
+    modules = {each.name for each in packages} - {"sweep.theory.elementary"}
+    assert {*re.findall(r"^\.\. automodule:: ([\w.]+)$", page, re.M)} == modules
+    for module in modules:
+        functions = inspect.getmembers(importlib.import_module(module), inspect.isfunction)
+        for name, function in functions:
+            if function.__module__ == module and not name.startswith("_") and name not in HELPERS:
+                assert re.search(rf"\.{name}\(", used), f"{module}.{name}"
 
 
 def test_keys_statuses_and_errata_are_complete(generators: dict[str, ModuleType]) -> None:
