@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 from sweep.equations.cpp_code import REVISION
 from sweep.equations.cpp_struct import PREFIX
 from sweep.equations.derived import inputs, value_of
 from sweep.equations.expressions import text_of
+from sweep.equations.model_indices import Index
 from sweep.equations.output_kinds import KINDS
 from sweep.equations.rates import written_out
 from sweep.equations.schemes import SCHEMES, Scheme
@@ -18,7 +20,7 @@ from sweep.equations.sides import Sides
 from sweep.equations.system import HOLD, PERIOD, System
 from sweep.equations.system_file import system_of_text
 from sweep.errors import FaultError
-from sweep.model.elements import base
+from sweep.model.elements import base, element
 from sweep.model.table import (
     Labels,
     Method,
@@ -119,17 +121,12 @@ def model_of(system: System) -> Model:
         sentences=SENTENCES,
         observables=(
             *(
-                Observable(name=each.name, unit=each.unit, long_name=each.meaning)
-                for each in (*system.states, *system.definitions)
+                _observable(written, each.name, each.unit, each.meaning)
+                for each in (*written.states, *written.definitions)
             ),
             *(
-                Observable(
-                    name=each.name,
-                    unit="1",
-                    long_name=each.name.replace("_", " "),
-                    flags=each.values,
-                )
-                for each in system.automata
+                _observable(written, each.name, "1", each.name.replace("_", " "), each.values)
+                for each in written.automata
             ),
         ),
         clock=Observable(name="time", unit=unit, long_name="time"),
@@ -138,22 +135,42 @@ def model_of(system: System) -> Model:
     )
 
 
+def _observable(
+    written: System, name: str, unit: str, meaning: str, flags: tuple[str, ...] = ()
+) -> Observable:
+    """A state, definition or switch, with its elements if it has indices."""
+    indices = _indices(written, name)
+    places = product(*(index.places for index in indices))
+    return Observable(
+        name=name,
+        unit=unit,
+        long_name=meaning,
+        flags=flags,
+        over=_labels(written, name),
+        elements=tuple(element(name, each) for each in places) if indices else (),
+    )
+
+
 def _elements(system: System, name: str) -> list[str]:
     """The elements of a parameter over indices."""
     return [each.name for each in system.parameters if each.name != name == base(each.name)]
 
 
+def _indices(written: System, name: str) -> list[Index]:
+    """The indices that a name has, in its order."""
+    by_name = {index.name: index for index in written.indices}
+    return [by_name[index] for index in written.over.get(name, ())]
+
+
 def _labels(written: System, name: str) -> tuple[Labels, ...]:
-    """The indices of an output as dimensions of results."""
-    over = [index for index in written.indices if index.name in written.over.get(name, ())]
-    ordered = sorted(over, key=lambda index: written.over[name].index(index.name))
+    """The indices of a name as dimensions of results."""
     return tuple(
         Labels(
             index.name,
-            index.labels or tuple(map(float, range(index.size))),
+            index.labels or tuple(range(index.size)),
             index.name.replace("_", " "),
         )
-        for index in ordered
+        for index in _indices(written, name)
     )
 
 

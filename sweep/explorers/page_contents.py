@@ -64,9 +64,7 @@ def contents(subject: Subject, room_of_borders: int) -> dict[str, Any]:
         "outputs": _outputs(subject),
         "kernel": kernel,
         "why": why,
-        "observables": [_described(each) for each in model.observables if not each.per_item]
-        if model
-        else [],
+        "observables": _observables(model) if model else [],
         "clock": _described(model.clock) if model else None,
         "samples": model.samples if model else 0,
         "loop": model.loop if model else None,
@@ -208,6 +206,15 @@ def _labels(variable: xr.DataArray, dim: str) -> dict[str, Any]:
 
 def _unit(variable: xr.DataArray) -> str:
     return str(variable.attrs.get("units", "1"))
+
+
+def _observables(model: Model) -> list[dict[str, Any]]:
+    """What a trace in the page records, element by element; `of` is what elements belong to."""
+    return [
+        _described(each) | {"name": name, "of": each.name if each.elements else ""}
+        for each in model.observables_of(items=False)
+        for name in each.recorded
+    ]
 
 
 def _described(quantity: Any) -> dict[str, Any]:

@@ -322,7 +322,8 @@ def _rows(model: Model) -> str:
 
 
 def _observables(model: Model, *, items: bool = False) -> list[str]:
-    return [spelled(model.prefix, each.name) for each in model.observables_of(items=items)]
+    names = (name for each in model.observables_of(items=items) for name in each.recorded)
+    return [spelled(model.prefix, name) for name in names]
 
 
 def _spelled(model: Model, parameters: Iterable[Parameter]) -> list[str]:

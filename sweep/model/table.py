@@ -234,6 +234,13 @@ class Observable:
     flags: tuple[str, ...] = ()  # meanings of 0, 1, 2, ... if it is a flag
     scale: str = ""  # what it is divided by if the parameter set is dimensionless
     per_item: bool = False  # one value per item, not per point, in methods that have items
+    over: tuple[Labels, ...] = ()  # the indices of a model, if it has a value for each element
+    elements: tuple[str, ...] = ()  # the names of its elements, the last index fastest
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """The names of what a kernel records of it."""
+        return self.elements or (self.name,)
 
 
 TIME = Observable(name="time", unit="s", long_name="time")

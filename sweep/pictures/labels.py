@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 import xarray as xr
 
+from sweep.model.elements import base
 from sweep.model.table import every_parameter
 from sweep.pictures.scales import spans_decades
 from sweep.pictures.view import factor
@@ -115,7 +116,8 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = (), always: Iterabl
     """The parameters that have one value, in the model's order: "m = 1 kg, g = 10 m/s², ...".
 
     Those without effect, and controls of the method that have their default, are left out, except
-    the parameters in `always`.
+    the parameters in `always`. Elements of one parameter that are equal are written once, by its
+    name.
     """
     model = model_in(dataset.attrs)
     tables = every_parameter(model) if model else []
@@ -125,13 +127,22 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = (), always: Iterabl
     names = [str(name) for name in dataset.coords if name not in {*without}]
     known = {parameter.name: place for place, parameter in enumerate(tables)}
     fixed = (dataset[name] for name in sorted(names, key=lambda name: known.get(name, len(known))))
-    texts = (
-        f"{symbol(each)} = {quantity(each)}"
+    shown = [
+        each
         for each in fixed
         if not each.ndim and each.dtype.kind in "iuf"
         if not np.isnan(float(each)) and defaults.get(str(each.name)) != float(each)
+    ]
+    of_base: dict[str, set[float]] = {}
+    for each in shown:
+        of_base.setdefault(base(str(each.name)), set()).add(float(each))
+    texts = (
+        f"{base(symbol(each)) if len(of_base[base(str(each.name))]) == 1 else symbol(each)}"
+        f" = {quantity(each)}"
+        for each in shown
     )
-    return ", ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)
+    once = dict.fromkeys(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)
+    return ", ".join(once)
 
 
 def unit_of(variable: xr.DataArray) -> str:
@@ -184,7 +195,15 @@ def title_of(dataset: xr.Dataset, output: str) -> str:
         return subject
     if not system[0].islower() or " of " in subject or "," in subject:
         return f"{subject}, {system}"
-    return f"{subject} of {'an' if system[0] in 'aeio' else 'a'} {system}"
+    return f"{subject} of {_article(system)}{system}"
+
+
+def _article(system: str) -> str:
+    """The indefinite article of a title with a space after it; none of a plural."""
+    noun = system.partition(" ")[0]
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return ""
+    return "an " if system[0] in "aeio" else "a "
 
 
 def in_words(name: str) -> str:

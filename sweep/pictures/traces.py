@@ -6,7 +6,7 @@ import json
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
+from sweep.model.elements import base
 from sweep.model.table import Status
 from sweep.pictures import colours
 from sweep.pictures.figures import WIDTH, draw, draw_heading, new_figure, save, styled
@@ -39,9 +40,12 @@ from sweep.results.summary import flag_names, is_flag
 
 MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel
 LABEL_WIDTH = 20  # characters that fit along the shortest panel
+MAX_TICKS = 10  # of the elements of an index
 LOOP_TICKS = 5  # at most, below the loop: their numbers may be long
 MAP_HEIGHT = 2.0  # of a map of items, in panels
 MAX_EVENTS = 200  # that are drawn; more would cover the lines
+MAX_NAMED = 6  # lines of a panel; more names would take more room than the panel
+MAX_IN_ROW = 7  # names in one row of a legend
 
 
 @styled
@@ -102,8 +106,8 @@ def _draw_legend(axes: Axes, notes: Sequence[Note]) -> None:
     shown += [Patch(label=label, **style) for label, style in notes]
     if shown:
         axes.legend(
-            handles=shown, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=len(shown),
-            borderaxespad=0.0, fontsize="small",
+            handles=shown, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0,
+            ncols=min(len(shown), MAX_IN_ROW), fontsize="small",
         )  # fmt: skip
 
 
@@ -128,7 +132,7 @@ def _groups(dataset: xr.Dataset) -> list[list[str]]:
     for name, values in dataset.data_vars.items():
         if "time" not in values.dims or is_flag(values):
             continue
-        fitting = (panel for panel in panels if _alike(dataset[panel[0]], values))
+        fitting = (panel for panel in panels if _share_a_panel(dataset[panel[0]], values))
         panel = next(fitting, None)
         if panel is None:
             panels.append(panel := [])
@@ -136,8 +140,10 @@ def _groups(dataset: xr.Dataset) -> list[list[str]]:
     return panels
 
 
-def _alike(first: xr.DataArray, other: xr.DataArray) -> bool:
-    """Whether two observables have the same unit and similar sizes."""
+def _share_a_panel(first: xr.DataArray, other: xr.DataArray) -> bool:
+    """Whether two observables without elements have the same unit and similar sizes."""
+    if first.ndim > 1 or other.ndim > 1:
+        return False
     small, large = sorted(np.nanmax(np.abs([0.0, *v.values.ravel()])) for v in (first, other))
     same = bool(unit_of(first)) and unit_of(first) == unit_of(other)
     return same and bool(large <= MAX_SIZE_RATIO * small)
@@ -147,12 +153,28 @@ def _observables(dataset: xr.Dataset, names: list[str], behind: Sequence[Mark]) 
     """Observables over the time, in one unit; several are named in the legend."""
     shown, share = _readable(dataset, names)
     time = dataset["time"].values
-    labels = [in_words(name) if len(names) > 1 else None for name in names]
+    lines = {in_words(name): dataset[name].values for name in names}
+    if dataset[names[0]].ndim > 1:
+        lines = _elements(dataset[names[0]])
+    of_lines = colours.of_hues([*lines])
+    named = 1 < len(lines) <= MAX_NAMED
     marks = [
-        Mark("plot", (time, share * dataset[name].values), {"linewidth": 1.1, "label": label})
-        for name, label in zip(names, labels, strict=True)
-    ]
+        Mark("plot", (time, share * values), {
+            "linewidth": 1.1, "color": of_lines[label], "label": label if named else None,
+        })
+        for label, values in lines.items()
+    ]  # fmt: skip
     return Panel(_time(dataset), _axis(dataset, names, shown), [*marks, *behind])
+
+
+def _elements(observable: xr.DataArray) -> dict[str, Values]:
+    """The values of each element by its name, such as "block 3" or "lower, 2"."""
+    stacked = observable.transpose("time", ...)
+    labels = [stacked[dim].values.tolist() for dim in stacked.dims[1:]]
+    names = [", ".join(map(str, each)) for each in product(*labels)]
+    if all(name.isdigit() for name in names):
+        names = [f"{in_words(str(stacked.dims[1]))} {name}" for name in names]
+    return dict(zip(names, stacked.values.reshape(len(stacked), -1).T, strict=True))
 
 
 def _time(dataset: xr.Dataset) -> PanelAxis:
@@ -164,9 +186,10 @@ def _time(dataset: xr.Dataset) -> PanelAxis:
 
 def _events(dataset: xr.Dataset) -> list[Mark]:
     """A thin line at each event, in the colour of its name."""
-    events: list[tuple[float, str]] = json.loads(dataset.attrs.get("events", "[]"))
-    if len(events) > MAX_EVENTS:
+    listed: list[tuple[float, str]] = json.loads(dataset.attrs.get("events", "[]"))
+    if len(listed) > MAX_EVENTS:
         return []
+    events = [(time, base(name)) for time, name in listed]
     of_events = dict(zip(dict.fromkeys(name for _, name in events), cycle(colours.EVENTS)))
     style: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.7, "zorder": 1}
     return [
@@ -182,8 +205,7 @@ def _item_map(dataset: xr.Dataset, name: str) -> Panel:
     """
     flag = dataset[name]
     item = str(flag.dims[1])
-    shown, share = _readable(dataset, [item])
-    places = share * dataset[item].values
+    places, axis = _places(dataset, item)
     meanings = flag_names(flag)
     of_classes = ("white", *colours.CLASSES)[: len(meanings)]
     style = {
@@ -191,14 +213,25 @@ def _item_map(dataset: xr.Dataset, name: str) -> Panel:
         "vmax": len(meanings) - 0.5, "rasterized": True,
     }  # fmt: skip
     mesh = Mark("pcolormesh", (dataset["time"].values, places, flag.values.T), style)
-    position = dataset[item].assign_attrs(units=shown)
-    label = with_unit(str(position.attrs["long_name"]), position)
     notes = [
         (in_words(meaning), {"facecolor": colour, "edgecolor": "0.6"})
         for meaning, colour in zip(meanings.values(), of_classes, strict=True)
     ]
-    limits = _changing_range(places, flag.values)
-    return Panel(_time(dataset), PanelAxis(label, limits=limits), [mesh], notes=notes)
+    if axis.ticks is None:
+        axis = replace(axis, limits=_changing_range(places, flag.values))
+    return Panel(_time(dataset), axis, [mesh], notes=notes)
+
+
+def _places(dataset: xr.Dataset, item: str) -> tuple[Values, PanelAxis]:
+    """Where the items are, or the elements of an index, whose labels are ticks."""
+    labels = dataset[item].values
+    if labels.dtype.kind == "f":
+        shown, share = _readable(dataset, [item])
+        position = dataset[item].assign_attrs(units=shown)
+        return share * labels, PanelAxis(with_unit(str(position.attrs["long_name"]), position))
+    every = -(-len(labels) // MAX_TICKS)
+    ticks = {float(i): str(labels[i]) for i in range(0, len(labels), every)}
+    return np.arange(float(len(labels))), PanelAxis(in_words(item), ticks=ticks)
 
 
 def _changing_range(places: Values, flags: NDArray[np.uint8]) -> tuple[float, float]:

@@ -112,7 +112,8 @@ def trace_point(
     has_motion = span.begin <= span.first < span.last
     if not has_motion and (status := tracer.look(np.empty(0)).status):
         moments = np.zeros(1) if moments is None else moments
-        rows = np.full((moments.size, 1 + len(sweep.model.observables_of(items=False))), np.nan)
+        names = [n for each in sweep.model.observables_of(items=False) for n in each.recorded]
+        rows = np.full((moments.size, 1 + len(names)), np.nan)
         return _dataset(sweep, moments, Seen(rows, 0, status))
     if moments is None:
         last = span.last if end is None else end
@@ -228,9 +229,17 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
     new = np.diff(times, prepend=-np.inf) > 0  # a state that covers several times is kept once
     status = layout.results(sweep)[-1]
     described = {key: text for key, text in status.attributes.items() if key != "coordinates"}
+    observables = sweep.model.observables_of(items=False)
+    ends = np.cumsum([len(each.recorded) for each in observables])
+    columns = np.split(seen.rows[new, 1:], ends[:-1], axis=1)
     variables = {
-        each.name: _variable(sweep, each, ("time",), seen.rows[new, i])
-        for i, each in enumerate(sweep.model.observables_of(items=False), start=1)
+        each.name: _variable(
+            sweep,
+            each,
+            ("time", *(index.name for index in each.over)),
+            values.reshape(-1, *(len(index.values) for index in each.over)),
+        )
+        for each, values in zip(observables, columns, strict=True)
     }
     variables["status"] = xr.Variable((), np.uint8(seen.status), described)
     coordinates = {
@@ -239,6 +248,9 @@ def _dataset(sweep: Sweep, times: Values, seen: Seen) -> xr.Dataset:
         if not c.dimensions  # not what only outputs have
     }
     coordinates["time"] = _variable(sweep, sweep.model.clock, ("time",), times[new])
+    for labels in dict.fromkeys(labels for each in observables for labels in each.over):
+        label, values = layout.label(labels)
+        coordinates[labels.name] = xr.Variable(labels.name, values, dict(label.attributes))
     if seen.items is not None:
         item = sweep.method.items.removesuffix("s")
         unit = "1" if sweep.parameter_set.scaled else "m"

@@ -106,7 +106,7 @@ def coordinates(sweep: AnySweep) -> list[tuple[Variable, LongValues | NDArray[An
         if axis.levels is not None
     ]
     labels = {e.name: e for output in sweep.grid.outputs for e in (*output.over, *output.labels)}
-    return [*along, *single, *derived, *levels, *map(_labels, labels.values())]
+    return [*along, *single, *derived, *levels, *map(label, labels.values())]
 
 
 def attributes(sweep: AnySweep, provenance: Mapping[str, object]) -> dict[str, Any]:
@@ -210,14 +210,16 @@ def _result(
     )
 
 
-def _labels(labels: Labels) -> tuple[Variable, NDArray[Any]]:
+def label(labels: Labels) -> tuple[Variable, NDArray[Any]]:
+    """The coordinate of labels and its values."""
     attributes = {"long_name": labels.meaning}
     if isinstance(labels.values[0], str):
         names = np.array(labels.values, np.dtypes.StringDType())
         return Variable(labels.name, (labels.name,), names.dtype, "", attributes), names
     values = np.array(labels.values)
     attributes["units"] = labels.unit
-    return Variable(labels.name, (labels.name,), values.dtype, np.nan, attributes), values
+    missing = -1 if values.dtype.kind == "i" else np.nan
+    return Variable(labels.name, (labels.name,), values.dtype, missing, attributes), values
 
 
 def _coordinate(parameter: Parameter, dimensions: tuple[str, ...]) -> Variable:

@@ -75,7 +75,7 @@ def test_statistics_are_a_map_and_points_behind_them_are_computed(
     tab = opened(explore(tmp_path / "reduced.zarr", tmp_path / "reduced.html"))
     assert "the stored map, 12 × 5 points" in tab.text("#state")
     tab.page.select_option("#output", "frequency_quantile")
-    tab.page.locator("#sliders label", has_text="value").locator("input").fill("1")
+    tab.page.locator("#sliders label", has_text="quantile").locator("input").fill("1")
     tab.page.mouse.move(*tab.at(0.95, 0.1))
     greatest = float(ds.frequency_quantile[-1, -1, 1])
     shown = re.search(r"frequency quantile (\S+) Hz", tab.text("#readout"))
@@ -182,3 +182,36 @@ def test_every_shipped_sweep_has_a_page_whose_motion_is_that_of_trace(
     for observable, values in tab.motion().items():
         series = values.view(np.float64)
         np.testing.assert_array_equal(bits(series), bits(ds[observable].values))
+
+
+def test_elements_of_an_index_are_rows_a_slider_and_lines_of_one_chart(
+    opened: Opened, tmp_path: Path
+) -> None:
+    """Two masses that slide to rest, the second at twice the speed."""
+    model = {
+        "name": "sliders",
+        "indices": {"slider": ["slow", "fast"]},
+        "tables": {"start": {"over": "slider", "values": [1, 2], "unit": "m/s"}},
+        "parameters": {"grip": {"minimum": 0, "unit": "m/s^2"}, "push": {"unit": "m/s^2"}},
+        "states": {"v": {"over": "slider", "initial": "start", "unit": "m/s", "scale": "1"}},
+        "derivatives": {"v": "push - grip"},
+        "outputs": {"last_v": {"over": "slider", "final": "v", "unit": "m/s"}},
+    }
+    request = {
+        "model": {"format": 1, **model},
+        "method": "rk54",
+        "parameters": {"window_end": 2.0},
+        "axes": {"grip": {"linspace": [0.0, 1.0, 16]}, "push": {"linspace": [0.0, 1.0, 16]}},
+    }
+    ds = sweep.run(request, store=tmp_path / "sliders.zarr").load()
+    tab = opened(explore(tmp_path / "sliders.zarr", tmp_path / "sliders.html"))
+    tab.click(0.5, 0.5)
+    rows = tab.exact_rows("figures")
+    at = {name: cells[0] for name, cells in tab.exact_rows("point").items() if name in ds.dims}
+    point = ds["last_v"].sel({name: float(value) for name, value in at.items()}, method="nearest")
+    for name in ("slow", "fast"):
+        assert float(rows[f"last v ({name})"][0]) == pytest.approx(float(point.sel(slider=name)))
+    assert tab.text("#sliders").split()[0] == "slider"
+    assert tab.value("panelsOf(explorer.motion.observed).map((each) => each.length)") == [2]
+    tab.page.locator("#sliders input").fill("1")
+    assert "fast" in tab.text("#caption")

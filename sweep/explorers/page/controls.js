@@ -37,7 +37,7 @@ function sliders() {
   });
   const n = output ? innerCount(output) : 1;
   if (hasValueSlider())
-    shown.push(["value", n, (k) => innerLabel(output, k), state.inner, (k) => (state.inner = k)]);
+    shown.push([output.inner.length > 1 || isNumbered(output) ? "value" : words(output.inner[0].name), n, (k) => innerLabel(output, k), state.inner, (k) => (state.inner = k)]);
   const room = byId("sliders");
   const kind = JSON.stringify(shown.map(([label, length]) => [label, length]));
   if (room.dataset.shown !== kind || !room.children.length) {

@@ -57,13 +57,13 @@ function range(times, values) {
   return [least, meanOverTime(times, values, finite), greatest].map((value) => value + 0);
 }
 
-// Observables that are drawn together: of one unit and of similar size.
+// Observables that are drawn together: elements of one, or others of one unit and of similar size.
 function panelsOf(observed) {
   const size = ({ values }) => values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
   const panels = [];
   for (const each of observed.filter(({ flags }) => !flags.length)) {
-    const panel = panels.find(([first]) => first.unit === each.unit && each.unit !== "1" &&
-      Math.max(size(first), size(each)) <= SIZE_RATIO * Math.min(size(first), size(each)));
+    const panel = panels.find(([first]) => (first.of || each.of ? first.of === each.of : first.unit === each.unit && each.unit !== "1" &&
+      Math.max(size(first), size(each)) <= SIZE_RATIO * Math.min(size(first), size(each))));
     panel ? panel.push(each) : panels.push([each]);
   }
   return panels;
@@ -93,7 +93,7 @@ class MotionView {
     const x = { values: series.time.values, factor, label: inBrackets(series.time.long_name, text) };
     together(panels.map((lines, k) =>
       new Chart(this.place, { x, lines, height: 104, isLowest: k === panels.length - 1, shade: flag?.values })));
-    if (flag) this.place.append(element("p", { class: "note" }, `Shaded: ${words(flag.flags.slice(1).join(", "))}.`));
+    if (flag) this.place.append(element("p", { class: "note" }, `Shaded: ${flag.of ? `${words(flag.name)} ` : ""}${words(flag.flags.slice(1).join(", "))}.`));
     this.drawLoop(series, loop);
   }
   // Outputs of many values, such as histograms.

@@ -183,7 +183,7 @@ function showStored() {
   const [i, j] = [index(state.x, grid.x), index(state.y, grid.y)];
   const values = (output) => Array.from({ length: innerCount(output) }, (_, k) => grid.at(output.name, i, j, k));
   const rows = outputs.flatMap((output) => values(output).slice(0, MOST_ROWS + 1).map((value, k, all) =>
-    [all.length > MOST_ROWS ? null : words(output.name) + (output.inner.length ? ` (${innerLabel(output, k)})` : ""), ...shownRow(output, value, false)]));
+    [all.length > MOST_ROWS ? null : rowName(output, k), ...shownRow(output, value, false)]));
   figures(byId("stored"), rows.filter(([name]) => name !== null), [isRough() ? "stored, rounded" : "stored", "value", "unit"]);
   motion.spread(outputs.filter((output) => innerCount(output) > MOST_ROWS).map((output) => {
     const [start, width] = ["start", "width"].map((name) => planes[`${output.name}_${name}`] && grid.at(`${output.name}_${name}`, i, j));
@@ -193,6 +193,9 @@ function showStored() {
     return { name, unit: output.unit, isHistogram, at, values: isHistogram ? [...values(output), values(output).at(-1)] : values(output) };
   }));
 }
+
+// An output in a table of figures, and which of its values.
+const rowName = (output, k) => words(output.name) + (output.inner.length ? ` (${innerLabel(output, k)})` : "");
 
 // Which of the values of an output that has several: "quantile 0.05", "stick slip".
 function innerLabel(output, k) {
@@ -221,8 +224,11 @@ function showPoint(answer) {
   const [name, sentence] = page.sentences[answer.status] ?? [`status ${answer.status}`, ""];
   byId("sentence").textContent = answer.status ? `${words(name)}: ${sentence}` : `${page.behind.length ? "One point of this cell, computed" : "Computed"} in ${brief(answer.milliseconds, 3)} ms.${page.why ? ` ${page.why}` : ""}`;
   const places = Object.fromEntries(page.kernel.outputs.map((output, k) => [output.name, k]));
-  const value = (output) => answer.status ? NaN : answer.outputs[places[planeName(output, 0)] ?? -1] ?? NaN;
-  figures(byId("figures"), shownFirst(page.outputs.filter(canCompute)).map((output) => [words(output.name), ...shownRow(output, value(output))]), ["output", "value", "unit"]);
+  const value = (output, k) => answer.status ? NaN : answer.outputs[places[planeName(output, k)] ?? -1] ?? NaN;
+  const row = (output, k, name) => [name, ...shownRow(output, value(output, k))];
+  const rows = shownFirst(page.outputs.filter(canCompute)).flatMap((output) => innerCount(output) > MOST_ROWS
+    ? [row(output, 0, words(output.name))] : Array.from({ length: innerCount(output) }, (_, k) => row(output, k, rowName(output, k))));
+  figures(byId("figures"), rows, ["output", "value", "unit"]);
   byId("observables").replaceChildren();
   if (!answer.trace) return motion.clear("");
   if (answer.trace.refused) return motion.clear(answer.trace.refused);
