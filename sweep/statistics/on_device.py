@@ -32,6 +32,7 @@ TYPES = {"real": 0, "count": 1, "flag": 2}
 
 WARP, LEAVES_OF_A_THREAD, LEVELS_AT_ONCE = 32, 32, 5
 MOMENT_FIELDS = 4
+AT_ONCE = 16  # kinds of outputs, whose tables take memory until they are done
 BINS_PER_VALUE = 4  # of a table in which bins are counted; where it were longer, they are sorted
 LONG = 2**16  # values of a cell that are sorted by themselves
 LEAST, GREATEST = ~quantiles.MAGNITUDE, quantiles.MAGNITUDE  # in the order of values: NaN
@@ -96,7 +97,7 @@ class Division:
     cells: int
     runs: Runs
     row: int  # every so many points of a cell are reduced, or make up a row for Sobol' indices
-    ranges: dict[tuple[int, int], Device] = field(default_factory=dict[tuple[int, int], Device])
+    tables: dict[bytes, Device] = field(default_factory=dict[bytes, Device])
 
     @property
     def n_rows(self) -> int:
@@ -106,18 +107,20 @@ class Division:
         """The first leaf, of so many points, and the number of leaves of each part."""
         return [(first // points, -(-count // points)) for first, count in self.runs]
 
-    def on_device(self, stride: int, scramblings: int) -> Device:
-        """The ranges of leaves as the device needs them."""
-        if (stride, scramblings) not in self.ranges:
-            leaves = self.leaves(stride * scramblings)
-            nodes = itertools.accumulate((len(tree.covering(*each)) for each in leaves), initial=0)
-            starts = (first - self.runs[0][0] for first, _ in self.runs)
-            rows = [
-                (start, *each, n) for start, each, n in zip(starts, leaves, nodes, strict=False)
-            ]
-            ranges = np.array(rows, np.int64).ravel()
-            self.ranges[stride, scramblings] = self.launcher.upload(ranges)
-        return self.ranges[stride, scramblings]
+    def table(self, rows: NDArray[np.int64]) -> Device:
+        """A table on the device, which outputs share."""
+        content = rows.tobytes()
+        if content not in self.tables:
+            self.tables[content] = self.launcher.upload(rows.ravel())
+        return self.tables[content]
+
+    def ranges(self, points: int) -> Device:
+        """The Range of each part, of leaves of so many points."""
+        leaves = self.leaves(points)
+        nodes = itertools.accumulate((len(tree.covering(*each)) for each in leaves), initial=0)
+        starts = (first - self.runs[0][0] for first, _ in self.runs)
+        rows = zip(starts, leaves, nodes, strict=False)
+        return self.table(np.array([(start, *each, n) for start, each, n in rows], np.int64))
 
     def by_part(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Results of rows by part: (parts, cells, ...)."""
@@ -155,7 +158,7 @@ class Values:
             optional=int(self.optional),
             values=address(self.values),
             status=address(division.status),
-            ranges=address(division.on_device(self.stride, scramblings)),
+            ranges=address(division.ranges(self.stride * scramblings)),
             **{n: v if isinstance(v, int) else address(v) for n, v in fields.items()},
         )
 
@@ -175,13 +178,16 @@ def reduced(
     division = Division(launcher, arrays["status"], cells, runs, row)
     status = Values(division, arrays["status"], "flag", optional=False, stride=1)
     steps: dict[str, Steps] = {"status/computed": _statuses(status)}
-    steps["status/points"] = _statuses(replace(status, stride=row))
+    if row > 1:
+        steps["status/points"] = _statuses(replace(status, stride=row))
     for output, kinds in wanted:
         is_optional = output.optional and output.kind != "flag"
         values = Values(division, arrays[output.name], output.kind, is_optional, row)
         for name, kind in kinds.items():
             steps[f"{output.name}/{name}"] = STEPS[type(kind)](kind, values)
     results = _run(steps, row - 2 if row > 1 else 0, launcher)
+    computed = {"status/computed": results["status/computed"]}
+    results = {**computed, "status/points": results["status/computed"], **results}
     partials: list[dict[str, NDArray[Any]]] = [{} for _ in runs]
     for place, states in results.items():
         for kept, state in zip(partials, states, strict=True):
@@ -191,17 +197,18 @@ def reduced(
 
 def _run(steps: Mapping[str, Steps], n_parameters: int, launcher: Launcher) -> dict[str, Reduced]:
     """The results of all steps, of which those that wait for no result are launched together."""
-    unfinished, results = dict(steps), dict[str, Result]()
-    while unfinished:
+    results, waiting = dict[str, Result](), list(steps)
+    while waiting:
         requests: list[Reduction] = []
-        for place, generator in list(unfinished.items()):
+        for place in waiting[:AT_ONCE]:
             try:
-                requests += next(generator)
+                requests += next(steps[place])
             except StopIteration as end:
                 results[place] = end.value
-                del unfinished[place]
+                waiting.remove(place)
         if requests:
             launcher.reduce(requests, n_parameters)
+    results = {place: results[place] for place in steps}
     arrays = [array.ravel().view(np.int64) for each in results.values() for array in each.arrays]
     numbers = launcher.to_host(launcher.library.concatenate(arrays))
     ends = list(itertools.accumulate((array.size for array in arrays), initial=0))
@@ -244,7 +251,7 @@ def _counted(values: Values, conditions: Sequence[tuple[int, float]]) -> Begun:
     table = values.xp.zeros(values.division.n_rows * n, np.int64)
     kinds = np.array([kind for kind, _ in conditions], np.int64)
     limits = np.array([limit for _, limit in conditions], np.float64).view(np.int64)
-    pairs = values.division.launcher.upload(np.stack([kinds, limits], axis=1).ravel())
+    pairs = values.division.table(np.stack([kinds, limits], axis=1))
     yield [values.request(COUNT, n=n, input=pairs, output=table)]
     return table
 
