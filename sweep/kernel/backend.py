@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
-from sweep.statistics.on_device import Launcher
+from sweep.statistics.launches import Launcher
 
 Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sweep.kernel.device import Device, Memory, Queue
 from sweep.kernel.source import flat_text
-from sweep.statistics.on_device import Reduction
+from sweep.statistics.launches import Reduction
 
 ENTRY = "tribosweep_reduce"
 
@@ -60,6 +60,6 @@ class DeviceLauncher:
 def reduction_text(n_parameters: int) -> str:
     """The text for a device, for Sobol' indices of so many parameters (0: none)."""
     same = f"static_assert(sizeof(Reduction) == {ctypes.sizeof(Reduction)}, "
-    same += '"reduction_gpu.h and statistics/on_device.py differ in layout");'
+    same += '"reduction_gpu.h and statistics/launches.py differ in layout");'
     parameters = f"constexpr int n_parameters = {n_parameters};"
     return "\n".join([parameters, flat_text("reduction_gpu.h"), same])

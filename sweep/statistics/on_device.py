@@ -7,13 +7,12 @@ outputs are copied together.
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,145 +21,50 @@ from sweep.model.table import Output
 from sweep.statistics import quantiles, tree
 from sweep.statistics.counts import STATUSES, Classes, EqualBins, Extremes, Shares
 from sweep.statistics.indices import FIXED, Indices
+from sweep.statistics.launches import (
+    COUNT,
+    COUNT_BINS,
+    EXTREMES,
+    HAS_CODE,
+    HAS_STATUS,
+    HISTOGRAM,
+    INDICES,
+    IS_ABOVE,
+    IS_BELOW,
+    IS_OK,
+    LEVELS_AT_ONCE,
+    MARK,
+    MOMENTS,
+    NUMBER_BINS,
+    ORDER,
+    Device,
+    Division,
+    Launcher,
+    PlaneValues,
+    Reduction,
+    Runs,
+)
 from sweep.statistics.moments import Moments, State
 from sweep.statistics.quantiles import LeadingBits, Sorted
 
-# The enums of reduction_gpu.h.
-COUNT, EXTREMES, MOMENTS, INDICES, MARK, COUNT_BINS, NUMBER_BINS, ORDER, HISTOGRAM = range(9)
-IS_OK, IS_ABOVE, IS_BELOW, HAS_CODE, HAS_STATUS = range(5)
-TYPES = {"real": 0, "count": 1, "flag": 2}
-
-WARP, LEAVES_OF_A_THREAD, LEVELS_AT_ONCE = 32, 32, 5
-MOMENT_FIELDS = 4
+MOMENT_FIELDS = 4  # of a node: number, sum, deviations, exponent of the unit
 AT_ONCE = 16  # kinds of outputs, whose tables take memory until they are done
 BINS_PER_VALUE = 4  # of a table in which bins are counted; where it were longer, they are sorted
 LONG = 2**16  # values of a cell that are sorted by themselves
 LEAST, GREATEST = ~quantiles.MAGNITUDE, quantiles.MAGNITUDE  # in the order of values: NaN
 INFINITE = 0x7FF0 << 48  # +inf in the order of values; ~INFINITE: -inf
-
-Device = Any  # an array of the device's library
-Runs = list[tuple[int, int]]  # the first point of each part of the cells, and how many it has
-Reduced = list[State]  # by part
-
-
-class Reduction(ctypes.Structure):
-    """The Reduction of reduction_gpu.h."""
-
-    _fields_ = [
-        *((name, ctypes.c_int64) for name in (
-            "step", "threads", "groups", "cells", "length", "stride", "scramblings", "type",
-            "optional", "finite", "level", "width", "next_width", "n", "shift", "subnormal",
-            "middle",
-        )),
-        *((n, ctypes.c_void_p) for n in ("values", "status", "ranges", "input", "output", "nodes")),
-    ]  # fmt: skip
-
-
-class Launcher(Protocol):
-    """What reductions need of a device."""
-
-    @property
-    def library(self) -> Any:
-        """The library of the device's arrays: functions of NumPy's names."""
-        ...
-
-    def address(self, array: Device) -> int: ...
-
-    def upload(self, values: NDArray[Any]) -> Device:
-        """An array of the device with these numbers, of 8 bytes each."""
-        ...
-
-    def to_host(self, array: Device) -> NDArray[Any]: ...
-
-    def reduce(self, requests: Sequence[Reduction], n_parameters: int) -> None:
-        """Begin these launches, one after another, of the text for so many parameters."""
-        ...
+States = list[State]  # by part
 
 
 class Result(NamedTuple):
     """Arrays on the device, and how they are read there where they were copied to."""
 
     arrays: list[Device]
-    read: Callable[[list[NDArray[Any]]], Reduced]
+    read: Callable[[list[NDArray[Any]]], States]
 
 
 Steps = Generator[list[Reduction], None, Result]  # launches that wait for no result at a time
 Begun = Generator[list[Reduction], None, Device]
-
-
-@dataclass(frozen=True)
-class Division:
-    """How the points of some cells in memory of a device are divided."""
-
-    launcher: Launcher
-    status: Device  # (cells * points of each,)
-    cells: int
-    runs: Runs
-    row: int  # every so many points of a cell are reduced, or make up a row for Sobol' indices
-    tables: dict[bytes, Device] = field(default_factory=dict[bytes, Device])
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.runs) * self.cells
-
-    def leaves(self, points: int) -> list[tuple[int, int]]:
-        """The first leaf, of so many points, and the number of leaves of each part."""
-        return [(first // points, -(-count // points)) for first, count in self.runs]
-
-    def table(self, rows: NDArray[np.int64]) -> Device:
-        """A table on the device, which outputs share."""
-        content = rows.tobytes()
-        if content not in self.tables:
-            self.tables[content] = self.launcher.upload(rows.ravel())
-        return self.tables[content]
-
-    def ranges(self, points: int) -> Device:
-        """The Range of each part, of leaves of so many points."""
-        leaves = self.leaves(points)
-        nodes = itertools.accumulate((len(tree.covering(*each)) for each in leaves), initial=0)
-        starts = (first - self.runs[0][0] for first, _ in self.runs)
-        rows = zip(starts, leaves, nodes, strict=False)
-        return self.table(np.array([(start, *each, n) for start, each, n in rows], np.int64))
-
-    def by_part(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Results of rows by part: (parts, cells, ...)."""
-        return rows.reshape(len(self.runs), self.cells, -1)
-
-
-@dataclass(frozen=True)
-class Values:
-    """The values of an output at the points."""
-
-    division: Division
-    values: Device  # (cells * points of each,)
-    kind: str  # of the output
-    optional: bool
-    stride: int
-
-    @property
-    def xp(self) -> Any:
-        return self.division.launcher.library
-
-    def request(self, step: int, scramblings: int = 1, **fields: Any) -> Reduction:
-        """A launch over all leaves; arrays of the device are given as their addresses."""
-        division, address = self.division, self.division.launcher.address
-        most = max(count for _, count in division.leaves(self.stride * scramblings))
-        groups = -(-most // (WARP * LEAVES_OF_A_THREAD)) * WARP
-        fields = {"groups": groups, **fields}
-        return Reduction(
-            step=step,
-            threads=division.n_rows * scramblings * fields["groups"],
-            cells=division.cells,
-            length=sum(count for _, count in division.runs),
-            stride=self.stride,
-            scramblings=scramblings,
-            type=TYPES[self.kind],
-            optional=int(self.optional),
-            values=address(self.values),
-            status=address(division.status),
-            ranges=address(division.ranges(self.stride * scramblings)),
-            **{n: v if isinstance(v, int) else address(v) for n, v in fields.items()},
-        )
 
 
 def reduced(
@@ -175,14 +79,14 @@ def reduced(
 
     `runs` has the parts, one behind another, and `row` the points of a row of Sobol' indices.
     """
-    division = Division(launcher, arrays["status"], cells, runs, row)
-    status = Values(division, arrays["status"], "flag", optional=False, stride=1)
+    division = Division(launcher, arrays["status"], cells, runs)
+    status = PlaneValues(division, arrays["status"], "flag", optional=False, stride=1)
     steps: dict[str, Steps] = {"status/computed": _statuses(status)}
     if row > 1:
         steps["status/points"] = _statuses(replace(status, stride=row))
     for output, kinds in wanted:
         is_optional = output.optional and output.kind != "flag"
-        values = Values(division, arrays[output.name], output.kind, is_optional, row)
+        values = PlaneValues(division, arrays[output.name], output.kind, is_optional, row)
         for name, kind in kinds.items():
             steps[f"{output.name}/{name}"] = STEPS[type(kind)](kind, values)
     results = _run(steps, row - 2 if row > 1 else 0, launcher)
@@ -195,7 +99,7 @@ def reduced(
     return partials
 
 
-def _run(steps: Mapping[str, Steps], n_parameters: int, launcher: Launcher) -> dict[str, Reduced]:
+def _run(steps: Mapping[str, Steps], n_parameters: int, launcher: Launcher) -> dict[str, States]:
     """The results of all steps, of which those that wait for no result are launched together."""
     results, waiting = dict[str, Result](), list(steps)
     while waiting:
@@ -217,35 +121,35 @@ def _run(steps: Mapping[str, Steps], n_parameters: int, launcher: Launcher) -> d
     return {place: results[place].read(own[place]) for place in steps}
 
 
-def _statuses(values: Values) -> Steps:
+def _statuses(values: PlaneValues) -> Steps:
     table = yield from _counted(values, [(HAS_STATUS, float(status)) for status in STATUSES])
     return Result([table], partial(_named, "status", values.division))
 
 
-def _classes(kind: Classes, values: Values) -> Steps:
+def _classes(kind: Classes, values: PlaneValues) -> Steps:
     table = yield from _counted(values, [(HAS_CODE, float(code)) for code in range(kind.size)])
     return Result([table], partial(_named, "classes", values.division))
 
 
-def _named(name: str, division: Division, arrays: list[NDArray[Any]]) -> Reduced:
+def _named(name: str, division: Division, arrays: list[NDArray[Any]]) -> States:
     return [{name: rows} for rows in division.by_part(arrays[0])]
 
 
-def _shares(kind: Shares, values: Values) -> Steps:
+def _shares(kind: Shares, values: PlaneValues) -> Steps:
     limits, n = kind.thresholds, len(kind.thresholds)
     sides = [(IS_ABOVE, each) for each in limits] + [(IS_BELOW, each) for each in limits]
     table = yield from _counted(values, [(IS_OK, 0.0), *sides])
     parts = {"number": slice(0, 1)}
     parts |= {"above": slice(1, n + 1), "below": slice(n + 1, None)} if n else {}
 
-    def read(arrays: list[NDArray[Any]]) -> Reduced:
+    def read(arrays: list[NDArray[Any]]) -> States:
         tables = values.division.by_part(arrays[0])
         return [{name: table[:, part] for name, part in parts.items()} for table in tables]
 
     return Result([table], read)
 
 
-def _counted(values: Values, conditions: Sequence[tuple[int, float]]) -> Begun:
+def _counted(values: PlaneValues, conditions: Sequence[tuple[int, float]]) -> Begun:
     """The numbers of leaves for which each condition holds: (rows, conditions)."""
     n = len(conditions)
     table = values.xp.zeros(values.division.n_rows * n, np.int64)
@@ -256,17 +160,17 @@ def _counted(values: Values, conditions: Sequence[tuple[int, float]]) -> Begun:
     return table
 
 
-def _extremes(_kind: Extremes, values: Values) -> Steps:
+def _extremes(_kind: Extremes, values: PlaneValues) -> Steps:
     table = yield from _ends(values, finite=False)
 
-    def read(arrays: list[NDArray[Any]]) -> Reduced:
+    def read(arrays: list[NDArray[Any]]) -> States:
         ends = values.division.by_part(_doubles(arrays[0]))
         return [{"minimum": each[:, 0], "maximum": each[:, 1]} for each in ends]
 
     return Result([table], read)
 
 
-def _ends(values: Values, *, finite: bool) -> Begun:
+def _ends(values: PlaneValues, *, finite: bool) -> Begun:
     """The least and the greatest value of each row, as places in the order of values."""
     table = values.xp.full((values.division.n_rows, 2), INFINITE, np.int64)
     table[:, 1] = ~INFINITE
@@ -280,15 +184,15 @@ def _doubles(places: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(is_nan, np.nan, quantiles.doubles(places))
 
 
-def _moments(kind: Moments, values: Values) -> Steps:
+def _moments(kind: Moments, values: PlaneValues) -> Steps:
     return _sums(MOMENTS, MOMENT_FIELDS, kind.scramblings, values)
 
 
-def _indices(kind: Indices, values: Values) -> Steps:
+def _indices(kind: Indices, values: PlaneValues) -> Steps:
     return _sums(INDICES, FIXED + 3 * kind.parameters + 1, kind.scramblings, values)
 
 
-def _sums(step: int, n_fields: int, scramblings: int, values: Values) -> Steps:
+def _sums(step: int, n_fields: int, scramblings: int, values: PlaneValues) -> Steps:
     """The nodes of the tree that cover each part; a launch takes LEVELS_AT_ONCE of its levels."""
     division, xp, in_all = values.division, values.xp, 1 << LEVELS_AT_ONCE
     leaves = division.leaves(values.stride * scramblings)
@@ -316,7 +220,7 @@ def _sums(step: int, n_fields: int, scramblings: int, values: Values) -> Steps:
         level, width = level + LEVELS_AT_ONCE, next_width
     yield requests
 
-    def read(arrays: list[NDArray[Any]]) -> Reduced:
+    def read(arrays: list[NDArray[Any]]) -> States:
         ends = list(itertools.accumulate(sizes, initial=0))
         fields = arrays[0].view(np.float64)
         own = [fields[a:b] for a, b in itertools.pairwise(ends)]
@@ -328,7 +232,7 @@ def _sums(step: int, n_fields: int, scramblings: int, values: Values) -> Steps:
     return Result([nodes], read)
 
 
-def _leading_bits(kind: LeadingBits, values: Values) -> Steps:
+def _leading_bits(kind: LeadingBits, values: PlaneValues) -> Steps:
     """Bins that any row has are numbered first, so that a table of all rows is short."""
     division, xp = values.division, values.xp
     shift, _, subnormal, _ = quantiles.bin_layout(kind.bits)
@@ -351,7 +255,7 @@ def _leading_bits(kind: LeadingBits, values: Values) -> Steps:
         occupied, counts = _occurrences(xp, bins)
     results = [occupied // n, found[occupied % n] - middle, counts]
 
-    def read(arrays: list[NDArray[Any]]) -> Reduced:
+    def read(arrays: list[NDArray[Any]]) -> States:
         rows, bins, counts = arrays
         edges = np.searchsorted(rows, np.arange(len(division.runs) + 1) * division.cells)
         return [
@@ -372,7 +276,7 @@ def _occurrences(xp: Any, numbers: Device) -> tuple[Device, Device]:
     return ascending[at[:-1]], at[1:] - at[:-1]
 
 
-def _sorted(kind: Sorted, values: Values) -> Steps:
+def _sorted(kind: Sorted, values: PlaneValues) -> Steps:
     """The quantiles of whole cells; there is one part."""
     division, xp = values.division, values.xp
     ((_, size),) = division.leaves(values.stride)
@@ -389,14 +293,14 @@ def _sorted(kind: Sorted, values: Values) -> Steps:
     at = launcher.upload(np.maximum(ranks - 1, 0).ravel()).reshape(ranks.shape)
     chosen = xp.take_along_axis(places, at, axis=1)
 
-    def read(arrays: list[NDArray[Any]]) -> Reduced:
+    def read(arrays: list[NDArray[Any]]) -> States:
         found = _doubles(arrays[0]).reshape(ranks.shape)
         return [{"values": np.where(ranks > 0, found, np.nan)}]
 
     return Result([chosen], read)
 
 
-def _equal_bins(kind: EqualBins, values: Values) -> Steps:
+def _equal_bins(kind: EqualBins, values: PlaneValues) -> Steps:
     division = values.division
     table = yield from _ends(values, finite=True)
     low, high = division.launcher.to_host(table).reshape(-1, 2).T
@@ -407,7 +311,7 @@ def _equal_bins(kind: EqualBins, values: Values) -> Steps:
     yield [values.request(HISTOGRAM, n=kind.size, input=places, output=counts)]
     rows = {"low": low, "high": high, "exponent": exponent, "start": start}
 
-    def read(arrays: list[NDArray[Any]]) -> Reduced:
+    def read(arrays: list[NDArray[Any]]) -> States:
         by_part = division.by_part
         each_row = {name: by_part(array)[..., 0] for name, array in rows.items()}
         each_row["counts"] = by_part(arrays[0])
@@ -417,7 +321,7 @@ def _equal_bins(kind: EqualBins, values: Values) -> Steps:
     return Result([counts], read)
 
 
-STEPS: dict[type, Callable[[Any, Values], Steps]] = {
+STEPS: dict[type, Callable[[Any, PlaneValues], Steps]] = {
     Classes: _classes,
     EqualBins: _equal_bins,
     Extremes: _extremes,

@@ -19,8 +19,9 @@ from sweep.request.chunk import Points
 from sweep.request.sweeps import Reduced
 from sweep.statistics.counts import Classes, EqualBins, Extremes, Shares, by_status, status_of
 from sweep.statistics.indices import Indices
+from sweep.statistics.launches import Launcher
 from sweep.statistics.moments import Array, Moments
-from sweep.statistics.on_device import Launcher, reduced
+from sweep.statistics.on_device import reduced
 from sweep.statistics.outputs import POINTS_BY_STATUS, Wanted, wanted
 from sweep.statistics.quantiles import QUANTILE_BITS, LeadingBits, Sorted
 
