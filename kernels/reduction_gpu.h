@@ -2,8 +2,8 @@
 //
 // A stream is the values of a cell, or of one scrambling of a cell. A launch reduces parts of every stream,
 // each to a row of its own. Leaf i of a part is every `stride`-th point of a cell, or begins a row of as many
-// points of which Sobol' indices are made; `n_parameters` is defined before this text. Counts, extremes and
-// bins are whole numbers, which atomic operations add in any order; sums follow the tree of tree.py.
+// points for Sobol' indices of `n_parameters` (0: none), which is defined before this text. Counts, extremes
+// and bins are whole numbers, which atomic operations add in any order; sums follow the tree of tree.py.
 #pragma once
 
 #include "portable.h"
@@ -390,7 +390,7 @@ extern "C" __global__ void tribosweep_reduce(Reduction const* request) {
             join_group<Moments>(row, number, group);
             break;
         case add_indices:
-            join_group<Indices>(row, number, group);
+            if constexpr (n_parameters > 0) join_group<Indices>(row, number, group);
             break;
         case order_values:
             order(row, number, first, stop);
