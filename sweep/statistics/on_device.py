@@ -206,10 +206,8 @@ def _sums(step: int, n_fields: int, scramblings: int, values: PlaneValues) -> St
         groups = max(-(-b // in_all) - a // in_all for a, b in spans if a < b)
         spans = [(-(-a // in_all), b // in_all) for a, b in spans]
         next_width = max(max(b - a for a, b in spans), 0)
-        inner, outer = (
-            stages[-1],
-            xp.empty(division.n_rows * scramblings * next_width * n_fields, np.float64),
-        )
+        n_next = division.n_rows * scramblings * next_width
+        inner, outer = stages[-1], xp.empty(n_next * n_fields, np.float64)
         stages.append(outer)
         requests.append(
             values.request(
