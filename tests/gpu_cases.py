@@ -48,10 +48,21 @@ def expected(case: Case, folder: Path = FOLDER) -> tuple[Points, Bits]:
     return points, bits
 
 
-def in_cells(case: Case, points: Points, *, exact: bool) -> tuple[Kept, Points]:
-    """These points of the case in CELLS cells, each reduced to every statistic of every output."""
-    axis = Axis("point", {"friction": np.zeros(points.n_points // CELLS)}, {})
-    statistics = {each.name: STATISTICS[each.kind] for each in case.sweep.outputs}
+def in_cells(
+    case: Case, points: Points, *, exact: bool = False, indices: bool = False
+) -> tuple[Kept, Points]:
+    """These points of the case in CELLS cells, each reduced to every statistic of every output.
+
+    With `indices`, as if they were rows for Sobol' indices of two parameters, in 5 scramblings.
+    """
+    names = ("friction", "mass") if indices else ("friction",)
+    recipe: dict[str, object] = {"sobol_indices": True, "scramblings": 5} if indices else {}
+    axis = Axis("point", {name: np.zeros(points.n_points // CELLS) for name in names}, recipe)
+    real = (*STATISTICS["real"], *(["sobol_indices"] if indices else []))
+    statistics = {
+        each.name: real if each.kind == "real" else STATISTICS[each.kind]
+        for each in case.sweep.outputs
+    }
     sweep = reduced(case.sweep.with_axes([axis]), 1, statistics, exact_quantiles=exact)
     return Kept(sweep), replace(points, cells=CELLS)
 

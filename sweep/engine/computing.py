@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ POINTS_OF_A_CALL, BYTES_OF_A_CALL = 2**24, 2**28
 CALL_SECONDS = 2.0  # that such a call should take, so that a killed process loses little
 LATE = 10  # times as many, and its chunks are computed one by one
 
+T = TypeVar("T")
+Compute: TypeAlias = Callable[..., Arrays]  # of a chunk, and of the parts of its cells' points
 Ready: TypeAlias = tuple[Computed, float]  # the results of a chunk, and its share of the seconds
 
 
@@ -63,8 +65,7 @@ class Deadline(Event):
 
 def points_of_a_call(sweep: AnySweep) -> int:
     """The points of adjacent chunks that a GPU computes in one call, at most."""
-    if isinstance(sweep, Reduced):
-        return 0
+    sweep = sweep.points if isinstance(sweep, Reduced) else sweep
     n_bytes = sum(np.dtype(each).itemsize for each in array_types(sweep.outputs).values())
     n_bytes += 8 * sum(len(axis.columns) for axis in sweep.axes) + 8 * len(sweep.derived)
     return min(POINTS_OF_A_CALL, BYTES_OF_A_CALL // n_bytes)
@@ -123,7 +124,7 @@ class Worker:
         which shows how many are computed in CALL_SECONDS.
         """
         sweep, state = self.target.sweep, self.state
-        if self.backend.name != "gpu" or isinstance(sweep, Reduced):
+        if self.backend.name != "gpu":
             yield from ((chunk, (chunk,)) for chunk in chunks)
             return
         while chunks:
@@ -154,20 +155,19 @@ class Worker:
         if self.target.whole(chunks):
             return {}
         try:
-            whole, seconds = self._computed(block, Deadline(self.state, 1.0, LATE * CALL_SECONDS))
+            deadline = Deadline(self.state, 1.0, LATE * CALL_SECONDS)
+            together = partial(self.target.computed_together, block, chunks)
+            parts, kernel_seconds, seconds = self._timed(block, deadline, lambda c: [*together(c)])
         except SweepError:
             raise
         except Exception:  # of one of the chunks, or there is not enough memory for all
             self.state.most_points = min(self.state.most_points, block.n_points // 2)
             return {}
-        ready: dict[Chunk, Ready] = {}
-        for chunk in chunks:
-            share = chunk.n_points / block.n_points
-            first = [a - b for a, b in zip(chunk.start, block.start, strict=True)]
-            here = tuple(slice(a, a + n) for a, n in zip(first, chunk.shape, strict=True))
-            arrays = {n: v.reshape(block.shape)[here].ravel() for n, v in whole.arrays.items()}
-            ready[chunk] = Computed(arrays, share * whole.kernel_seconds), share * seconds
-        return ready
+        shares = [chunk.n_points / block.n_points for chunk in chunks]
+        return {
+            chunk: (Computed(arrays, share * kernel_seconds), share * seconds)
+            for chunk, arrays, share in zip(chunks, parts, shares, strict=True)
+        }
 
     def _compute(self, chunk: Chunk, deadline: Deadline, ready: Ready | None = None) -> Receipt:
         if self.target.whole([chunk]):  # a scheduler that is not ours may send a lost task twice
@@ -189,19 +189,27 @@ class Worker:
         return receipt
 
     def _computed(self, block: Chunk, deadline: Deadline) -> Ready:
+        whole = partial(self.target.computed, block)
+        arrays, kernel_seconds, seconds = self._timed(block, deadline, whole)
+        return Computed(arrays, kernel_seconds), seconds
+
+    def _timed(
+        self, block: Chunk, deadline: Deadline, work: Callable[[Compute], T]
+    ) -> tuple[T, float, float]:
+        """What some work makes of a block, the seconds in kernels, and all seconds."""
         target, start, kernel_seconds = self.target, time.perf_counter(), list[float]()
 
-        def compute(part: Chunk) -> Arrays:
+        def compute(part: Chunk, counts: Sequence[int] = ()) -> Arrays:
             points_of_part = points(target.sweep, part)
-            then = None if target.kept is None else target.kept.then(points_of_part)
+            then = None if target.kept is None else target.kept.then(points_of_part, counts)
             computed = self.backend.compute(target.sweep.points, points_of_part, deadline, then)
             kernel_seconds.append(computed.kernel_seconds)
             return computed.arrays
 
-        arrays = target.computed(block, compute)
+        result = work(compute)
         seconds = time.perf_counter() - start
         self.state.rate = block.n_points / max(seconds, 1e-9)
-        return Computed(arrays, sum(kernel_seconds)), seconds
+        return result, sum(kernel_seconds), seconds
 
 
 def counts_of(arrays: Arrays) -> Mapping[Status, int]:

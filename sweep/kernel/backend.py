@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
+from sweep.statistics.launches import Launcher
 
 Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 
@@ -19,10 +19,8 @@ Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 class Then(Protocol):
     """What is made of the arrays of points where they are computed, in place of these."""
 
-    def __call__(
-        self, arrays: Mapping[str, Any], xp: Any, to_host: Callable[[Any], NDArray[Any]]
-    ) -> Arrays:
-        """What is made of arrays of a library `xp`, on the host."""
+    def __call__(self, arrays: Mapping[str, Any], launcher: Launcher | None = None) -> Arrays:
+        """What is made of arrays of the host, or of the device that has this launcher."""
         ...
 
 
@@ -44,7 +42,7 @@ class Computed:
         """What is then made of these arrays of the host."""
         if then is None:
             return self
-        return Computed(then(self.arrays, np, np.asarray), self.kernel_seconds)
+        return Computed(then(self.arrays), self.kernel_seconds)
 
 
 class Backend(Protocol):

@@ -196,6 +196,9 @@ class CupyDevice:
         free = self._device.mem_info[0]
         return min(int(free) // (2 * QUEUES), MAX_BATCH_BYTES)
 
+    def address(self, array: Any) -> int:
+        return int(array.data.ptr)
+
     def load(self, kernel: Kernel) -> CupyProgram:
         if kernel in self._programs:
             return self._programs[kernel]

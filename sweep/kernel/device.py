@@ -104,6 +104,10 @@ class Device(Protocol):
         """A copy of an array of the library as one of NumPy; one of NumPy as it is."""
         ...
 
+    def address(self, array: Any) -> int:
+        """Where an array of the library begins."""
+        ...
+
     def load(self, kernel: Kernel) -> Program: ...
 
     def entry(self, text: str, name: str) -> Entries:

@@ -13,6 +13,7 @@ from sweep.kernel.batches import Pace, Work, item_sizes
 from sweep.kernel.device import Device, Sizes, request_type
 from sweep.kernel.library import check_layout
 from sweep.kernel.random_points import drawing_text, random_columns
+from sweep.kernel.reducing import DeviceLauncher
 from sweep.kernel.sorting import sorting
 from sweep.kernel.source import Kernel, flat_text, kernel_of
 from sweep.model.table import array_types, planes
@@ -92,7 +93,7 @@ class GpuBackend:
         resident = {name: work.queue.empty(n_points * size) for name, size in sizes}
         seconds = self._run(replace(work, resident=resident)).kernel_seconds
         arrays = {n: work.queue.array(m, n_points, types[n]) for n, m in resident.items()}
-        return Computed(then(arrays, self._device.library, self._device.to_host), seconds)
+        return Computed(then(arrays, DeviceLauncher(self._device, work.queue)), seconds)
 
     def _run(self, work: Work) -> Computed:
         self.memory = min(self.memory, work.run(self.memory))

@@ -79,12 +79,16 @@ def variant_sets(sweep: AnySweep, chunk_shape: Sequence[int]) -> list[tuple[str,
     ]
 
 
-def variants_of(sweep: Sweep, block: Chunk) -> tuple[str, ...]:
-    """The names of the variants that hold in a block of the sweep's grid."""
+def variants_of(sweep: AnySweep, block: Chunk) -> tuple[str, ...]:
+    """The names of the variants that hold in a block of the sweep's grid (of whole cells)."""
+    slices = block.slices
+    if isinstance(sweep, Reduced):
+        slices = (*slices[:-1], *(slice(0, axis.size) for axis in sweep.over))
+        sweep = sweep.points
     variants = _variants(sweep)
     relevant = {name for variant in variants for name in variant.parameters}
     columns = {n: column for n, column in _constant_columns(sweep).items() if n in relevant}
-    for axis, part in zip(sweep.axes, block.slices, strict=True):
+    for axis, part in zip(sweep.axes, slices, strict=True):
         along = relevant & axis.columns.keys()
         columns |= {name: Column(part_of(axis.columns[name], part)) for name in along}
     return tuple(variant.name for variant in variants if _holds(variant, columns))

@@ -8,7 +8,6 @@ bins of adjacent points lie inside those of all points, and counts can be merged
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.model.table import Status
-from sweep.statistics.moments import Array, State, on_host
+from sweep.statistics.moments import Array, State
 
 SHORT = 16  # points of rows that are turned, at most
-PIECE = 2**12  # points of a row that a device reduces at once
 STATUSES = tuple(status for status in Status if status is not Status.pending)
 MANTISSA_BITS = 53
 LARGEST = sys.float_info.max
@@ -37,14 +35,14 @@ def reduced_counts(numbers: NDArray[Any]) -> dict[Status, int]:
 class Extremes:
     """Minimum and maximum of each cell; ±inf if it has no value."""
 
-    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        values, ok = _turned(xp, values, ok)
+    def of(self, values: Array, ok: Array, _first: int) -> State:
+        values, ok = _turned(values, ok)
         low = high = values
         if not bool(ok.all()):
-            low, high = xp.where(ok, values, np.inf), xp.where(ok, values, -np.inf)
+            low, high = np.where(ok, values, np.inf), np.where(ok, values, -np.inf)
         return {
-            "minimum": by_row(xp, low, lambda part: part.min(axis=1)) + 0.0,
-            "maximum": by_row(xp, high, lambda part: part.max(axis=1)) + 0.0,
+            "minimum": low.min(axis=1) + 0.0,
+            "maximum": high.max(axis=1) + 0.0,
         }
 
     def merged(self, one: State, other: State) -> State:
@@ -72,13 +70,13 @@ class Shares(Summed):
 
     thresholds: tuple[float, ...] = ()
 
-    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        values, ok = _turned(xp, values, ok)
-        counts = {"number": _number(xp, ok)[:, None]}
+    def of(self, values: Array, ok: Array, _first: int) -> State:
+        values, ok = _turned(values, ok)
+        counts = {"number": _number(ok)[:, None]}
         if self.thresholds:
             sides = [(values > limit, values < limit) for limit in self.thresholds]
             for name, masks in zip(("above", "below"), zip(*sides, strict=True), strict=True):
-                counts[name] = xp.stack([_number(xp, mask & ok) for mask in masks], axis=1)
+                counts[name] = np.stack([_number(mask & ok) for mask in masks], axis=1)
         return counts
 
     def read(self, state: State) -> State:
@@ -93,21 +91,21 @@ class Classes(Summed):
 
     size: int
 
-    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        return {"classes": _occurrences(xp, values, ok, range(self.size))}
+    def of(self, values: Array, ok: Array, _first: int) -> State:
+        return {"classes": _occurrences(values, ok, range(self.size))}
 
     def read(self, state: State) -> State:
         """The share of each class, (cells, classes)."""
         return {"share": _share(state["classes"], state["classes"].sum(axis=1, keepdims=True))}
 
 
-def by_status(xp: Any, status: Array) -> Array:
+def by_status(status: Array) -> Array:
     """The number of points by status, (cells, statuses), from the status of points of each cell."""
     if not bool(status.any()):  # the usual case, and counting is slow
-        counts = xp.zeros((status.shape[0], len(STATUSES)), np.int64)
+        counts = np.zeros((status.shape[0], len(STATUSES)), np.int64)
         counts[:, 0] = status.shape[1]
         return counts
-    return _occurrences(xp, status, status == status, list(map(int, STATUSES)))
+    return _occurrences(status, status == status, list(map(int, STATUSES)))
 
 
 def _share(counts: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -121,36 +119,22 @@ def status_of(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
     return np.where(counts[:, 0] > 0, np.uint8(Status.ok), codes[counts.argmax(axis=1)])
 
 
-def _turned(xp: Any, *arrays: Array) -> tuple[Array, ...]:
+def _turned(*arrays: Array) -> tuple[Array, ...]:
     """Arrays of short rows in Fortran's order: NumPy reduces such rows several times as fast."""
-    return tuple(map(xp.asfortranarray, arrays)) if arrays[0].shape[1] <= SHORT else arrays
+    return tuple(map(np.asfortranarray, arrays)) if arrays[0].shape[1] <= SHORT else arrays
 
 
-def by_row(xp: Any, array: Array, reduced: Callable[[Array], Array]) -> Array:
-    """Each row of an array reduced, by a function for which order and grouping do not matter.
-
-    A device reduces each row by one of its multiprocessors, so that long rows are cut first.
-    """
-    rows, columns = array.shape
-    whole = columns // PIECE * PIECE
-    if xp is np or whole < columns / 2:
-        return reduced(array)
-    pieces = reduced(array[:, :whole].reshape(-1, PIECE)).reshape(rows, -1)
-    return reduced(xp.concatenate([pieces, array[:, whole:].astype(pieces.dtype)], axis=1))
-
-
-def _number(xp: Any, mask: Array) -> Array:
+def _number(mask: Array) -> Array:
     """How many are set in each row; sums of truth values would take three times as long."""
     if len(mask) == 1:
-        return xp.asarray(xp.count_nonzero(mask)).reshape(1)
-    bits = mask.view(np.uint8)
-    return by_row(xp, bits, lambda part: part.sum(axis=1, dtype=np.uint32)).astype(np.int64)
+        return np.array([np.count_nonzero(mask)])
+    return mask.view(np.uint8).sum(axis=1, dtype=np.uint32).astype(np.int64)
 
 
-def _occurrences(xp: Any, codes: Array, ok: Array, known: Any) -> Array:
+def _occurrences(codes: Array, ok: Array, known: Any) -> Array:
     """How often each code occurs in each cell: (cells, codes)."""
-    codes, ok = _turned(xp, codes, ok)
-    return xp.stack([_number(xp, (codes == code) & ok) for code in known], axis=1)
+    codes, ok = _turned(codes, ok)
+    return np.stack([_number((codes == code) & ok) for code in known], axis=1)
 
 
 @dataclass(frozen=True)
@@ -159,22 +143,20 @@ class EqualBins:
 
     size: int
 
-    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        finite = ok & xp.isfinite(values)
-        low = by_row(xp, xp.where(finite, values, np.inf), lambda part: part.min(axis=1))
-        high = by_row(xp, xp.where(finite, values, -np.inf), lambda part: part.max(axis=1))
-        exponent = xp.asarray(self._exponent(on_host(low), on_host(high)))
-        start = _place(xp, xp.where(low <= high, low, 0.0), exponent)
-        places = _place(xp, xp.where(finite, values, 0.0), exponent[:, None]) - start[:, None]
-        places = places + xp.arange(values.shape[0])[:, None] * self.size
-        counts = xp.bincount(places[finite], minlength=values.shape[0] * self.size)
+    def of(self, values: Array, ok: Array, _first: int) -> State:
+        finite = ok & np.isfinite(values)
+        low = np.where(finite, values, np.inf).min(axis=1) + 0.0
+        high = np.where(finite, values, -np.inf).max(axis=1) + 0.0
+        exponent, start = self.places(low, high)
+        places: Array = _place(np.where(finite, values, 0.0), exponent[:, None]) - start[:, None]
+        places += np.arange(0, len(values) * self.size, self.size)[:, None]
+        counts = np.bincount(places[finite], minlength=values.shape[0] * self.size)
         counts = counts.reshape(-1, self.size)
         return {"low": low, "high": high, "exponent": exponent, "start": start, "counts": counts}
 
     def merged(self, one: State, other: State) -> State:
         low, high = np.minimum(one["low"], other["low"]), np.maximum(one["high"], other["high"])
-        exponent = self._exponent(low, high)
-        start = _place(np, np.where(low <= high, low, 0.0), exponent)
+        exponent, start = self.places(low, high)
         counts = np.zeros_like(one["counts"])
         for each in (one, other):
             coarser = np.minimum(exponent - each["exponent"], 63)[:, None]
@@ -197,6 +179,13 @@ class EqualBins:
                 edges[name] = np.where(empty, np.nan, edge)
         return {"histogram": state["counts"], **edges}
 
+    def places(
+        self, low: NDArray[np.float64], high: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The exponent of a bin's width, and the place of the first bin in multiples of it."""
+        exponent = self._exponent(low, high)
+        return exponent, _place(np.where(low <= high, low, 0.0), exponent)
+
     def _exponent(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.int64]:
         """The smallest binary exponent of a bin's width with which the values fit into the bins.
 
@@ -211,15 +200,15 @@ class EqualBins:
         _, size = np.frexp(above - below)
         exponent = np.where(low < high, np.maximum(least, size.astype(np.int64) - 1 - lift), least)
         while True:
-            wide = _place(np, high, exponent) - _place(np, low, exponent) >= self.size
+            wide = _place(high, exponent) - _place(low, exponent) >= self.size
             if not wide.any():
                 return np.where(has_values, exponent, -1074)
             exponent = exponent + wide
 
 
-def _place(xp: Any, values: Array, exponent: Array) -> Array:
+def _place(values: Array, exponent: Array) -> Array:
     """⌊value/2^exponent⌋; in two steps, because the power itself may be infinite."""
     half = exponent // 2
-    scaled = xp.ldexp(xp.ldexp(values, -half), half - exponent)
+    scaled = np.ldexp(np.ldexp(values, -half), half - exponent)
     underflows = (values < 0) & (scaled == 0)
-    return xp.floor(scaled).astype(np.int64) - underflows
+    return np.floor(scaled).astype(np.int64) - underflows

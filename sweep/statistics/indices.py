@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ class Indices:
     parameters: int
     scramblings: int = 1
 
-    def of(self, xp: Any, values: Array, ok: Array, first: int) -> State:
+    def of(self, values: Array, ok: Array, first: int) -> State:
         """The state of points (cells, points), whole rows, from `first` on.
 
         Rows with a point that is not ok are left out.
@@ -40,33 +39,33 @@ class Indices:
         size = self.parameters + 2
         rows = values.reshape(values.shape[0], -1, size)
         complete = ok.reshape(rows.shape).all(axis=2)
-        columns = [xp.where(complete, rows[..., i], 0.0) for i in range(size)]
-        largest = functools.reduce(xp.maximum, map(xp.abs, columns))
-        exponents = None
-        if not tree.are_usual(xp, largest):
-            exponents = tree.exponents_of(xp, largest)
-            columns = [tree.in_unit(xp, column, exponents) for column in columns]
+        columns = [np.where(complete, rows[..., i], 0.0) for i in range(size)]
+        largest: Array = functools.reduce(np.maximum, map(np.abs, columns))
+        exponents: Array | None = None
+        if not tree.are_usual(largest):
+            exponents = tree.exponents_of(largest)
+            columns = [tree.in_unit(column, exponents) for column in columns]
         a, b = columns[:2]
         differences = [each - a for each in columns[2:]]
-        zero = xp.zeros_like(a)
+        zero = np.zeros_like(a)
         fields = [complete.astype(np.float64), a, zero, b, zero]
         fields += [b * each for each in differences]
         fields += [*differences, *(each * each for each in differences)]
         fields += [] if exponents is None else [exponents]
         if self.scramblings > 1:
-            fields = [by_scrambling(field, self.scramblings) for field in fields]
+            fields = [by_scrambling(np.asarray(each), self.scramblings) for each in fields]
         join = _join if exponents is None else self._join_in_units
-        nodes = tree.grown(xp.stack(fields), first // size // self.scramblings, join)
+        nodes = tree.grown(np.stack(fields), first // size // self.scramblings, join)
         if exponents is None:
-            nodes = {key: _with_unit(xp, node) for key, node in nodes.items()}
-        return tree.to_arrays(nodes, xp)
+            nodes = {key: _with_unit(node) for key, node in nodes.items()}
+        return tree.to_arrays(nodes)
 
     def current(self, state: State) -> State:
         """What an earlier version kept, which had no units."""
         fields = state["fields"]
         if fields.shape[1] > FIXED + 3 * self.parameters:
             return state
-        return {**state, "fields": np.stack([_with_unit(np, node) for node in fields])}
+        return {**state, "fields": np.stack([_with_unit(node) for node in fields])}
 
     @property
     def _join_in_units(self) -> tree.Join:
@@ -101,8 +100,8 @@ class Indices:
             return np.stack([first, squares / (2 * n) / variance])
 
 
-def _with_unit(xp: Any, node: Array) -> Array:
-    return tree.with_usual_unit(xp, node, (node[1:] == 0).all(axis=0))
+def _with_unit(node: Array) -> Array:
+    return tree.with_usual_unit(node, (node[1:] == 0).all(axis=0))
 
 
 def _join(older: Array, newer: Array, _level: int) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,17 +12,11 @@ from numpy.typing import NDArray
 
 from sweep.statistics import tree
 
-Array = Any  # of NumPy or of a device's array library
+Array = NDArray[Any]
 State = Mapping[str, NDArray[Any]]
 
 BLOCK = 2**16  # numbers that NumPy joins at once: they fit into caches, and calls are few
-ALL = 2**62  # a device joins all at once: a call takes as long as for 10^5 numbers
 JOIN = tree.joined(tree.moments, (0, 1, 2))  # of number, sum, deviations and unit
-
-
-def on_host(array: Array) -> NDArray[Any]:
-    """The array as one of NumPy."""
-    return array.get() if hasattr(array, "get") else array
 
 
 @dataclass(frozen=True)
@@ -32,17 +25,16 @@ class Moments:
 
     scramblings: int = 1
 
-    def of(self, xp: Any, values: Array, ok: Array, first: int) -> State:
+    def of(self, values: Array, ok: Array, first: int) -> State:
         """The state of points (cells, points) from `first` on, a multiple of the scramblings."""
         if self.scramblings > 1:
             values, ok = (by_scrambling(array, self.scramblings) for array in (values, ok))
-        block = BLOCK if xp is np else ALL
         parts = [
-            _nodes(xp, values[rows], ok[rows], first // self.scramblings, block)
-            for rows in _row_blocks(values.shape, block)
+            _nodes(values[rows], ok[rows], first // self.scramblings)
+            for rows in _row_blocks(values.shape)
         ]
-        nodes = {key: xp.concatenate([each[key] for each in parts], axis=1) for key in parts[0]}
-        return tree.to_arrays(nodes, xp)
+        nodes = {key: np.concatenate([each[key] for each in parts], axis=1) for key in parts[0]}
+        return tree.to_arrays(nodes)
 
     def merged(self, one: State, other: State) -> State:
         return tree.merged_arrays(one, other, JOIN)
@@ -52,7 +44,7 @@ class Moments:
         fields = state["fields"]
         if fields.shape[1] == 4:
             return state
-        nodes = [tree.with_usual_unit(np, each, _is_zero(each)) for each in fields]
+        nodes = [tree.with_usual_unit(each, _is_zero(each)) for each in fields]
         return {**state, "fields": np.stack(nodes)}
 
     def read(self, state: State) -> dict[str, NDArray[np.float64]]:
@@ -83,7 +75,7 @@ def by_scrambling(array: Array, count: int) -> Array:
 def error_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
     """The standard error of the mean of independent means: (..., scramblings)."""
     count = means.shape[-1]
-    leaves = _leaves(np, means.reshape(-1, count), np.True_)
+    leaves = _leaves(means.reshape(-1, count), np.ones(1, np.bool_))
     _, _, squares, exponents = tree.sum_of(leaves, JOIN).reshape(4, *means.shape[:-1])
     below, above = tree.factors(exponents)
     return np.sqrt(squares / (count - 1) / count) * below * above
@@ -96,37 +88,34 @@ def _mean(fields: NDArray[np.float64]) -> NDArray[np.float64]:
     return total * below / n * above
 
 
-def _nodes(
-    xp: Any, values: Array, ok: Array, first: int, block: int
-) -> dict[tuple[int, int], Array]:
+def _nodes(values: Array, ok: Array, first: int) -> dict[tuple[int, int], Array]:
     nodes: dict[tuple[int, int], Array] = {}
-    for part in _column_blocks(first, values.shape, block):
-        nodes = tree.merged(
-            nodes, _block(xp, values[:, part], ok[:, part], first + part.start), JOIN
-        )
+    for part in _column_blocks(first, values.shape):
+        own = _block(values[:, part], ok[:, part], first + part.start)
+        nodes = tree.merged(nodes, own, JOIN)
     return nodes
 
 
-def _block(xp: Any, values: Array, ok: Array, first: int) -> dict[tuple[int, int], Array]:
+def _block(values: Array, ok: Array, first: int) -> dict[tuple[int, int], Array]:
     all_ok = bool(ok.all())
-    summands = values if all_ok else xp.where(ok, values, 0.0)
-    if not tree.are_usual(xp, summands):
-        return tree.grown(_leaves(xp, summands, ok), first, JOIN)
+    summands = values if all_ok else np.where(ok, values, 0.0)
+    if not tree.are_usual(summands):
+        return tree.grown(_leaves(summands, ok), first, JOIN)
     if all_ok:
-        full = tree.grown(values[None], first, functools.partial(tree.full_moments, xp))
-        nodes = {key: _counted(xp, node, key[0]) for key, node in full.items()}
+        full = tree.grown(values[None], first, tree.full_moments)
+        nodes = {key: _counted(node, key[0]) for key, node in full.items()}
     else:
-        leaves = xp.stack([ok.astype(np.float64), summands, xp.zeros_like(summands)])
+        leaves = np.stack([ok.astype(np.float64), summands, np.zeros_like(summands)])
         nodes = tree.grown(leaves, first, tree.moments)
-    return {key: tree.with_usual_unit(xp, node, _is_zero(node)) for key, node in nodes.items()}
+    return {key: tree.with_usual_unit(node, _is_zero(node)) for key, node in nodes.items()}
 
 
-def _leaves(xp: Any, values: Array, ok: Array) -> Array:
+def _leaves(values: Array, ok: Array) -> Array:
     """Number, sum, deviations and unit of each value; 0 where none is ok."""
-    exponents = tree.exponents_of(xp, values)
-    sums = tree.in_unit(xp, values, exponents)
-    zeros = xp.zeros_like(sums)
-    return xp.stack([zeros + ok, sums, zeros, exponents])
+    exponents = tree.exponents_of(values)
+    sums = tree.in_unit(values, exponents)
+    zeros = np.zeros_like(sums)
+    return np.stack([zeros + ok, sums, zeros, exponents])
 
 
 def _is_zero(node: Array) -> Array:
@@ -134,23 +123,23 @@ def _is_zero(node: Array) -> Array:
     return (node[1] == 0) & (node[2] == 0)
 
 
-def _counted(xp: Any, node: Array, level: int) -> Array:
+def _counted(node: Array, level: int) -> Array:
     """(number, sum, deviations) of a node over 2^level values; a leaf has a sum only."""
     total = node[0]
-    deviations = node[1] if level else xp.zeros_like(total)
-    return xp.stack([xp.full_like(total, 2.0**level), total, deviations])
+    deviations = node[1] if level else np.zeros_like(total)
+    return np.stack([np.full_like(total, 2.0**level), total, deviations])
 
 
-def _row_blocks(shape: tuple[int, int], block: int) -> Iterator[slice]:
+def _row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
     rows, columns = shape
-    step = -(-rows // max(round(rows * columns / block), 1))
+    step = -(-rows // max(round(rows * columns / BLOCK), 1))
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
-def _column_blocks(first: int, shape: tuple[int, int], block: int) -> Iterator[slice]:
+def _column_blocks(first: int, shape: tuple[int, int]) -> Iterator[slice]:
     """Stretches that end at multiples of a power of two of the index."""
     rows, columns = shape
-    step = 1 << (max(block // max(rows, 1), 1).bit_length() - 1)
+    step = 1 << (max(BLOCK // max(rows, 1), 1).bit_length() - 1)
     if columns <= 1.5 * step:
         step = columns
     edges = [0, *range(-(first + 1) % step + 1, columns, step), columns]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,9 @@ from sweep.request.chunk import Points
 from sweep.request.sweeps import Reduced
 from sweep.statistics.counts import Classes, EqualBins, Extremes, Shares, by_status, status_of
 from sweep.statistics.indices import Indices
+from sweep.statistics.launches import Launcher
 from sweep.statistics.moments import Array, Moments
+from sweep.statistics.on_device import reduced
 from sweep.statistics.outputs import POINTS_BY_STATUS, Wanted, wanted
 from sweep.statistics.quantiles import QUANTILE_BITS, LeadingBits, Sorted
 
@@ -38,42 +41,61 @@ class Kept:
 
     sweep: Reduced
 
-    def of(
-        self,
-        arrays: Mapping[str, Array],
-        cells: int,
-        first: int,
-        xp: Any = np,
-        to_host: Callable[[Array], NDArray[Any]] = np.asarray,
-    ) -> Partial:
-        """What is kept of the arrays of points from `first` on, one cell after another.
-
-        The arrays may be those of a device's library `xp`; what is kept is on the host.
-        """
+    def of(self, arrays: Mapping[str, Array], cells: int, first: int) -> Partial:
+        """What is kept of the arrays of points from `first` on, one cell after another."""
         row = self.sweep.row
         status = arrays["status"].reshape(cells, -1)
-        computed = by_status(xp, status)
-        of_points = computed if row == 1 else by_status(xp, status[:, ::row])
+        computed = by_status(status)
+        of_points = computed if row == 1 else by_status(status[:, ::row])
         kept = {"status/computed/status": computed, "status/points/status": of_points}
         for _, plane, kinds in self.planes():
-            values, ok = _values_of(arrays, plane, cells, xp)
+            values, ok = _values_of(arrays, plane, cells)
             for name, kind in kinds.items():
                 if name == "indices":
-                    state = kind.of(xp, values, ok, first)
+                    state = kind.of(values, ok, first)
                 else:
-                    state = kind.of(xp, values[:, ::row], ok[:, ::row], first // row)
+                    state = kind.of(values[:, ::row], ok[:, ::row], first // row)
                 kept |= {f"{plane.name}/{name}/{part}": a for part, a in state.items()}
-        return {name: to_host(array) for name, array in kept.items()}
+        return kept
 
-    def then(self, points: Points) -> Callable[..., Partial]:
-        """What is kept of these points as a function of their arrays, for a backend."""
+    def then(self, points: Points, counts: Sequence[int] = ()) -> Callable[..., Partial]:
+        """What is kept of these points as a function of their arrays, for a backend.
 
-        def kept(
-            arrays: Mapping[str, Array], xp: Any, to_host: Callable[[Array], NDArray[Any]]
-        ) -> Partial:
-            return self.of(arrays, points.cells, points.first, xp, to_host)
+        With `counts`, what is kept of as many parts of the points of each cell: `part_in` finds it.
+        """
+        cells = points.cells
+        edges = list(itertools.accumulate(counts or [points.n_points // cells], initial=0))
+
+        def kept(arrays: Mapping[str, Any], launcher: Launcher | None = None) -> Partial:
+            if launcher is None:
+                partials = [
+                    self.of(_between(arrays, cells, a, b), cells, points.first + a)
+                    for a, b in itertools.pairwise(edges)
+                ]
+            else:
+                runs = [(points.first + a, b - a) for a, b in itertools.pairwise(edges)]
+                wanted = ((plane, kinds) for _, plane, kinds in self.planes())
+                partials = reduced(wanted, arrays, cells, runs, self.sweep.row, launcher)
+            if not counts:
+                return partials[0]
+            return {f"{i}/{name}": a for i, each in enumerate(partials) for name, a in each.items()}
 
         return kept
+
+    def of_cells(self, partial: Partial, first: int, stop: int) -> Partial:
+        """What is kept of some of the cells, from `first` up to `stop`."""
+        own: dict[str, NDArray[Any]] = {}
+        for name, array in partial.items():
+            if name.endswith("/fields"):
+                streams = self.sweep.scramblings
+                own[name] = array[..., first * streams : stop * streams]
+            elif "/bits/" in name:
+                cells = partial[f"{name.rpartition('/')[0]}/cells"]
+                own[name] = array[slice(*np.searchsorted(cells, [first, stop]))]
+                own[name] = own[name] - first if name.endswith("/cells") else own[name]
+            else:
+                own[name] = array if name.endswith("/nodes") else array[first:stop]
+        return own
 
     def merged(self, one: Partial, other: Partial) -> Partial:
         """What is kept of two parts of a chunk: other points of its cells, which share none.
@@ -154,16 +176,24 @@ class Kept:
         return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
-def _values_of(
-    arrays: Mapping[str, Array], plane: Output, cells: int, xp: Any
-) -> tuple[Array, Array]:
+def part_in(partials: Partial, number: int) -> Partial:
+    """What is kept of a part of the points, of what `Kept.then` has made of several."""
+    return state_in(partials, f"{number}")
+
+
+def _between(arrays: Mapping[str, Array], cells: int, first: int, stop: int) -> dict[str, Array]:
+    """The arrays of the points of each cell from one to another."""
+    return {name: each.reshape(cells, -1)[:, first:stop].ravel() for name, each in arrays.items()}
+
+
+def _values_of(arrays: Mapping[str, Array], plane: Output, cells: int) -> tuple[Array, Array]:
     """The values of an output and whether each counts: (cells, points)."""
     values = arrays[plane.name].reshape(cells, -1)
     ok = arrays["status"].reshape(cells, -1) == int(Status.ok)
     if plane.kind == "flag":
         return values, ok
     values = values.astype(np.float64, copy=False)
-    return values, ok & ~xp.isnan(values) if plane.optional else ok
+    return values, ok & ~np.isnan(values) if plane.optional else ok
 
 
 def _behind(one: Partial, other: Partial) -> Partial:

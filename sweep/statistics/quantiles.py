@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.statistics.moments import Array, State, on_host
+from sweep.statistics.moments import Array, State
 
 QUANTILE_BITS = 8  # bins are as wide as 2^-7 of a value, unless other bits are given
 BINS_PER_VALUE = 4  # values are counted in a table unless it is much longer than they are
@@ -37,37 +37,39 @@ class LeadingBits:
     levels: tuple[float, ...]  # of the quantiles, in (0, 1]
     bits: int = QUANTILE_BITS
 
-    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
-        bins, (cells, size) = leading(values, self.bits), values.shape
-        least = bins.min().item()
+    def of(self, values: Array, ok: Array, _first: int) -> State:
+        bins: Array = leading(values, self.bits)
+        cells, size = values.shape
+        least = int(bins.min())
         with_zeros = least == 0
         if with_zeros:  # the bins between 0 and the next one are left out
             least = _least_above_zero(bins) - 1
         bins -= least
         if with_zeros:
-            bins = xp.maximum(bins, 0)
-        kept, span = None, bins.max().item() + 1
+            bins = np.maximum(bins, 0)
+        kept, span = None, int(bins.max()) + 1
         if cells > 1 and span > BINS_PER_VALUE * size and size > FEW:
-            (kept,) = xp.nonzero(xp.bincount(bins.ravel()) != 0)  # the bins that any cell has
-            numbers = xp.empty(span, np.int64)
-            numbers[kept] = xp.arange(kept.size)
-            bins, span = numbers[bins], kept.size
+            (kept,) = np.nonzero(np.bincount(bins.ravel()) != 0)  # the bins that any cell has
+            numbers = np.empty(span, np.int64)
+            numbers[kept] = np.arange(kept.size)
+            bins, span = numbers[bins], int(kept.size)
         if cells > 1:
-            bins += xp.arange(cells)[:, None] * span
+            starts = np.arange(cells, dtype=np.int64) * span
+            bins += starts[:, None]
         if cells == 1 or span <= BINS_PER_VALUE * size:
-            counts = xp.bincount(bins.ravel() if bool(ok.all()) else bins[ok], minlength=1)
-            (occupied,) = xp.nonzero(counts != 0)  # several times as fast as nonzero(counts)
+            counts = np.bincount(bins.ravel() if bool(ok.all()) else bins[ok], minlength=1)
+            (occupied,) = np.nonzero(counts != 0)  # several times as fast as nonzero(counts)
             counts = counts[occupied]
         else:
-            occupied, counts = _occurrences(xp, bins if bool(ok.all()) else xp.where(ok, bins, -1))
+            occupied, counts = _occurrences(bins if bool(ok.all()) else np.where(ok, bins, -1))
         own = occupied % span
         own = own if kept is None else kept[own]
-        bins = xp.where(own > 0, own + least, 0) if with_zeros else own + least
+        bins = np.where(own > 0, own + least, 0) if with_zeros else own + least
         return {"cells": occupied // span, "bins": bins, "counts": counts}
 
     def merged(self, one: State, other: State) -> State:
         names = ("cells", "bins", "counts")
-        return summed(np, *(np.concatenate([one[name], other[name]]) for name in names))
+        return summed(*(np.concatenate([one[name], other[name]]) for name in names))
 
     def quantiles(self, state: State, n_cells: int) -> NDArray[np.float64]:
         """The middle of the bin that holds each quantile, (cells, levels); NaN without values."""
@@ -89,12 +91,12 @@ class Sorted:
 
     levels: tuple[float, ...]
 
-    def of(self, xp: Any, values: Array, ok: Array, _first: int) -> State:
+    def of(self, values: Array, ok: Array, _first: int) -> State:
         """The quantiles of all points of each cell; `values` and `ok` are (cells, points)."""
-        ascending = xp.sort(xp.where(ok, values + 0.0, np.nan), axis=1)  # NaN comes last
-        ranks = xp.asarray(ranks_of(self.levels, on_host(ok.sum(axis=1))))
-        at = xp.take_along_axis(ascending, xp.maximum(ranks - 1, 0), axis=1)
-        return {"values": xp.where(ranks > 0, at, np.nan)}
+        ascending = np.sort(np.where(ok, values + 0.0, np.nan), axis=1)  # NaN comes last
+        ranks = ranks_of(self.levels, ok.sum(axis=1))
+        at = np.take_along_axis(ascending, np.maximum(ranks - 1, 0), axis=1)
+        return {"values": np.where(ranks > 0, at, np.nan)}
 
     def merged(self, one: State, other: State) -> State:
         """Impossible: all points of a cell are sorted at once."""
@@ -117,12 +119,12 @@ def rank(level: float, number: int) -> int:
     return max(math.ceil(Fraction(repr(level)) * number), 1) if number else 0
 
 
-def summed(xp: Any, cells: Array, bins: Array, counts: Array) -> State:
+def summed(cells: Array, bins: Array, counts: Array) -> State:
     """The counts in order of cells and bins, those of the same bin of a cell added."""
-    order = xp.lexsort(xp.stack([bins, cells]))
+    order = np.lexsort(np.stack([bins, cells]))
     cells, bins, counts = cells[order], bins[order], counts[order]
-    first, end = _runs(xp, len(cells), (cells[1:] != cells[:-1]) | (bins[1:] != bins[:-1]))
-    totals = xp.cumsum(counts)
+    first, end = _runs(len(cells), (cells[1:] != cells[:-1]) | (bins[1:] != bins[:-1]))
+    totals = np.cumsum(counts)
     return {
         "cells": cells[first],
         "bins": bins[first],
@@ -136,25 +138,25 @@ def _least_above_zero(bins: Array) -> int:
     return int(least) if least < 2**63 else 1
 
 
-def _occurrences(xp: Any, rows: Array) -> tuple[Array, Array]:
+def _occurrences(rows: Array) -> tuple[Array, Array]:
     """The numbers from 0 on in rows, each of which exceeds those of earlier rows, and how many."""
-    numbers = xp.sort(rows, axis=1).ravel()
+    numbers = np.sort(rows, axis=1).ravel()
     numbers = numbers[numbers >= 0]
-    first, end = _runs(xp, len(numbers), numbers[1:] != numbers[:-1])
+    first, end = _runs(len(numbers), numbers[1:] != numbers[:-1])
     return numbers[first], end - first
 
 
-def _runs(xp: Any, size: int, differ: Array) -> tuple[Array, Array]:
+def _runs(size: int, differ: Array) -> tuple[Array, Array]:
     """Where runs of equal neighbours begin and end, as indices: faster than truth values."""
-    edges = xp.ones(size + 1, np.bool_)
+    edges = np.ones(size + 1, np.bool_)
     edges[1:-1] = differ
-    (at,) = xp.nonzero(edges)
+    (at,) = np.nonzero(edges)
     return at[:-1], at[1:]
 
 
 def leading(values: Array, quantile_bits: int) -> Array:
     """The bin of each value."""
-    shift, first_normal, subnormal, _ = _numbers(quantile_bits)
+    shift, first_normal, subnormal, _ = bin_layout(quantile_bits)
     bins = ordered(values, shift)
     if not bins.size or bins.min().item() >= first_normal:
         return bins
@@ -167,21 +169,21 @@ def leading(values: Array, quantile_bits: int) -> Array:
 
 def order_of(bins: NDArray[np.int64], quantile_bits: int) -> NDArray[np.float64]:
     """Numbers in the order of the values in these bins."""
-    _, _, subnormal, steps = _numbers(quantile_bits)
+    _, _, subnormal, steps = bin_layout(quantile_bits)
     without_mark = bins - subnormal * np.sign(bins)
     return np.where(abs(bins) >= subnormal, without_mark / steps, bins)
 
 
 def middle(bins: NDArray[np.int64], quantile_bits: int) -> NDArray[np.float64]:
     """The value in the middle of each bin; 0 for the two next to 0."""
-    shift, _, subnormal, _ = _numbers(quantile_bits)
+    shift, _, subnormal, _ = bin_layout(quantile_bits)
     is_lifted = abs(bins) >= subnormal
     usual = _middle(np.where(is_lifted, bins - subnormal * np.sign(bins), bins), shift)
     return np.where(is_lifted, usual / LIFT, usual)
 
 
 def _middle(bins: NDArray[np.int64], shift: int) -> NDArray[np.float64]:
-    low, high = _doubles(bins << shift), _doubles(((bins + 1) << shift) - 1)
+    low, high = doubles(bins << shift), doubles(((bins + 1) << shift) - 1)
     with np.errstate(invalid="ignore"):
         middles = low / 2 + high / 2
     middles = np.where((bins == 0) | (bins == -1), 0.0, middles)
@@ -189,7 +191,7 @@ def _middle(bins: NDArray[np.int64], shift: int) -> NDArray[np.float64]:
     return np.where(np.isfinite(middles), middles, infinite)
 
 
-def _numbers(quantile_bits: int) -> tuple[int, int, int, int]:
+def bin_layout(quantile_bits: int) -> tuple[int, int, int, int]:
     """How many bits of a double bins ignore; the bin of 2^-1022; and two numbers for lifted values.
 
     The first of them is added to the bins of lifted values, or subtracted from negative ones: no
@@ -209,6 +211,6 @@ def ordered(values: Array, shift: int) -> Array:
     return bits
 
 
-def _doubles(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+def doubles(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
     """The values that have these numbers in order."""
     return (numbers ^ ((numbers >> 63) & MAGNITUDE)).view(np.float64)

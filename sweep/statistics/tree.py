@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Arrays of NumPy or of a device's array library, (fields, streams, n): n nodes of each stream.
-Fields = Any
+Fields = NDArray[Any]  # (fields, streams, n): n nodes of each stream
 Node = NDArray[np.float64]  # (fields, streams)
 Nodes = Mapping[tuple[int, int], Node]  # by level and index
 Join = Callable[[Fields, Fields, int], Fields]  # older and newer nodes, and their level
@@ -42,6 +41,17 @@ def grown(leaves: Fields, first: int, join: Join) -> dict[tuple[int, int], Field
         leaves = join(leaves[..., 0::2], leaves[..., 1::2], level)
         level, first = level + 1, first // 2
     return nodes
+
+
+def covering(first: int, count: int) -> list[tuple[int, int]]:
+    """The level and index of the fewest nodes over leaves from `first` on, in their order."""
+    keys, level, stop = list[tuple[int, int]](), 0, first + count
+    while first < stop:
+        keys += [(level, first)] if first % 2 else []
+        first += first % 2
+        keys += [(level, stop - 1)] if stop % 2 and first < stop else []
+        first, stop, level = first // 2, stop // 2, level + 1
+    return keys
 
 
 def merged(
@@ -102,15 +112,15 @@ def between(n: Fields, m: Fields, older_sum: Fields, newer_sum: Fields) -> Field
     return difference * difference * (n * m / (number + (number == 0)))
 
 
-def full_moments(xp: Any, older: Fields, newer: Fields, level: int) -> Fields:
+def full_moments(older: Fields, newer: Fields, level: int) -> Fields:
     """`moments` of (sum, deviations) where all 2^level values exist: the same bits, sooner.
 
-    Leaves have a sum only, because their deviations are 0. `xp` is the library of the arrays.
+    Leaves have a sum only, because their deviations are 0.
     """
     if level == 0:
-        joined = xp.empty((2, *older.shape[1:]))
-        xp.add(older[0], newer[0], out=joined[0])
-        difference = xp.subtract(newer[0], older[0], out=joined[1])
+        joined = np.empty((2, *older.shape[1:]))
+        np.add(older[0], newer[0], out=joined[0])
+        difference = np.subtract(newer[0], older[0], out=joined[1])
         difference *= difference
         difference *= 0.5
         return joined
@@ -125,10 +135,10 @@ def full_moments(xp: Any, older: Fields, newer: Fields, level: int) -> Fields:
     return joined
 
 
-def to_arrays(nodes: Mapping[tuple[int, int], Fields], xp: Any = np) -> dict[str, Any]:
+def to_arrays(nodes: Mapping[tuple[int, int], Fields]) -> dict[str, NDArray[Any]]:
     """Nodes as two arrays: their levels and indices, and their fields (nodes, fields, streams)."""
     keys = sorted(nodes)
-    return {"nodes": np.array(keys), "fields": xp.stack([nodes[key] for key in keys])}
+    return {"nodes": np.array(keys), "fields": np.stack([nodes[key] for key in keys])}
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[tuple[int, int], Node]:
@@ -137,24 +147,24 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[tuple[int, int], Nod
     return dict(zip(keys, arrays["fields"], strict=True))
 
 
-def are_usual(xp: Any, values: Fields) -> bool:
+def are_usual(values: Fields) -> bool:
     """Whether the unit of all values that are not 0 is 1."""
-    sizes = xp.abs(values)
+    sizes = np.abs(values)
     if bool((sizes.max() < LARGEST) & (sizes.min() >= LEAST)):  # in most cases, and sooner
         return True
     return bool(((sizes < LARGEST) & ((sizes >= LEAST) | (sizes == 0))).all())
 
 
-def exponents_of(xp: Any, values: Fields) -> Fields:
+def exponents_of(values: Fields) -> Fields:
     """The exponent of the unit of each value, alone."""
-    sizes = xp.abs(values)
-    above = xp.where(sizes < LARGEST, 0.0, float(EXPONENT))  # also of NaN
-    return xp.where(sizes < LEAST, -float(EXPONENT), above)
+    sizes = np.abs(values)
+    above = np.where(sizes < LARGEST, 0.0, float(EXPONENT))  # also of NaN
+    return np.where(sizes < LEAST, -float(EXPONENT), above)
 
 
-def in_unit(xp: Any, values: Fields, exponents: Fields) -> Fields:
+def in_unit(values: Fields, exponents: Fields) -> Fields:
     """The values in units of 2^exponent."""
-    return values * xp.where(exponents > 0, 1 / UNIT, xp.where(exponents < 0, UNIT, 1.0))
+    return values * np.where(exponents > 0, 1 / UNIT, np.where(exponents < 0, UNIT, 1.0))
 
 
 def factors(exponents: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -163,10 +173,10 @@ def factors(exponents: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]
     return np.ldexp(1.0, below), np.ldexp(1.0, above)
 
 
-def with_usual_unit(xp: Any, node: Fields, is_zero: Fields) -> Fields:
+def with_usual_unit(node: Fields, is_zero: Fields) -> Fields:
     """A node of usual values, whose unit is 1 unless all of them are 0, with its exponent."""
-    exponents = xp.where(is_zero, -float(EXPONENT), 0.0)
-    return xp.concatenate([node, exponents[None]])
+    exponents = np.where(is_zero, -float(EXPONENT), 0.0)
+    return np.concatenate([node, exponents[None]])
 
 
 def joined(join: Join, degrees: Sequence[int]) -> Join:

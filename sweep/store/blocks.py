@@ -27,7 +27,7 @@ from sweep.points.chunking import MAX_CHUNK_POINTS, block_shape, chunk_counts, c
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Reduced
 from sweep.statistics.counts import STATUSES, reduced_counts
-from sweep.statistics.partial import Kept, Partial, from_bytes, to_bytes
+from sweep.statistics.partial import Kept, Partial, from_bytes, part_in, to_bytes
 from sweep.store.arrays import Arrays
 from sweep.store.group import key
 from sweep.store.store import Store
@@ -94,6 +94,25 @@ class Blocks(Target):
 
     def computed(self, chunk: Chunk, compute: Callable[[Chunk], Partial]) -> Partial:
         return functools.reduce(self._kept.merged, map(compute, self.parts(chunk)))
+
+    def computed_together(
+        self,
+        block: Chunk,
+        chunks: Sequence[Chunk],
+        compute: Callable[[Chunk, Sequence[int]], Partial],
+    ) -> Iterator[Partial]:
+        """Of chunks that form a block, each has adjacent cells and a part of their points.
+
+        The parts of all cells are the same, because blocks of cells end at the same points.
+        """
+        runs = sorted({(chunk.start[-1], chunk.shape[-1]) for chunk in chunks})
+        partials = compute(block, [count for _, count in runs])
+        for chunk in chunks:
+            of_part = part_in(partials, runs.index((chunk.start[-1], chunk.shape[-1])))
+            place = [a - b for a, b in zip(chunk.start, block.start, strict=True)][:-1]
+            first = int(np.ravel_multi_index(place, block.shape[:-1])) if place else 0
+            cells = math.prod(chunk.shape[:-1])
+            yield self._kept.of_cells(of_part, first, first + cells)
 
     def parts(self, chunk: Chunk) -> Sequence[Chunk]:
         """A long block is computed in several parts, of which what is kept is merged.

@@ -8,7 +8,7 @@ it begins if it is extended, are CELL/NUMBER, of so many steps of its points.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -52,6 +52,19 @@ class Target(ABC):
     def computed(self, chunk: Chunk, compute: Callable[[Chunk], Parts]) -> Parts:
         """What is written of a chunk, whose points are computed at once or in parts."""
         return compute(chunk)
+
+    def computed_together(
+        self,
+        block: Chunk,
+        chunks: Sequence[Chunk],
+        compute: Callable[[Chunk, Sequence[int]], Parts],
+    ) -> Iterator[Parts]:
+        """What is written of each of the chunks that form a block, computed by one call."""
+        whole = compute(block, ())
+        for chunk in chunks:
+            first = [a - b for a, b in zip(chunk.start, block.start, strict=True)]
+            here = tuple(slice(a, a + n) for a, n in zip(first, chunk.shape, strict=True))
+            yield {n: values.reshape(block.shape)[here].ravel() for n, values in whole.items()}
 
     def own(self, some: Iterable[Chunk], shard: tuple[int, int] | None) -> list[Chunk]:
         """Those of some of its chunks that belong to shard i of n; without a shard, all."""

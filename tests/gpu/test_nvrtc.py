@@ -14,6 +14,7 @@ import pytest
 
 from sweep.kernel.gpu import OPTIONS, options_for
 from sweep.kernel.random_points import drawing_text
+from sweep.kernel.reducing import reduction_text
 from sweep.kernel.source import Kernel, flat_text, kernel_text
 from sweep.model.shipped import shipped_models
 from sweep.model.tables import models
@@ -174,6 +175,17 @@ def test_only_written_fmas_are_fused() -> None:
 
 
 BESIDE_KERNELS = {"draw": drawing_text(), "round": flat_text("rounding_gpu.h")}
+
+
+@pytest.mark.parametrize("parameters", [0, 3])
+def test_reductions_compile_without_spills(parameters: int) -> None:
+    """The nodes that wait for others are in local memory."""
+    made = nvrtc.compiled(reduction_text(parameters), (*OPTIONS, *nvrtc.OF_CUPY))
+    assert made.ok, made.log
+    assert "warning" not in made.log
+    usage = made.usage["tribosweep_reduce"]
+    assert usage.spill_stores == usage.spill_loads == 0
+    assert usage.registers <= 128
 
 
 @pytest.mark.parametrize("entry", BESIDE_KERNELS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,11 @@ from sweep.engine.loop import run
 from sweep.engine.workers import threads_of_gpu
 from sweep.errors import DeviceError, LostDeviceError
 from sweep.file import load
+from sweep.kernel.backend import Computed
+from sweep.kernel.gpu import GpuBackend
+from sweep.request.chunk import Points
 from sweep.request.options import RunOptions
+from sweep.request.sweeps import Sweep
 from sweep.store import Arrays, Store
 from sweep.store.upkeep import failed
 from tests.engine.test_worker_faults import REQUEST
@@ -61,6 +66,49 @@ def test_a_run_on_a_lost_gpu_keeps_its_finished_chunks(
     assert failed(store) == []
     sweep.run(SHORT, store=path, backend="cpu")
     assert Store.open(path).pending() == []
+
+
+@pytest.mark.parametrize(
+    ("chunk_points", "exact"),
+    [(96, False), (20, False), (100, True)],
+    ids=["cells", "parts", "exact"],
+)
+def test_chunks_of_a_reduced_sweep_are_computed_together(
+    chunk_points: int,
+    exact: bool,
+    find: Callable[[TwinDevice], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Adjacent cells, or parts of them, of which every file has the bytes that the CPU writes."""
+    statistics = ["mean", "minimum", "quantile 0.5", "share above 1", "histogram 5"]
+    document = {
+        **SHORT,
+        "outputs": ["wear_power"],
+        "axes": {"base_acceleration": {"linspace": [1.0, 15.0, 12]}},
+        "sample": {"method": "sobol", "points": 48, "seed": 1, "friction": {"uniform": [0.1, 0.9]}},
+        "reduce": {"wear_power": statistics, "exact_quantiles": exact},
+        "run": {"chunk_points": chunk_points, "workers": 1},
+    }
+    compute, calls = GpuBackend.compute, list[int]()
+
+    def counted(self: GpuBackend, sweep: Sweep, points: Points, *further: Any) -> Computed:
+        calls.append(points.n_points)
+        return compute(self, sweep, points, *further)
+
+    find(TwinDevice())
+    monkeypatch.setattr(GpuBackend, "compute", counted)
+    files: list[dict[str, bytes]] = []
+    for backend in ("cpu", "gpu"):
+        sweep.run(document, store=tmp_path / backend, backend=backend)
+        paths = sorted((tmp_path / backend / "status").rglob("*"))
+        paths += sorted((tmp_path / backend).glob("wear_power*/c/*"))
+        root = tmp_path / backend
+        files.append({str(p.relative_to(root)): p.read_bytes() for p in paths if p.is_file()})
+    assert files[0] == files[1]
+    assert len(files[0]) > 12
+    assert sum(calls) == 12 * 48
+    assert max(calls) > 2 * chunk_points
 
 
 def test_a_process_leaves_two_processors_to_others(

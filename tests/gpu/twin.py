@@ -55,6 +55,11 @@ static inline double __longlong_as_double(long long a) {{ return __builtin_bit_c
 static inline double fma(double a, double b, double c) {{ return __builtin_fma(a, b, c); }}
 static inline double sqrt(double a) {{ return __builtin_sqrt(a); }}
 static inline double abs(double a) {{ return __builtin_fabs(a); }}
+static inline unsigned long long atomicAdd(unsigned long long* a, unsigned long long b) {{
+    return (*a += b) - b;
+}}
+static inline long long atomicMin(long long* a, long long b) {{ return *a = b < *a ? b : *a; }}
+static inline long long atomicMax(long long* a, long long b) {{ return *a = b > *a ? b : *a; }}
 static inline double floor(double a) {{ return __builtin_floor(a); }}
 {DELETED}
 void sincos(double, double*, double*) = delete;
@@ -158,6 +163,9 @@ class TwinDevice:
         values = array.get()
         self.sent += values.nbytes
         return values
+
+    def address(self, array: DeviceArray) -> int:
+        return array._values.ctypes.data
 
     def load(self, kernel: Kernel) -> TwinProgram:
         return _program(kernel)

@@ -18,15 +18,18 @@ from numpy.typing import NDArray
 from SALib.analyze.sobol import first_order, total_order
 from scipy.stats import qmc, sobol_indices, uniform
 
+from sweep.kernel.reducing import DeviceLauncher
 from sweep.model.table import Output, Status
 from sweep.model.tables.friction_oscillator import MODEL
+from sweep.request.chunk import Points
 from sweep.request.sweeps import Axis, Sweep
+from sweep.statistics import tree
 from sweep.statistics.counts import STATUSES
 from sweep.statistics.outputs import reduced
-from sweep.statistics.partial import Kept, from_bytes, to_bytes
+from sweep.statistics.partial import Kept, from_bytes, part_in, to_bytes
 from sweep.statistics.quantiles import rank
 from tests.gpu.twin import TwinDevice
-from tests.kernel.device_arrays import DeviceArray, Library
+from tests.kernel.device_arrays import DeviceArray
 from tests.oracles import statistics as oracle
 
 POWER = Output(name="power", unit="W", long_name="power")
@@ -126,11 +129,16 @@ def exactly(kept: Kept) -> Kept:
 
 
 def same_on_device(kept: Kept, arrays: Mapping[str, NDArray[Any]], start: int = 0) -> bool:
-    """Whether a device's array library changes no bit. What CuPy lacks or rejects raises."""
-    cells = len(arrays["status"])
+    """Whether a device changes no bit. What CuPy lacks or rejects raises."""
+    points = points_in(len(arrays["status"]), arrays["status"].size, start)
+    then, twin = kept.then(points), TwinDevice()
     on_device = {name: DeviceArray(array) for name, array in flat(arrays).items()}
-    by_device = kept.of(on_device, cells, start, Library(), TwinDevice().to_host)
-    return same(by_device, kept.of(flat(arrays), cells, start))
+    return same(then(on_device, DeviceLauncher(twin, twin)), then(flat(arrays)))
+
+
+def points_in(cells: int, n_points: int, first: int) -> Points:
+    """So many points in cells, from the `first` one of each on."""
+    return Points(n_points=n_points, columns={}, cells=cells, first=first)
 
 
 def same(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> bool:
@@ -237,6 +245,50 @@ def test_many_merged_parts_take_the_memory_of_one() -> None:
 def test_a_devices_array_library_changes_no_bit(ok_share: float, cells: int, size: int) -> None:
     """Short cells are counted in other ways."""
     assert same_on_device(kept_for(size), random_arrays(cells, size, 1, ok_share), 5)
+
+
+INDICES = {**TEXTS, "power": (*TEXTS["power"], "sobol_indices")}
+
+
+@pytest.mark.parametrize(("scramblings", "k"), [(1, 0), (8, 0), (1, 3), (4, 1)])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_device_reduces_parts_of_cells_as_each_alone(scramblings: int, k: int, seed: int) -> None:
+    """With and without rows of Sobol' indices, from anywhere on, of values of all magnitudes."""
+    kept = kept_for(9, INDICES if k else TEXTS, scramblings, max(k, 1))
+    kept = Kept(replace(kept.sweep, quantile_bits=(None, 12)[seed % 2]))
+    rng, unit = np.random.default_rng(seed), kept.sweep.unit
+    n, cells = int(rng.integers(5, 3000 // unit)), (1, 3, 40)[seed % 3]
+    first = int(rng.integers(100)) * unit
+    arrays = random_arrays(cells, n * unit, seed, (1.0, 0.9, 0.0)[seed % 3])
+    if seed % 2:
+        arrays["power"] = of_magnitudes(cells, n * unit, seed)
+    edges = [0, *sorted({*(unit * rng.integers(1, n, 3)).tolist()}), n * unit]
+    then = kept.then(points_in(cells, cells * n * unit, first), [*np.diff(edges).tolist()])
+    twin = TwinDevice()
+    on_device = {name: DeviceArray(array) for name, array in flat(arrays).items()}
+    partials = then(on_device, DeviceLauncher(twin, twin))
+    assert same(then(flat(arrays)), partials)
+    for part, (a, b) in enumerate(itertools.pairwise(edges)):
+        for one, other in ((0, cells), (cells - 1, cells)):
+            own = {name: each[one:other, a:b].ravel() for name, each in arrays.items()}
+            of_part = kept.of_cells(part_in(partials, part), one, other)
+            assert to_bytes(of_part) == to_bytes(kept.of(own, other - one, first + a))
+
+
+def test_long_cells_are_sorted_apart_on_a_device() -> None:
+    kept, arrays = exactly(kept_for(70_000)), random_arrays(2, 70_000, 1, 0.9)
+    assert same_on_device(kept, arrays)
+
+
+@settings(max_examples=50, deadline=None)
+@given(first=st.integers(0, 200), count=st.integers(1, 200))
+def test_the_fewest_nodes_that_cover_points(first: int, count: int) -> None:
+    """They have every point once, and no two of them form a node."""
+    nodes = tree.covering(first, count)
+    points = [i for level, j in nodes for i in range(j << level, (j + 1) << level)]
+    assert sorted(points) == list(range(first, first + count))
+    assert not any((level, j ^ 1) in nodes for level, j in nodes)
+    assert nodes == sorted(nodes)
 
 
 def test_long_stretches_change_no_bit() -> None:
