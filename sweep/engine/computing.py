@@ -17,6 +17,7 @@ from sweep.kernel.backend import Arrays, Backend, Computed, Stopped
 from sweep.model.table import Status, array_types, status_counts
 from sweep.points.chunking import joined
 from sweep.points.columns import points, variants_of
+from sweep.points.stages import staged
 from sweep.request.chunk import Chunk, Task
 from sweep.request.sweeps import AnySweep, Reduced
 from sweep.statistics.counts import reduced_counts
@@ -194,7 +195,9 @@ class Worker:
         def compute(part: Chunk) -> Arrays:
             points_of_part = points(target.sweep, part)
             then = None if target.kept is None else target.kept.then(points_of_part)
-            computed = self.backend.compute(target.sweep.points, points_of_part, deadline, then)
+            then = staged(target.sweep.points, points_of_part, then)
+            sweep = target.sweep.points.of_kernel
+            computed = self.backend.compute(sweep, points_of_part, deadline, then)
             kernel_seconds.append(computed.kernel_seconds)
             return computed.arrays
 

@@ -144,7 +144,8 @@ def slices_of(
 
                 part = wear_slice(dataset, output, where, view)
             else:
-                part = cut(dataset, output, where, over, computed=against is not None, view=view)
+                shown = _over_years(dataset, where, view)
+                part = cut(shown, output, where, over, computed=against is not None, view=view)
             if against is not None:
                 from sweep.pictures.comparison import compare_slice  # brings the engine
 
@@ -153,6 +154,14 @@ def slices_of(
             note = "; ".join(filter(None, (part.note, *notes)))
             slices[", ".join(filter(None, (label, *texts)))] = replace(part, note=note)
     return slices
+
+
+def _over_years(dataset: xr.Dataset, at: Collection[str], view: View) -> xr.Dataset:
+    """The Dataset over years in place of seconds, if it has both and the user names no time."""
+    has_both = "years" in dataset.coords and dataset["years"].dims == ("time",)
+    if not has_both or "time" in {view.hue, *at, *view.panel_axes}:
+        return dataset
+    return dataset.swap_dims(time="years").drop_vars("time")
 
 
 def labelled(source: Source | Sequence[Source]) -> dict[str, xr.Dataset]:

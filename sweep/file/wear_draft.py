@@ -1,0 +1,206 @@
+"""[wear] of a sweep file as a part of the sweep: what a law depends on is a parameter.
+
+So it is where a coefficient, a dimension or the duration is given in a table of parameters, or
+where the file asks for an output such as wear_depth. Otherwise wear follows from finished results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sweep.errors import FaultError
+from sweep.file.keys import WEAR
+from sweep.file.quantities import amount
+from sweep.file.sweep_file import is_table
+from sweep.file.wear_table import (
+    DIMENSIONS,
+    EXAMPLE,
+    POWER,
+    check_sizes,
+    distribution_in,
+    duration_in,
+    geometry_in,
+    law_in,
+    power_fault,
+    times_in,
+)
+from sweep.model.table import Model, Output, Parameter
+from sweep.points.wear_stage import (
+    COEFFICIENTS,
+    SIZES,
+    TIMES,
+    WEAR_OUTPUTS,
+    WearStage,
+    taken_by,
+    with_stage,
+)
+from sweep.text.reader import Table
+from sweep.text.toml_text import assignments
+from sweep.text.wording import listed
+from sweep.theory.wear import GEOMETRIES, LAWS
+
+OF_PARAMETERS = ("parameters", "axes", "sample", "derived")
+
+
+@dataclass(frozen=True)
+class WearDraft:
+    """The table [wear], whose values are constants of the sweep, and its parameters by key."""
+
+    table: Table
+    by_key: Mapping[str, Parameter]
+
+    @property
+    def names(self) -> list[str]:
+        """The parameters that the table gives."""
+        return [each.name for key, each in self.by_key.items() if self.table.has(key)]
+
+    def constants(self) -> dict[str, float]:
+        """The correct ones of the values, in SI units."""
+        constants: dict[str, float] = {}
+        for key, parameter in self.by_key.items():
+            if self.table.has(key):
+                value = self.table.read(key, _constant, key, self.table.mapping[key], parameter)
+                constants |= {} if value is None else {parameter.name: value}
+        return constants
+
+    def missing(self, name: str) -> None:
+        """Add the fault of a parameter that is given nowhere."""
+        key = next(key for key, each in self.by_key.items() if each.name == name)
+        parameter, example = self.by_key[key], EXAMPLE if key in COEFFICIENTS else ""
+        cure = f"give it in {parameter.unit}{example}, or as {name} under [sample] or [axes]"
+        self.table.fault(key, f"missing ({parameter.meaning})", cure)
+
+    def check(self, constants: Mapping[str, float]) -> None:
+        """Check the sizes that are constant against each other."""
+        known = {k: constants[p.name] for k, p in self.by_key.items() if p.name in constants}
+        check_sizes(self.table, known)
+
+
+def with_wear(top: Table, model: Model) -> tuple[Model, WearDraft | None]:
+    """The model with the outputs of its wear, and [wear], if that is a part of the sweep."""
+    taken = taken_by(model)
+    keys = (*COEFFICIENTS, *DIMENSIONS, *SIZES, *TIMES)
+    given, asked = {*_parameters(top.mapping)}, {*_outputs(top.mapping)}
+    varied = {key for key in keys if (f"wear_{key}" if key in taken else key) in given}
+    own = {output.name for output in model.outputs}
+    if not is_table(top.mapping.get("wear")) or not (varied or asked & {*WEAR_OUTPUTS} - own):
+        return model, None
+    table = top.table("wear")
+    stage = _stage(table, model, varied, taken)
+    if clash := sorted(own & {output.name for output in stage.outputs}):
+        what = f"the model has an output {clash[0]} of its own"
+        table.fault("", what, "rename that, or keep [wear] for finished results")
+        return model, None
+    return with_stage(model, stage), WearDraft(table, stage.by_key)
+
+
+def _stage(table: Table, model: Model, varied: Collection[str], taken: frozenset[str]) -> WearStage:
+    """The stage that the table describes; others stand for parts of it that are faulty."""
+    read = table.values(WEAR.keys)
+    law, geometry = law_in(table, read), geometry_in(table, read)
+    duration = duration_in(table, law, varied)
+    times: tuple[float, ...] | None = None
+    if table.has(duration) or duration not in varied:
+        times = times_in(table, duration, read[duration]) or (1.0,)
+    if times is not None and duration in varied:
+        table.fault(duration, "also a parameter elsewhere", "keep one of the two")
+    if table.has("quantiles"):
+        what = "only for a coefficient that is uncertain here"
+        table.fault("quantiles", what, "name quantiles under [reduce]")
+    own = [*(law.coefficients if law else ()), *(geometry.dimensions if geometry else ())]
+    used = {key for key in (*COEFFICIENTS, *DIMENSIONS) if key in varied or table.has(key)}
+    for key in sorted({*varied} - {*own, *SIZES, *TIMES}):
+        if law is not None and (geometry is not None or not table.has("geometry")):
+            owner = geometry.name if geometry and key in DIMENSIONS else law.name
+            table.fault(key, f"varied elsewhere, and {owner} has none", "remove it there")
+    if not table.has("geometry") and (needy := [key for key in SIZES if key in varied]):
+        table.fault(
+            "geometry", f"missing, for {listed(needy)}", f"choose one of {listed(GEOMETRIES)}"
+        )
+    powers = _powers(table, model, read["power"], duration)
+    table.close()
+    law = law or _fitting(LAWS, "coefficients", used & {*COEFFICIENTS})
+    if geometry is None and (table.has("geometry") or used & {*DIMENSIONS}):
+        geometry = _fitting(GEOMETRIES, "dimensions", used & {*DIMENSIONS})
+    return WearStage(
+        law=law.name,
+        powers=powers,
+        duration=duration,
+        times=times,
+        geometry=geometry.name if geometry else None,
+        small=bool(read["small"]) and geometry is not None and geometry.name != "tube_hole",
+        sizes=tuple(key for key in SIZES if geometry and (table.has(key) or key in varied)),
+        taken=taken,
+    )
+
+
+def _fitting(rows: Mapping[str, Any], column: str, names: Collection[str]) -> Any:
+    """The row that has these names, or most of them."""
+    return max(rows.values(), key=lambda row: len({*names} & {*getattr(row, column)}))
+
+
+def _powers(
+    table: Table, model: Model, entry: list[str] | str | None, duration: str
+) -> tuple[Output, ...]:
+    """The outputs that wear; the correct ones of them."""
+    names = [entry] if isinstance(entry, str) else entry or [POWER]
+    outputs = {output.name: output for output in model.outputs}
+    units = {output.name: output.unit for output in model.outputs}
+    powers: dict[str, Output] = {}
+    for name in names:
+        if found := power_fault(name, units, duration, is_uncertain=False):
+            table.fault("power", found[1].what, found[1].cure)
+        elif name in powers:
+            table.fault("power", f"{name} is listed more than once", "list it once")
+        elif name in outputs and outputs[name].values:
+            what = f"{name} has several values at each point, without an index"
+            table.fault("power", what, "name another output")
+        elif name in outputs:
+            powers[name] = outputs[name]
+    first = next(iter(powers.values()), None)
+    for name, output in powers.items():
+        if first is not None and (output.over, output.parameter_sets) != (
+            first.over,
+            first.parameter_sets,
+        ):
+            what = f"{name} has other indices than {first.name}"
+            table.fault("power", what, "name outputs over the same index")
+            return (first,)
+    return tuple(powers.values())
+
+
+def _constant(key: str, value: object, parameter: Parameter) -> float:
+    """A value of [wear] in SI units; FaultError if it is a distribution or no number."""
+    if distribution := distribution_in(value):
+        (line,) = assignments({parameter.name: dict(distribution)})
+        what = f"uncertain, and the sweep has {key} as a parameter of each point"
+        raise FaultError(what, f"draw it under [sample]: {line}")
+    return amount(value, parameter)
+
+
+def _parameters(tables: Mapping[str, object]) -> Iterator[str]:
+    """The names that the tables of parameters have, also those of several along an axis."""
+    for name in OF_PARAMETERS:
+        entries = tables.get(name)
+        for key, value in entries.items() if is_table(entries) else ():
+            yield key
+            if name == "axes" and is_table(value):
+                yield from value
+            if name == "sample" and key == "columns":
+                yield from _texts(value)
+
+
+def _outputs(tables: Mapping[str, object]) -> Iterator[str]:
+    """The outputs that the file names."""
+    reduce, refine = tables.get("reduce"), tables.get("refine")
+    yield from reduce if is_table(reduce) else ()
+    yield from _texts(tables.get("outputs"))
+    yield from _texts(refine.get("output") if is_table(refine) else None)
+
+
+def _texts(value: object) -> list[str]:
+    """The texts in a list, or the one that there is."""
+    entries = cast("list[object]", value) if isinstance(value, list) else [value]
+    return [each for each in entries if isinstance(each, str)]
