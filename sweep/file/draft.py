@@ -98,7 +98,8 @@ def draft_of(document: Document, faults: Faults) -> Draft:
     known = None
     if model is not None:
         methods = None if method is None else [method]
-        known = {each.name: each for each in every_parameter(model, methods)}
+        others = wear.others if wear else ()
+        known = {each.name: each for each in (*every_parameter(model, methods), *others)}
     replaced = replaced_by_options(document, model) if model else set[str]()
     axes = top.table("axes").without(replaced)
     draft = Draft(

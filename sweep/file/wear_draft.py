@@ -6,9 +6,9 @@ where the file asks for an output such as wear_depth. Otherwise wear follows fro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import cast
 
 from sweep.errors import FaultError
 from sweep.file.keys import WEAR
@@ -29,8 +29,8 @@ from sweep.file.wear_table import (
 from sweep.model.table import Model, Output, Parameter
 from sweep.points.wear_stage import (
     COEFFICIENTS,
+    DURATIONS,
     SIZES,
-    TIMES,
     WEAR_OUTPUTS,
     WearStage,
     taken_by,
@@ -40,8 +40,15 @@ from sweep.text.reader import Table
 from sweep.text.toml_text import assignments
 from sweep.text.wording import listed
 from sweep.theory.wear import GEOMETRIES, LAWS
+from sweep.theory.wear.geometries import SMALL
 
 OF_PARAMETERS = ("parameters", "axes", "sample", "derived")
+ALL: Mapping[str, Parameter] = {
+    **{key: each for law in LAWS.values() for key, each in law.coefficients.items()},
+    **{key: each for scar in GEOMETRIES.values() for key, each in scar.dimensions.items()},
+    **SIZES,
+    **DURATIONS,
+}  # by key: what may be a parameter
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class WearDraft:
 
     table: Table
     by_key: Mapping[str, Parameter]
+    others: tuple[Parameter, ...] = ()  # given elsewhere, which is a fault
 
     @property
     def names(self) -> list[str]:
@@ -80,23 +88,23 @@ class WearDraft:
 
 def with_wear(top: Table, model: Model) -> tuple[Model, WearDraft | None]:
     """The model with the outputs of its wear, and [wear], if that is a part of the sweep."""
-    taken = taken_by(model)
-    keys = (*COEFFICIENTS, *DIMENSIONS, *SIZES, *TIMES)
-    given, asked = {*_parameters(top.mapping)}, {*_outputs(top.mapping)}
-    varied = {key for key in keys if (f"wear_{key}" if key in taken else key) in given}
-    own = {output.name for output in model.outputs}
-    if not is_table(top.mapping.get("wear")) or not (varied or asked & {*WEAR_OUTPUTS} - own):
+    taken, own = taken_by(model), {output.name for output in model.outputs}
+    given, asked = {*_parameters(top.mapping)}, {*_outputs(top.mapping)} & {*WEAR_OUTPUTS} - own
+    varied = {key for key in ALL if (f"wear_{key}" if key in taken else key) in given}
+    if not is_table(top.mapping.get("wear")) or not (varied or asked):
         return model, None
     table = top.table("wear")
-    stage = _stage(table, model, varied, taken)
+    stage = _stage(table, model, varied, asked)
     if clash := sorted(own & {output.name for output in stage.outputs}):
         what = f"the model has an output {clash[0]} of its own"
         table.fault("", what, "rename that, or keep [wear] for finished results")
         return model, None
-    return with_stage(model, stage), WearDraft(table, stage.by_key)
+    others = [ALL[key] for key in sorted(varied - stage.by_key.keys())]
+    names = tuple(replace(each, name=stage.name_of(each.name)) for each in others)
+    return with_stage(model, stage), WearDraft(table, stage.by_key, names)
 
 
-def _stage(table: Table, model: Model, varied: Collection[str], taken: frozenset[str]) -> WearStage:
+def _stage(table: Table, model: Model, varied: set[str], asked: set[str]) -> WearStage:
     """The stage that the table describes; others stand for parts of it that are faulty."""
     read = table.values(WEAR.keys)
     law, geometry = law_in(table, read), geometry_in(table, read)
@@ -109,36 +117,36 @@ def _stage(table: Table, model: Model, varied: Collection[str], taken: frozenset
     if table.has("quantiles"):
         what = "only for a coefficient that is uncertain here"
         table.fault("quantiles", what, "name quantiles under [reduce]")
-    own = [*(law.coefficients if law else ()), *(geometry.dimensions if geometry else ())]
-    used = {key for key in (*COEFFICIENTS, *DIMENSIONS) if key in varied or table.has(key)}
-    for key in sorted({*varied} - {*own, *SIZES, *TIMES}):
-        if law is not None and (geometry is not None or not table.has("geometry")):
-            owner = geometry.name if geometry and key in DIMENSIONS else law.name
-            table.fault(key, f"varied elsewhere, and {owner} has none", "remove it there")
-    if not table.has("geometry") and (needy := [key for key in SIZES if key in varied]):
-        table.fault(
-            "geometry", f"missing, for {listed(needy)}", f"choose one of {listed(GEOMETRIES)}"
-        )
+    sizes = [key for key in SIZES if key in varied or table.has(key)]
+    limited = [name for name in asked if name.endswith("_to_limit")]
+    scarred = sorted({"wear_depth", *limited} & {*asked} | varied & {*SIZES, *DIMENSIONS})
+    if scarred and not table.has("geometry"):
+        cure = f"choose one of {listed(GEOMETRIES)}"
+        table.fault("geometry", f"missing, for {listed(scarred)}", cure)
+    if limited and "limit" not in sizes:  # which is missing then
+        sizes = ["limit", *sizes]
+    own = {*(law.coefficients if law else ()), *(geometry.dimensions if geometry else ())}
+    for row, column in ((law, COEFFICIENTS), (geometry, DIMENSIONS)):
+        for key in sorted(varied & {*column} - own):
+            if row is not None:
+                what = f"a parameter elsewhere, and {row.name} has none"
+                table.fault(key, what, "remove it there")
     powers = _powers(table, model, read["power"], duration)
     table.close()
-    law = law or _fitting(LAWS, "coefficients", used & {*COEFFICIENTS})
-    if geometry is None and (table.has("geometry") or used & {*DIMENSIONS}):
-        geometry = _fitting(GEOMETRIES, "dimensions", used & {*DIMENSIONS})
+    used = varied | {key for key in ALL if table.has(key)}
+    law = law or max(LAWS.values(), key=lambda each: len(used & each.coefficients.keys()))
+    if geometry is None and (table.has("geometry") or scarred):
+        geometry = max(GEOMETRIES.values(), key=lambda each: len(used & each.dimensions.keys()))
     return WearStage(
         law=law.name,
         powers=powers,
         duration=duration,
         times=times,
         geometry=geometry.name if geometry else None,
-        small=bool(read["small"]) and geometry is not None and geometry.name != "tube_hole",
-        sizes=tuple(key for key in SIZES if geometry and (table.has(key) or key in varied)),
-        taken=taken,
+        small=bool(read["small"]) and geometry is not None and geometry.name in SMALL,
+        sizes=tuple(sizes) if geometry else (),
+        taken=taken_by(model),
     )
-
-
-def _fitting(rows: Mapping[str, Any], column: str, names: Collection[str]) -> Any:
-    """The row that has these names, or most of them."""
-    return max(rows.values(), key=lambda row: len({*names} & {*getattr(row, column)}))
 
 
 def _powers(
