@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.errors import SweepError
 from sweep.model.table import (
     MISSING_FLAG,
     Labels,
@@ -27,6 +28,7 @@ from sweep.model.table import (
 from sweep.request.chunk import Values
 from sweep.theory.wear import LAWS, YEAR, Geometry, Law, geometry_of, law_of
 
+REVISION = 1  # increased when the bits of volumes, depths or times change
 STATES = ("within_law", "below_law", "worn_through")
 WORN_THROUGH = STATES.index("worn_through")
 UNITS = {"years": "W", "cycles": "J"}  # of the output that wears
@@ -76,6 +78,7 @@ class WearStage:
     @property
     def recipe(self) -> dict[str, object]:
         return {
+            "revision": REVISION,
             "law": self.law,
             "power": [output.name for output in self.powers],
             "duration": self.duration,
@@ -211,7 +214,15 @@ class WearStage:
 
 
 def worn(model: Model, recipe: Mapping[str, Any]) -> Model:
-    """The model with the outputs of its wear, from what `WearStage.recipe` has, as floats."""
+    """The model with the outputs of its wear, from what `WearStage.recipe` has, as floats.
+
+    SweepError if this version computes it with other bits.
+    """
+    if recipe["revision"] != REVISION:
+        raise SweepError(
+            f"the recipe has revision {recipe['revision']:g} of wear, this version has revision "
+            f"{REVISION}; use the version that wrote it"
+        )
     outputs = {output.name: output for output in model.outputs}
     return with_stage(
         model,

@@ -96,26 +96,30 @@ class Geometry:
     def _solved(self, target: Values, others: list[Values]) -> Values:
         """Newton's method for ln V over ln h, whose slope is from 0 to 2.5, within a bracket.
 
-        A depth that has converged stays, so that it does not depend on others beside it.
+        Depths that have converged are left out, so that none depends on others beside it.
         """
+        shape = target.shape
+        target, *others = (each.ravel() for each in (target, *others))
         radius, length = others[:2]
         low = target / (self._width * radius * length)
         high = 2 * radius
         h = np.clip(_shallow_depth(target / length, radius), low, high)
-        is_done = np.zeros(h.shape, bool)
+        left = np.arange(h.size)
         for _ in range(MAX_STEPS):
-            volume = self._volume(h, *others)
-            low, high = np.where(volume <= target, h, low), np.where(volume >= target, h, high)
-            order = h * self._slope(h, *others) / volume
-            following = h * exp(log(target / volume) / order)
+            now, goal, size = h[left], target[left], [each[left] for each in others]
+            volume = self._volume(now, *size)
+            low = np.where(volume <= goal, now, low)
+            high = np.where(volume >= goal, now, high)
+            order = now * self._slope(now, *size) / volume
+            following = now * exp(log(goal / volume) / order)
             inside = (following >= low) & (following <= high)
             following = np.where(inside, following, np.sqrt(low) * np.sqrt(high))
-            is_last = np.abs(following - h) <= LAST_STEP * h
-            h = np.where(is_done, h, following)
-            is_done |= is_last
-            if is_done.all():
+            h[left] = following
+            goes_on = np.abs(following - now) > LAST_STEP * now
+            left, low, high = left[goes_on], low[goes_on], high[goes_on]
+            if not left.size:
                 break
-        return h
+        return h.reshape(shape)
 
     def _valid(self, first: Values, others: list[Values]) -> NDArray[np.bool_]:
         radius, length, *rest = others
@@ -181,10 +185,13 @@ def _inclined(function: Profile, integral: Profile) -> Callable[..., Values]:
     """The integral of a function along a bar on which the depth rises."""
 
     def along(h: Values, radius: Values, length: Values, angle: Values) -> Values:
-        rise = np.minimum(length * angle, h)  # over which the scar gets this deep
-        difference = integral(h, radius) - integral(h - rise, radius)
-        mean = _mean(function, h, rise, radius)
-        return np.where(rise < h / 2, length * mean, difference / angle)
+        rise = np.asarray(np.minimum(length * angle, h))  # over which the scar gets this deep
+        volume = np.asarray((integral(h, radius) - integral(h - rise, radius)) / angle)
+        near = np.asarray(rise < h / 2)  # where the difference loses digits
+        if near.any():
+            mean = _mean(function, h[near], rise[near], radius[near])
+            volume[near] = length[near] * mean
+        return volume
 
     return along
 
