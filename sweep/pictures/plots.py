@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from sweep.errors import SweepError
 from sweep.model.table import Status
 from sweep.pictures import colours
-from sweep.pictures.cuts import check_names, cut, parameters_along
+from sweep.pictures.cuts import check_names, cut, parameters_along, with_years
 from sweep.pictures.figures import figure_of, refuse_end, save
 from sweep.pictures.labels import in_words, named, point_text, quantity, readable
 from sweep.pictures.line_panels import bar_panel, line_panel, values_panel
@@ -144,7 +144,7 @@ def slices_of(
 
                 part = wear_slice(dataset, output, where, view)
             else:
-                shown = _over_years(dataset, where, view)
+                shown = with_years(dataset, where, view)
                 part = cut(shown, output, where, over, computed=against is not None, view=view)
             if against is not None:
                 from sweep.pictures.comparison import compare_slice  # brings the engine
@@ -154,14 +154,6 @@ def slices_of(
             note = "; ".join(filter(None, (part.note, *notes)))
             slices[", ".join(filter(None, (label, *texts)))] = replace(part, note=note)
     return slices
-
-
-def _over_years(dataset: xr.Dataset, at: Collection[str], view: View) -> xr.Dataset:
-    """The Dataset over years in place of seconds, if it has both and the user names no time."""
-    has_both = "years" in dataset.coords and dataset["years"].dims == ("time",)
-    if not has_both or "time" in {view.hue, *at, *view.panel_axes}:
-        return dataset
-    return dataset.swap_dims(time="years").drop_vars("time")
 
 
 def labelled(source: Source | Sequence[Source]) -> dict[str, xr.Dataset]:

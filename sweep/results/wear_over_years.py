@@ -146,15 +146,18 @@ def _of_several(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
         status = outside.astype(np.uint8).assign_attrs(status.attrs)
     described = {"long_name": "output that wears"}
     along = xr.Variable(POWER, np.array(wear.powers, np.dtypes.StringDType()), described)
-    outputs = [part.drop_vars("status").where(status == Status.ok) for part in parts]
-    outputs = [
-        each.assign({n: part[n] for n in part.data_vars if str(n).startswith("wear_state")})
-        for each, part in zip(outputs, parts, strict=True)
-    ]
+    ok = status == Status.ok
+    outputs = [part.drop_vars("status").map(_where, ok=ok) for part in parts]
     whole = xr.concat(outputs, along, data_vars="all", coords="minimal", compat="override")
     order = [each for each in whole.dims if each != POWER]
     whole = whole.transpose(*order[: len(status.dims)], POWER, ...).assign(status=status)
     return whole.assign_attrs(_attributes(dataset, wear))
+
+
+def _where(values: xr.DataArray, *, ok: xr.DataArray) -> xr.DataArray:
+    """The values of points that are ok; others are missing."""
+    missing = values.dtype.type(MISSING_FLAG) if values.dtype == np.uint8 else np.nan
+    return values.where(ok, missing)
 
 
 def _attributes(dataset: xr.Dataset, wear: Wear) -> dict[Any, Any]:
