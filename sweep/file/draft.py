@@ -91,9 +91,7 @@ def draft_of(document: Document, faults: Faults) -> Draft:
     if model is not None:
         document = with_element_names(document, model, faults)
         top = document.table(faults)
-    wear = None
-    if model is not None:
-        model, wear = with_wear(top, model)
+    model, wear = with_wear(top, model)
     method = _method(top, model)
     known = None
     if model is not None:

@@ -86,25 +86,30 @@ class WearDraft:
         check_sizes(self.table, known)
 
 
-def with_wear(top: Table, model: Model) -> tuple[Model, WearDraft | None]:
-    """The model with the outputs of its wear, and [wear], if that is a part of the sweep."""
-    taken, own = taken_by(model), {output.name for output in model.outputs}
+def with_wear(top: Table, model: Model | None) -> tuple[Model | None, WearDraft | None]:
+    """The model with the outputs of its wear, and [wear], if that is a part of the sweep.
+
+    Without a model, which is then faulty, the table is checked as far as that is possible.
+    """
+    taken = taken_by(model) if model else frozenset[str]()
+    own = {output.name for output in model.outputs} if model else set[str]()
     given, asked = {*_parameters(top.mapping)}, {*_outputs(top.mapping)} & {*WEAR_OUTPUTS} - own
     varied = {key for key in ALL if (f"wear_{key}" if key in taken else key) in given}
     if not is_table(top.mapping.get("wear")) or not (varied or asked):
         return model, None
     table = top.table("wear")
-    stage = _stage(table, model, varied, asked)
+    stage = replace(_stage(table, model, varied, asked), taken=taken)
     if clash := sorted(own & {output.name for output in stage.outputs}):
         what = f"the model has an output {clash[0]} of its own"
         table.fault("", what, "rename that, or keep [wear] for finished results")
         return model, None
     others = [ALL[key] for key in sorted(varied - stage.by_key.keys())]
     names = tuple(replace(each, name=stage.name_of(each.name)) for each in others)
-    return with_stage(model, stage), WearDraft(table, stage.by_key, names)
+    draft = WearDraft(table, stage.by_key, names)
+    return with_stage(model, stage) if model else None, draft
 
 
-def _stage(table: Table, model: Model, varied: set[str], asked: set[str]) -> WearStage:
+def _stage(table: Table, model: Model | None, varied: set[str], asked: set[str]) -> WearStage:
     """The stage that the table describes; others stand for parts of it that are faulty."""
     read = table.values(WEAR.keys)
     law, geometry = law_in(table, read), geometry_in(table, read)
@@ -131,7 +136,7 @@ def _stage(table: Table, model: Model, varied: set[str], asked: set[str]) -> Wea
             if row is not None:
                 what = f"a parameter elsewhere, and {row.name} has none"
                 table.fault(key, what, "remove it there")
-    powers = _powers(table, model, read["power"], duration)
+    powers = _powers(table, model, read["power"], duration) if model else ()
     table.close()
     used = varied | {key for key in ALL if table.has(key)}
     law = law or max(LAWS.values(), key=lambda each: len(used & each.coefficients.keys()))
@@ -145,7 +150,6 @@ def _stage(table: Table, model: Model, varied: set[str], asked: set[str]) -> Wea
         geometry=geometry.name if geometry else None,
         small=bool(read["small"]) and geometry is not None and geometry.name in SMALL,
         sizes=tuple(sizes) if geometry else (),
-        taken=taken_by(model),
     )
 
 

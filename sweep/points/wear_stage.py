@@ -73,7 +73,7 @@ class WearStage:
     geometry: str | None = None  # None: no depths
     small: bool = False
     sizes: tuple[str, ...] = ()  # those of SIZES that are parameters
-    taken: frozenset[str] = frozenset()  # names of parameters of the model
+    taken: frozenset[str] = frozenset()  # keys that are names of parameters of the model
 
     @property
     def recipe(self) -> dict[str, object]:
@@ -86,6 +86,7 @@ class WearStage:
             "geometry": self.geometry,
             "small": self.small,
             "sizes": list(self.sizes),
+            "taken": [key for key in self.by_key if key in self.taken],
         }
 
     def table(self, constants: Mapping[str, float]) -> dict[str, object]:
@@ -234,7 +235,7 @@ def worn(model: Model, recipe: Mapping[str, Any]) -> Model:
             geometry=recipe["geometry"],
             small=recipe["small"],
             sizes=tuple(recipe["sizes"]),
-            taken=taken_by(model),
+            taken=frozenset(recipe["taken"]),
         ),
     )
 
