@@ -31,11 +31,13 @@ from sweep.points.wear_stage import (
     COEFFICIENTS,
     DURATIONS,
     SIZES,
+    TIMES,
     WEAR_OUTPUTS,
     WearStage,
     taken_by,
     with_stage,
 )
+from sweep.points.wear_stage import POWER as POWERS
 from sweep.text.reader import Table
 from sweep.text.toml_text import assignments
 from sweep.text.wording import listed
@@ -162,14 +164,19 @@ def _powers(
     units = {output.name: output.unit for output in model.outputs}
     powers: dict[str, Output] = {}
     for name in names:
-        if found := power_fault(name, units, duration, is_uncertain=False):
+        known = {name: units[name]} if name in units else units
+        indices = [each.name for each in outputs[name].over] if name in outputs else []
+        taken = sorted({*indices} & {POWERS, *(row[0] for row in TIMES.values())})
+        if found := power_fault(name, known, duration, is_uncertain=False):
             table.fault("power", found[1].what, found[1].cure)
         elif name in powers:
             table.fault("power", f"{name} is listed more than once", "list it once")
-        elif name in outputs and outputs[name].values:
-            what = f"{name} has several values at each point, without an index"
-            table.fault("power", what, "name another output")
-        elif name in outputs:
+        elif name not in outputs or outputs[name].values:
+            table.fault("power", f"{name} is not one value at each point", "name another output")
+        elif taken:
+            what = f"{name} is over {taken[0]}, which is a dimension of wear"
+            table.fault("power", what, "rename the index in the model file")
+        else:
             powers[name] = outputs[name]
     first = next(iter(powers.values()), None)
     for name, output in powers.items():
