@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.model.table import MISSING, Stage, Status, planes
-from sweep.request.chunk import Column, Points
-from sweep.request.sweeps import Sweep
+from sweep.points.columns import derived_dimensions
+from sweep.request.chunk import Chunk, Column, Points
+from sweep.request.sweeps import AnySweep, Sweep
 
 BLOCK = 2**12  # points computed at once, whose intermediate arrays stay in the cache
 
@@ -18,14 +20,43 @@ Then = Callable[..., Mapping[str, NDArray[Any]]]  # as `kernel.backend.Then`
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def staged(sweep: Sweep, points: Points, then: Then | None = None) -> Then | None:
-    """What is made of the kernel's arrays: the sweep's outputs, then what `then` makes of them."""
+def chunk_of_kernel(sweep: AnySweep, chunk: Chunk) -> Chunk:
+    """The chunk with one value along each axis that has parameters of a stage alone.
+
+    A kernel would compute the same at all of its values.
+    """
+    own = {parameter.name for parameter in sweep.points.of_stage}
+    if not own:
+        return chunk
+    derived = derived_dimensions(sweep.points).items()
+    needed = {dimension for name, along in derived if name not in own for dimension in along}
+    shape = list(chunk.shape)
+    for dimension, axis in enumerate(sweep.grid.axes):
+        if axis.columns.keys() <= own and axis.name not in needed:
+            shape[dimension] = 1
+    return replace(chunk, shape=tuple(shape))
+
+
+def staged(
+    sweep: Sweep,
+    points: Points,
+    then: Then | None = None,
+    shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+) -> Then | None:
+    """What is made of the kernel's arrays: the sweep's outputs, then what `then` makes of them.
+
+    `shapes` are that of the chunk that the kernel computes and that of `points`, if they differ.
+    """
     stage = sweep.model.stage
     if stage is None:
         return then
+    few, whole = shapes or ((points.n_points,), (points.n_points,))
 
     def made(arrays: Mapping[str, Any], _: Any, to_host: Callable[[Any], NDArray[Any]]) -> Arrays:
-        on_host = {name: to_host(values) for name, values in arrays.items()}
+        on_host = {
+            name: np.broadcast_to(to_host(values).reshape(few), whole).ravel()
+            for name, values in arrays.items()
+        }
         outputs = _outputs(stage, sweep, points, on_host)
         return outputs if then is None else then(outputs, np, np.asarray)
 

@@ -7,6 +7,7 @@ known exactly.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import tomllib
 from pathlib import Path
@@ -18,7 +19,9 @@ import xarray as xr
 from scipy.optimize import brentq
 
 import sweep
+from sweep import api
 from sweep.file import load
+from sweep.kernel.backend import Computed
 from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.gpu import GpuBackend
 from sweep.model.table import Status
@@ -30,6 +33,7 @@ from sweep.request.chunk import Chunk
 from sweep.statistics.partial import Kept
 from sweep.store import open_results
 from tests.gpu.twin import TwinDevice
+from tests.kernel.wrapped import WrappedBackend
 from tests.oracles import wear as oracle
 
 YEAR = 31_536_000.0  # s
@@ -251,6 +255,59 @@ def test_new_bits_have_a_new_revision() -> None:
     later = {**made, "wear": {**made["wear"], "revision": float(REVISION + 1).hex()}}
     with pytest.raises(sweep.SweepError, match=f"revision {REVISION + 1} of wear, this version"):
         model_of(later)
+
+
+class Counting(WrappedBackend):
+    """A backend that counts the points of its kernel."""
+
+    counted = 0
+
+    def compute(self, sweep: Any, points: Any, stop: Any = None, then: Any = None) -> Computed:
+        Counting.counted += points.n_points
+        return self.real.compute(sweep, points, stop, then)
+
+
+@pytest.mark.parametrize("is_reduced", [False, True])
+def test_a_kernel_computes_no_point_twice_for_an_axis_of_the_law(
+    *, is_reduced: bool, tmp_path: Path
+) -> None:
+    """Axes of the law between others; a derived parameter of the kernel makes its own points."""
+    tables: dict[str, Any] = {
+        "axes": {
+            "load[upper]": {"linspace": [0.1, 1.0, 3]},
+            "coefficient": {"linspace": [1e-13, 2e-13, 5]},
+            "load[lower]": {"linspace": [0.2, 0.3, 2]},
+            "length": {"linspace": [0.02, 0.03, 4]},
+        },
+        "sample": None,
+        "wear": {"length": None},
+    }
+    if is_reduced:
+        tables["reduce"] = {"over": ["load[lower]"], "wear_depth": ["maximum"]}
+    Counting.counted = 0
+    path = tmp_path / "a.zarr"
+    plan = load(request(**tables))
+    api.compute(plan, path, open_backend=lambda _: Counting(CpuBackend()))
+    assert Counting.counted == 3 * 2
+    found = open_results(path)
+    for (i, k), (j, m) in itertools.product(np.ndindex(3, 5), np.ndindex(2, 4)):
+        load_of = {"upper": 0.1 + 0.45 * i, "lower": 0.2 + 0.1 * j}
+        at = {"load[upper]": i, "coefficient": k, "length": m}
+        at |= {} if is_reduced else {"load[lower]": j}
+        depths = found["wear_depth_maximum" if is_reduced else "wear_depth"].isel(at)
+        for support, own in load_of.items():
+            worst = 0.3 if is_reduced and support == "lower" else own
+            volume = float(found["coefficient"][k]) * worst * YEAR
+            length = float(found["length"][m])
+            expected = oracle.bisected_depths("tube_flat", volume, 0.011, length).astype(float)
+            assert float(depths.sel(support=support)[0]) == pytest.approx(expected, rel=EXACT)
+    if not is_reduced:
+        derived = request(**tables, derived={"load[middle]": "coefficient*1e12*other_load[middle]"})
+        Counting.counted = 0
+        api.compute(
+            load(derived), tmp_path / "b.zarr", open_backend=lambda _: Counting(CpuBackend())
+        )
+        assert Counting.counted == 3 * 2 * 5
 
 
 def test_several_powers_are_along_a_dimension() -> None:
