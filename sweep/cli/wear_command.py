@@ -15,6 +15,7 @@ OPTIONS = {
         'in [sample], such as "lognormal 1.2e-13 0.5 1/Pa".',
     ),
     "years": option("LIST", "Times in service, in years of 365 days: 1,2,5,10."),
+    "cycles": option("LIST", "In place of years: numbers of cycles; --power is an energy of each."),
     "geometry": option("NAME", "Scar, for depths: tube_flat, tube_flat_inclined or tube_hole."),
     "radius": option("LENGTH", "Radius of the tube."),
     "length": option("LENGTH", "Length of contact."),
@@ -26,7 +27,8 @@ OPTIONS = {
     "exponent": option("VALUE", "B of edf_mz; default: 1.2."),
     "decay": option("VALUE", "N of edf_mz; default: 2.44e-8 1/s."),
     "slope": option("VALUE", "S of edf_mz; default: 1.14e-16 m^3/s."),
-    "power": option("OUTPUT", "The wear power; default: wear_power."),
+    "wall": option("LENGTH", "Thickness of the wall, which is worn through at that depth."),
+    "power": option("LIST", "The wear power, or several: a,b; default: wear_power."),
 }  # by key of [wear]
 
 

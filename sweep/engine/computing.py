@@ -17,6 +17,7 @@ from sweep.kernel.backend import Arrays, Backend, Computed, Stopped
 from sweep.model.table import Status, array_types, status_counts
 from sweep.points.chunking import joined
 from sweep.points.columns import points, variants_of
+from sweep.points.stages import chunk_of_kernel, staged
 from sweep.request.chunk import Chunk, Task
 from sweep.request.sweeps import AnySweep, Reduced
 from sweep.statistics.counts import reduced_counts
@@ -200,9 +201,12 @@ class Worker:
         target, start, kernel_seconds = self.target, time.perf_counter(), list[float]()
 
         def compute(part: Chunk, counts: Sequence[int] = ()) -> Arrays:
+            sweep, few = target.sweep.points, chunk_of_kernel(target.sweep, part)
             points_of_part = points(target.sweep, part)
             then = None if target.kept is None else target.kept.then(points_of_part, counts)
-            computed = self.backend.compute(target.sweep.points, points_of_part, deadline, then)
+            then = staged(sweep, points_of_part, then, (few.shape, part.shape))
+            of_kernel = points_of_part if few == part else points(target.sweep, few)
+            computed = self.backend.compute(sweep.of_kernel, of_kernel, deadline, then)
             kernel_seconds.append(computed.kernel_seconds)
             return computed.arrays
 

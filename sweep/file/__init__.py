@@ -46,7 +46,8 @@ def load(
     faults.raise_all(document.source)
     assert sweep is not None  # otherwise there is a fault
     name, wear_table = document.name or sweep.points.model.name, document.tables.get("wear")
-    written = wear_table if is_table(wear_table) else None
+    # A store keeps it, unless it is a part of the sweep.
+    written = wear_table if is_table(wear_table) and draft.wear is None else None
     return Request(sweep, RunOptions(**options), name, refinement, wear, written)
 
 
@@ -85,7 +86,7 @@ def _contents(
     results = outputs if is_point or draft.reduce is None else None
     results = requested.grid.outputs if requested is not None else results
     refinement = None if is_point else refinement_of(draft, axes, results, requested)
-    table = draft.top.optional("wear")
+    table = None if draft.wear else draft.top.optional("wear")
     wear = None if table is None else wear_of(table, results)
     return requested, refinement, wear
 

@@ -35,11 +35,17 @@ def sweep_of(
         *(parameter_set.parameters if parameter_set else ()),
         *(method.parameters if method else ()),
         *{p.name: p for each in substitutes for p in each.parameters}.values(),
+        *(model.stage.parameters if model.stage else ()),
     )
     constants = _completed(draft, model, {*given, *replaced}, required, constants | free)
     check_ends(draft, model, table, constants, axes)
     _check_relations(draft.parameters, model, constants)
-    is_faulty = any(each.is_faulty for each in (*given.values(), draft.parameters, draft.derived))
+    if draft.wear:
+        draft.wear.check(constants)
+    tables = (*given.values(), draft.parameters, draft.derived)
+    is_faulty = any(
+        each.is_faulty for each in (*tables, *([draft.wear.table] if draft.wear else ()))
+    )
     if is_faulty or len(axes) < len(draft.along) + bool(sample.names):
         return None, outputs
     if method is None or parameter_set is None or outputs is None:
@@ -65,7 +71,8 @@ def _given(draft: Draft, sample: Sample) -> dict[str, Table]:
     A parameter that is given twice is a fault at the later place.
     """
     along = [name for axis in draft.along for name in draft.names_along(axis)]
-    places = [(draft.parameters, [*draft.parameters.mapping])]
+    places = [(draft.wear.table, draft.wear.names)] if draft.wear else []
+    places += [(draft.parameters, [*draft.parameters.mapping])]
     places += [(table, draft.names_along(axis)) for axis, table in draft.along.items()]
     places += [(draft.sample, [*sample.names])] if draft.sample else []
     given: dict[str, list[Table]] = {}
@@ -118,7 +125,7 @@ def _constants(draft: Draft) -> dict[str, float]:
         if parameter := (draft.known or {}).get(name):
             value = table.read(name, _constant, table.mapping[name], parameter)
             constants |= {} if value is None else {name: value}
-    return constants
+    return constants | (draft.wear.constants() if draft.wear else {})
 
 
 def _constant(value: object, parameter: Parameter) -> float:
@@ -146,7 +153,11 @@ def _completed(
             completed[name] = constants[name]
         elif parameter.default is not None and name not in names:
             completed[name] = float(parameter.default)
-        elif name not in names and name not in draft.top.faults.meant:
+        elif name in names or name in draft.top.faults.meant:
+            continue
+        elif draft.wear and parameter in draft.wear.by_key.values():
+            draft.wear.missing(name)
+        else:
             unit = "a plain number" if parameter.unit == "1" else f"in {parameter.unit}"
             cure = f"give it here or under [axes], {unit}{_in_place_of(model, name)}"
             draft.parameters.fault(name, f"missing ({parameter.meaning})", cure)

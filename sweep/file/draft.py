@@ -11,6 +11,7 @@ from sweep.file.keys import TABLES, TOP_LEVEL
 from sweep.file.model_file import known_models, read_model
 from sweep.file.parameter_sets import replaced_by_options
 from sweep.file.sweep_file import Document, has_several, is_table, sample_keys
+from sweep.file.wear_draft import WearDraft, with_wear
 from sweep.model.table import Excitation, Method, Model, Parameter, every_parameter
 from sweep.request.sweeps import POINT, Axis
 from sweep.text.reader import Faults, Table
@@ -37,6 +38,7 @@ class Draft:
     derived: Table
     sample: Table | None
     reduce: Table | None
+    wear: WearDraft | None  # if it is a part of the sweep
 
     @property
     def excitation(self) -> Excitation | None:
@@ -89,11 +91,13 @@ def draft_of(document: Document, faults: Faults) -> Draft:
     if model is not None:
         document = with_element_names(document, model, faults)
         top = document.table(faults)
+    model, wear = with_wear(top, model)
     method = _method(top, model)
     known = None
     if model is not None:
         methods = None if method is None else [method]
-        known = {each.name: each for each in every_parameter(model, methods)}
+        others = wear.others if wear else ()
+        known = {each.name: each for each in (*every_parameter(model, methods), *others)}
     replaced = replaced_by_options(document, model) if model else set[str]()
     axes = top.table("axes").without(replaced)
     draft = Draft(
@@ -113,6 +117,7 @@ def draft_of(document: Document, faults: Faults) -> Draft:
         derived=top.table("derived").without(replaced),
         sample=top.optional("sample"),
         reduce=top.optional("reduce"),
+        wear=wear,
     )
     _check_names(draft)
     return draft

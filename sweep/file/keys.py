@@ -173,7 +173,10 @@ WEAR = TableKeys(
         "decay": _QUANTITY,
         "slope": _QUANTITY,
         "years": Key("a list of numbers", _number_or_text, item=_number),
-        "power": _text("the name of an output in W, in quotes"),
+        "cycles": Key("a list of numbers", _number_or_text, item=_number),
+        "power": Key(
+            "the name of an output in W, in quotes, or a list of them", is_text, item=is_text
+        ),
         "quantiles": Key("a list of numbers above 0 and below 1", _number_or_text, item=_number),
         "geometry": _text("the name of a geometry, in quotes"),
         "radius": _QUANTITY,
@@ -182,6 +185,7 @@ WEAR = TableKeys(
         "hole_radius": _QUANTITY,
         "small": FLAG,
         "limit": _QUANTITY,
+        "wall": _QUANTITY,
     },
 )
 

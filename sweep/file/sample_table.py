@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sweep.errors import FaultError
 from sweep.file.csv_table import CsvTable, named_table
 from sweep.file.draft import Draft, Sample
-from sweep.file.keys import CSV_FILE, DISTRIBUTION, HOW_READ, SAMPLE, only_form
-from sweep.file.quantities import in_range, number, refuse_outside, together, warn_of_turns
+from sweep.file.keys import CSV_FILE, HOW_READ, SAMPLE
+from sweep.file.margins import EXAMPLE, distribution_in, read_margin
+from sweep.file.quantities import refuse_outside
 from sweep.file.reduce_table import wants_indices
-from sweep.file.sweep_file import is_table, sample_keys
+from sweep.file.sweep_file import sample_keys
 from sweep.model.table import Parameter
 from sweep.request.chunk import Values
 from sweep.request.sweeps import FOR_INDICES, POINT, Axis, LongValues
-from sweep.sampling.distributions import DISTRIBUTIONS, Margin, Role, refuse
+from sweep.sampling.distributions import DISTRIBUTIONS, Margin
 from sweep.sampling.drawing import MAX_DIMENSIONS, MAX_LATIN_HYPERCUBE_POINTS, METHODS, columns_of
 from sweep.sampling.long_values import Drawn
-from sweep.text.reader import Faults, Table
+from sweep.text.reader import Table
 from sweep.text.wording import listed, meant_cure, nearest_name, written
 
 SEEDED = ("random", "latin_hypercube")  # without a seed, Sobol's sequence is not scrambled
 MIN_SCRAMBLINGS = 8  # from which errors are estimated
-EXAMPLE = "write {name} = {{ uniform = [least, greatest] }}, or another distribution"
-PLAIN_NUMBER = Parameter(name="", symbol="", unit="1", meaning="")
 
 
 def sample_of(draft: Draft) -> Sample:
@@ -52,7 +49,7 @@ def _drawn(
     known, margins = draft.known or {}, dict[str, Margin]()
     for name in names:
         if draft.known is None:
-            table.read(name, _distribution, table.mapping[name], name)
+            table.read(name, distribution_in, table.mapping[name], name)
         elif margin := table.read(name, read_margin, table.mapping[name], known[name]):
             margins[name] = margin
     if table.is_faulty or not margins:
@@ -115,62 +112,6 @@ def _check_scramblings(table: Table, method: str | None, count: int, n_points: i
         near = " or ".join(f"{each:,}" for each in (fewer, more) if each)
         what = f"{n_points:,} is not a multiple of the {count} scramblings"
         table.fault("points", what, f"give {near}")
-
-
-def read_margin(raw: object, parameter: Parameter) -> Margin:
-    """The distribution in a table; FaultError if it is none."""
-    form, entries = _distribution(raw, parameter.name)
-    roles = DISTRIBUTIONS[form].arguments
-    arguments = _arguments(form, list(zip(roles.items(), entries, strict=True)), parameter)
-    refuse(form, arguments)
-    return Margin(form, arguments, parameter.whole)
-
-
-def _distribution(raw: object, name: str) -> tuple[str, list[object]]:
-    """The form of a distribution and as many entries as it takes; FaultError if it is none."""
-    how = EXAMPLE.format(name=name)
-    if not is_table(raw):
-        raise FaultError(f"{written(raw)} is not a table", how)
-    faults = Faults()
-    table = Table(raw, "", faults)
-    given = table.values(DISTRIBUTION.keys)
-    table.close()
-    if faults.found:
-        raise together([(each.where, FaultError(each.what, each.cure)) for each in faults.found])
-    form = only_form(given, tuple(DISTRIBUTIONS), how)
-    roles, entries = DISTRIBUTIONS[form].arguments, given[form]
-    if len(entries) != len(roles):
-        raise FaultError(f"{form} takes [{listed(roles)}], not {len(entries)} entries")
-    return form, entries
-
-
-def _arguments(
-    form: str, entries: Sequence[tuple[tuple[str, Role], object]], parameter: Parameter
-) -> tuple[float, ...]:
-    """The arguments of a distribution in SI units, each of the kind that its role says."""
-    ranged = [(name, entry) for (name, role), entry in entries if role == "value"]
-    values = dict(zip(dict(ranged), in_range(ranged, parameter).tolist(), strict=True))
-    wrong: list[tuple[str, FaultError]] = []
-    for (name, role), entry in entries:
-        try:
-            if role != "value":
-                values[name] = _amount(entry, role, parameter)
-            elif not math.isfinite(values[name]):
-                raise FaultError(f"{form} needs a finite number")
-        except FaultError as error:
-            wrong.append((name, error))
-    if wrong:
-        raise together(wrong)
-    return tuple(values[name] for (name, _), _ in entries)
-
-
-def _amount(entry: object, role: Role, parameter: Parameter) -> float:
-    """A number that need not be in the parameter's range; FaultError if it cannot be used."""
-    value = number(entry, PLAIN_NUMBER if role == "plain" else replace(parameter, infinite=False))
-    warn_of_turns([entry], PLAIN_NUMBER if role == "plain" else parameter)
-    if role != "number" and not value > 0:
-        raise FaultError(f"{written(entry)} is out of range", "it has to be above 0")
-    return value
 
 
 def _refuse_drawn(column: LongValues, margin: Margin, parameter: Parameter) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sweep.errors import ConfigError, Fault
+from sweep.points.wear_stage import WearStage
 from sweep.request.sweeps import FOR_INDICES, POINT, AnySweep, Axis, Reduced, Sweep
 from sweep.text.toml_text import assignments
 
@@ -39,7 +40,7 @@ def tables_of_store(source: str | Path) -> dict[str, object]:
 
     store = Store.open(source)
     wear = wear_table(store)
-    return {**tables_of(store.sweep, str(source)), **({"wear": wear} if wear else {})}
+    return {**({"wear": wear} if wear else {}), **tables_of(store.sweep, str(source))}
 
 
 def tables_of(sweep: AnySweep, source: str) -> dict[str, object]:
@@ -47,10 +48,12 @@ def tables_of(sweep: AnySweep, source: str) -> dict[str, object]:
     points, model = sweep.points, sweep.points.model
     elements = {name for each in model.substitutes if each.yields for name in each.derived}
     defaults = {each.name: each.default for each in model.parameters if each.name in elements}
+    wear = model.stage.table(points.constants) if isinstance(model.stage, WearStage) else {}
+    of_stage = {parameter.name for parameter in points.of_stage}
     constants = {
         name: value
         for name, value in points.constants.items()
-        if not math.isnan(value) and name not in points.replaced_by_table
+        if not math.isnan(value) and name not in {*points.replaced_by_table, *of_stage}
         # Of an element, so that a value for all of them replaces its default.
         if name not in elements or value != defaults[name]
     }
@@ -64,6 +67,7 @@ def tables_of(sweep: AnySweep, source: str) -> dict[str, object]:
         "derived": points.own_derived,
         **_varied(points.axes, source),
         **(_reduce(sweep) if isinstance(sweep, Reduced) else {}),
+        **({"wear": wear} if wear else {}),
     }
 
 

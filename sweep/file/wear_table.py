@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TypeVar, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from sweep.errors import FaultError, warn
 from sweep.file.keys import WEAR
+from sweep.file.margins import read_margin
 from sweep.file.quantities import amount, as_written, refuse_outside
-from sweep.file.sample_table import read_margin
 from sweep.model.table import Output, Parameter
+from sweep.points.wear_stage import COEFFICIENTS, CYCLIC, SIZES, TIMES, UNITS
 from sweep.request.sweeps import Wear
 from sweep.sampling.distributions import DISTRIBUTIONS
 from sweep.text.reader import Table
 from sweep.text.wording import listed, nearest, written
-from sweep.theory.wear import GEOMETRIES, LAWS, YEAR, Geometry, Law, inclination_warning
+from sweep.theory.wear import GEOMETRIES, LAWS, Geometry, Law, inclination_warning
 from sweep.theory.wear.geometries import SMALL
 
 LEVELS = (0.05, 0.5, 0.95)  # of quantiles, unless others are given
@@ -26,9 +27,8 @@ MAX_TIMES = 1000
 POWER = "wear_power"
 CARRIED = ("quantile", "minimum", "maximum")  # statistics of powers that wear has, too
 SHARES = ("share_above", "share_below")  # of points beyond a threshold, to which a wear belongs
-LIMIT = Parameter(
-    name="limit", symbol="h", unit="m", minimum=0, open_minimum=True, meaning="depth of the scar"
-)
+DIMENSIONS = ("radius", "length", "angle", "hole_radius")  # of scars
+EXAMPLE = ', or as text with a unit such as "1e-13 1/Pa"'
 
 Row = TypeVar("Row")  # of a table of laws or geometries
 Spread = dict[float, float]  # of an uncertain coefficient: its quantiles by level
@@ -40,34 +40,62 @@ def wear_of(table: Table, results: Sequence[Output] | None = None) -> Wear | Non
     They may be unknown.
     """
     given = table.values(WEAR.keys)
-    law = _chosen(table, "law", "a law", given["law"], LAWS)
-    if not table.has("law"):
-        table.missing("law", f"choose one of {listed(LAWS)}")
+    law = law_in(table, given)
     levels = _levels(table, given["quantiles"])
     coefficients, spread = _coefficients(table, law, levels)
-    seconds = _seconds(table, given["years"])
-    geometry = _chosen(table, "geometry", "a geometry", given["geometry"], GEOMETRIES)
-    size = _size(table, geometry)
-    limit = _limit(table, geometry, size)
+    duration = duration_in(table, law)
+    times = times_in(table, duration, given[duration])
+    geometry = geometry_in(table, given)
+    size = amounts(table, geometry.dimensions if geometry else {})
+    sizes = amounts(table, {n: SIZES[n] for n in SIZES if geometry and table.has(n)})
+    check_sizes(table, {**size, **sizes})
     table.close()
-    power = given["power"] or POWER
+    powers = given["power"] or [POWER]
     units = {output.name: output.unit for output in results or ()}
-    if units and (found := power_fault(power, units, is_uncertain=spread is not None)):
-        key, error = found
-        table.fault(key, error.what, error.cure)
+    for power in [powers] if isinstance(powers, str) else powers:
+        if units and (
+            found := power_fault(power, units, duration, is_uncertain=spread is not None)
+        ):
+            key, error = found
+            table.fault(key, error.what, error.cure)
     if law is None:
         return None
     return Wear(
         law=law.name,
         coefficients=coefficients,
-        seconds=seconds,
-        power=power,
+        times=tuple(each * TIMES[duration][1] for each in times),
+        duration=duration,
+        powers=(powers,) if isinstance(powers, str) else tuple(powers),
         coefficient_at=spread,
         geometry=geometry.name if geometry else None,
         size=size,
         small=bool(given["small"]),
-        limit=limit,
+        limit=sizes.get("limit"),
+        wall=sizes.get("wall"),
     )
+
+
+def law_in(table: Table, given: Mapping[str, Any]) -> Law | None:
+    """The law of wear, if nothing is wrong with its name; coefficients of others are faults."""
+    law = _chosen(table, "law", "a law", given["law"], LAWS)
+    if not table.has("law"):
+        table.missing("law", f"choose one of {listed(LAWS)}")
+    for name in COEFFICIENTS:
+        if law is not None and table.has(name) and name not in law.coefficients:
+            what = f"{law.name} has no such coefficient"
+            table.fault(name, what, "remove it, or choose another law")
+    return law
+
+
+def duration_in(table: Table, law: Law | None, varied: Collection[str] = ()) -> str:
+    """Whether wear is over years or cycles; `varied` are keys that are parameters elsewhere."""
+    has = {key: table.has(key) or key in varied for key in TIMES}
+    if all(has.values()):
+        table.fault("cycles", "years are given, too", "keep one of the two")
+    if has["cycles"] and law is not None and law.name != CYCLIC:
+        what = f"{law.name} is a law of the time in service"
+        table.fault("cycles", what, f"give years, or choose {CYCLIC}")
+    return "cycles" if has["cycles"] and not has["years"] else "years"
 
 
 def _chosen(
@@ -79,7 +107,7 @@ def _chosen(
     return None if name is None else rows.get(name)
 
 
-def _amounts(
+def amounts(
     table: Table, parameters: Mapping[str, Parameter], example: str = ""
 ) -> dict[str, float]:
     """The values of these parameters that are given; one without a default must be."""
@@ -101,25 +129,20 @@ def _coefficients(
     """The coefficients that are given, and the quantiles of `coefficient` if it is uncertain."""
     if law is None:
         return {}, None
-    for name in dict.fromkeys(name for each in LAWS.values() for name in each.coefficients):
-        if table.has(name) and name not in law.coefficients:
-            what = f"{law.name} has no such coefficient"
-            table.fault(name, what, "remove it, or choose another law")
     parameters = dict(law.coefficients)
     spread: Spread | None = None
-    distribution = _distribution(table.get("coefficient"))
+    distribution = distribution_in(table.get("coefficient"))
     if distribution is not None:
         uncertain = parameters.pop("coefficient")
         spread = table.read("coefficient", _quantiles, distribution, uncertain, levels)
-    example = ', or as text with a unit such as "1e-13 1/Pa"'
-    coefficients = _amounts(table, parameters, example)
+    coefficients = amounts(table, parameters, EXAMPLE)
     if distribution is None and table.has("quantiles"):
         what = "only for an uncertain coefficient, such as coefficient = { lognormal = [...] }"
         table.fault("quantiles", what, "remove it")
     return coefficients, spread
 
 
-def _distribution(value: object) -> Mapping[str, object] | None:
+def distribution_in(value: object) -> Mapping[str, object] | None:
     """The table of a distribution, from a table or from text such as "lognormal 1.2e-13 0.5 1/Pa".
 
     None for anything else. In text, the unit at the end is that of every argument that has one.
@@ -159,17 +182,20 @@ def _levels(table: Table, entry: list[float] | float | str | None) -> tuple[floa
     return LEVELS
 
 
-def _seconds(table: Table, entry: list[float] | float | str | None) -> tuple[float, ...]:
-    if not table.has("years"):
-        table.missing("years", "give the times in service: [1, 2, 5, 10]")
-    years = (() if entry is None else table.read("years", _numbers, entry)) or ()
-    if not all(0 < year < math.inf for year in years):
-        table.fault("years", written(list(years)), "each has to be above 0 and finite")
-    elif list(years) != sorted(set(years)):
-        table.fault("years", written(list(years)), "they have to ascend")
-    elif len(years) > MAX_TIMES:
-        table.fault("years", f"{len(years):,} times are too many", f"give at most {MAX_TIMES:,}")
-    return tuple(year * YEAR for year in years)
+def times_in(
+    table: Table, duration: str, entry: list[float] | float | str | None
+) -> tuple[float, ...]:
+    """The times in service, in years or cycles."""
+    if not table.has(duration):
+        table.missing(duration, "give the times in service: [1, 2, 5, 10]")
+    times = (() if entry is None else table.read(duration, _numbers, entry)) or ()
+    if not all(0 < time < math.inf for time in times):
+        table.fault(duration, written(list(times)), "each has to be above 0 and finite")
+    elif list(times) != sorted(set(times)):
+        table.fault(duration, written(list(times)), "they have to ascend")
+    elif len(times) > MAX_TIMES:
+        table.fault(duration, f"{len(times):,} times are too many", f"give at most {MAX_TIMES:,}")
+    return times
 
 
 def _numbers(entry: list[float] | float | str) -> tuple[float, ...]:
@@ -184,54 +210,60 @@ def _numbers(entry: list[float] | float | str) -> tuple[float, ...]:
     return numbers
 
 
-def _size(table: Table, geometry: Geometry | None) -> dict[str, float]:
-    """The dimensions of the scar."""
+def geometry_in(table: Table, given: Mapping[str, Any]) -> Geometry | None:
+    """The kind of scar, if there is one; dimensions that it does not have are faults."""
+    geometry = _chosen(table, "geometry", "a geometry", given["geometry"], GEOMETRIES)
     if geometry is None:
-        for name in ("radius", "length", "angle", "hole_radius", "small", "limit"):
+        for name in (*DIMENSIONS, "small", *SIZES):
             if table.has(name) and not table.has("geometry"):
                 table.fault(name, "needs a geometry", f"choose one of {listed(GEOMETRIES)}")
-        return {}
-    if table.get("small") is True and geometry.name not in SMALL:
+        return None
+    if given["small"] and geometry.name not in SMALL:
         table.fault("small", f"{geometry.name} has no formula for shallow scars", "remove it")
     for name in ("angle", "hole_radius"):
         if table.has(name) and name not in geometry.dimensions:
             owner = next(each.name for each in GEOMETRIES.values() if name in each.dimensions)
             table.fault(name, f"{geometry.name} has none", f"remove it, or use {owner}")
-    size = _amounts(table, geometry.dimensions)
-    radius, hole = size.get("radius"), size.get("hole_radius")
-    if radius is not None and hole is not None and hole < radius:
+    return geometry
+
+
+def check_sizes(table: Table, size: Mapping[str, float]) -> None:
+    """Check the dimensions and depths that are constant against each other."""
+    radius = size.get("radius", math.inf)
+    if (hole := size.get("hole_radius", math.inf)) < radius:
         what = f"{hole!r} m is less than the radius of the tube, {radius!r} m, which has to fit"
         table.fault("hole_radius", what, "give a larger one")
+    for name in SIZES:
+        if (depth := size.get(name, 0.0)) > 2 * radius:
+            what = f"{depth!r} m is more than the diameter of the tube, {2 * radius!r} m"
+            table.fault(name, what, "give a smaller one")
+    if (limit := size.get("limit", 0.0)) > (wall := size.get("wall", math.inf)):
+        what = f"{limit!r} m is more than the wall, {wall!r} m, which is worn through before"
+        table.fault("limit", what, "give a smaller one")
     if warning := inclination_warning(size.get("angle", 0.0)):
         warn(warning)
-    return size
-
-
-def _limit(table: Table, geometry: Geometry | None, size: Mapping[str, float]) -> float | None:
-    if not table.has("limit") or geometry is None:
-        return None
-    limit = table.read("limit", amount, table.mapping["limit"], LIMIT)
-    radius = size.get("radius")
-    if limit is not None and radius is not None and limit > 2 * radius:
-        what = f"{limit!r} m is more than the diameter of the tube, {2 * radius!r} m"
-        table.fault("limit", what, "give a smaller one")
-    return limit
 
 
 def power_fault(
-    power: str, units: Mapping[str, str], *, is_uncertain: bool
+    power: str, units: Mapping[str, str], duration: str = "years", *, is_uncertain: bool
 ) -> tuple[str, FaultError] | None:
-    """The key and the fault if outputs with these units have no power that wear carries."""
+    """The key and the fault if outputs with these units have no power that wear carries.
+
+    Over cycles, it is an energy per cycle.
+    """
+    unit = UNITS[duration]
+    kind = "a wear power" if duration == "years" else "what wears in each of so many cycles"
     carried = [each for each in (*CARRIED, *SHARES) if f"{power}_{each}" in units]
     if power in units:
-        wrong = FaultError(f"{power} is in {units[power]}", "a wear power has to be in W")
-        return None if units[power] == "W" else ("power", wrong)
+        wrong = FaultError(f"{power} is in {units[power]}", f"{kind} has to be in {unit}")
+        return None if units[power] == unit else ("power", wrong)
     if carried and is_uncertain:
         what = (
             f"the coefficient is uncertain, too, and [reduce] keeps statistics of {power}: their "
             "quantiles do not determine those of the wear"
         )
-        return "coefficient", FaultError(what, "give one value, or keep the points")
+        cure = "draw it in [sample] and reduce wear_depth, give one value, or keep the points"
+        return "coefficient", FaultError(what, cure)
     if carried:
         return None
     if lost := [name for name in units if name.startswith(f"{power}_")]:
@@ -240,6 +272,6 @@ def power_fault(
             "under [reduce], ask for a quantile, the minimum, the maximum or a share above a limit"
         )
         return "power", FaultError(what, cure)
-    watts = [name for name, unit in units.items() if unit == "W"]
-    cure = f"name one of {listed(watts)} as `power`" if watts else "add an output in W"
+    fitting = [name for name, each in units.items() if each == unit]
+    cure = f"name one of {listed(fitting)} as `power`" if fitting else f"add an output in {unit}"
     return "power", FaultError(f"{power} is not among the outputs", cure)

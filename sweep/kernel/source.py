@@ -76,6 +76,7 @@ class Kernel:
 
 def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
     """The kernel that computes `sweep`, with the given compile-time variants."""
+    sweep = sweep.of_kernel
     return Kernel(
         model=sweep.model,
         method=sweep.method,

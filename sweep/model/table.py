@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,6 +176,7 @@ class Labels:
     values: tuple[float, ...] | tuple[str, ...]
     meaning: str
     unit: str = "1"
+    also: Labels | None = None  # another coordinate along the same dimension
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,6 +302,46 @@ class NotAllZero:
     reason: str  # what goes wrong otherwise
 
 
+class Stage(Protocol):
+    """Outputs that follow from those of the kernel, point by point, by further parameters.
+
+    They are computed on the host, with the same bits everywhere.
+    """
+
+    @property
+    def recipe(self) -> Mapping[str, object]:
+        """What it depends on beside the parameters, as part of a sweep's recipe."""
+        ...
+
+    @property
+    def needs(self) -> tuple[Output, ...]:
+        """The outputs of the kernel that it follows from."""
+        ...
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters, of which the kernel knows nothing."""
+        ...
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """Its outputs, which are among those of its model."""
+        ...
+
+    def computed(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        values: Mapping[str, NDArray[np.float64]],
+        names: Collection[str],
+    ) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
+        """The planes of its outputs with these names, and which points are outside its validity.
+
+        `arrays` are the planes of `needs`, (n_points,), `values` those of its parameters, with one
+        value or one for each point. The values of points that are not ok are ignored.
+        """
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """The table of a model; its equations are in the docstring of its module."""
@@ -325,6 +366,16 @@ class Model:
     text: str = ""  # of a model from a file: its canonical text, from which its header follows
     prefix: str = ""  # in C++, of the names of its parameters, outputs and observables
     package: str = ""  # the Python package that has its header; empty if it is shipped
+    stage: Stage | None = None  # has the outputs that no kernel computes
+
+    @property
+    def of_kernel(self) -> Model:
+        """The model without its stage, as a kernel computes it."""
+        if self.stage is None:
+            return self
+        own = {output.name for output in self.stage.outputs}
+        outputs = tuple(output for output in self.outputs if output.name not in own)
+        return replace(self, outputs=outputs, stage=None)
 
     def observables_of(self, *, items: bool) -> list[Observable]:
         """The observables of each item, or those of a point."""
@@ -341,5 +392,6 @@ def parameters_of(
 def every_parameter(model: Model, methods: Iterable[Method] | None = None) -> list[Parameter]:
     """The parameters of a model, of any set, with those of these methods, by default of all."""
     methods = model.methods if methods is None else methods
-    tables = (model, *model.parameter_sets, *methods, *model.substitutes)
+    stages = (model.stage,) if model.stage else ()
+    tables = (model, *model.parameter_sets, *methods, *model.substitutes, *stages)
     return [parameter for table in tables for parameter in table.parameters]

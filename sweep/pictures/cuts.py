@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -305,6 +305,14 @@ def by_number(dataset: xr.Dataset, at: Mapping[str, float | str]) -> dict[str, f
         for name in names:
             places[axis] = nearest(dataset[name], {name: places.pop(name)})
     return places
+
+
+def with_years(dataset: xr.Dataset, at: Collection[str], view: View) -> xr.Dataset:
+    """The Dataset over years in place of seconds, if it has both and the user names no time."""
+    has_both = "years" in dataset.coords and dataset["years"].dims == ("time",)
+    if not has_both or "time" in {view.hue, *at, *view.panel_axes}:
+        return dataset
+    return dataset.swap_dims(time="years").drop_vars("time")
 
 
 def cut_at(

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from sweep.errors import SweepError
 from sweep.model.table import Status
 from sweep.pictures import colours
-from sweep.pictures.cuts import check_names, cut, parameters_along
+from sweep.pictures.cuts import check_names, cut, parameters_along, with_years
 from sweep.pictures.figures import figure_of, refuse_end, save
 from sweep.pictures.labels import in_words, named, point_text, quantity, readable
 from sweep.pictures.line_panels import bar_panel, line_panel, values_panel
@@ -144,7 +144,8 @@ def slices_of(
 
                 part = wear_slice(dataset, output, where, view)
             else:
-                part = cut(dataset, output, where, over, computed=against is not None, view=view)
+                shown = with_years(dataset, where, view)
+                part = cut(shown, output, where, over, computed=against is not None, view=view)
             if against is not None:
                 from sweep.pictures.comparison import compare_slice  # brings the engine
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_FLAG, Status, status_counts
-from sweep.pictures.cuts import check_names, cut, cut_at
+from sweep.pictures.cuts import check_names, cut, cut_at, with_years
 from sweep.pictures.labels import in_words, with_symbols
 from sweep.pictures.line_panels import lines_of
 from sweep.pictures.panels import FREE, Mark, Note, Panel, axis_of
@@ -60,6 +60,8 @@ def wear_slice(
     if name.startswith("time_to_limit"):
         return _in_years(dataset, name, at, view)
     is_over_time = "time" in dataset[name].dims and dataset[name].dtype.kind == "f"
+    if {*dataset[name].dims} - {*dataset["status"].dims, "time", "quantile"}:  # supports, powers
+        return cut(with_years(dataset, at, view), name, at, view=view)
     if is_over_time and view.x in (None, "time", "years") and view.y is None:
         return _over_years(with_symbols(dataset), name, at, view)
     return cut(dataset, name, at, view=view)

@@ -46,7 +46,7 @@ def points(sweep: AnySweep, chunk: Chunk) -> Points:
     columns |= {n: Column(np.array([value])) for n, value in sweep.replaced_by_table.items()}
     return Points(
         n_points=chunk.n_points,
-        columns={parameter.name: columns[parameter.name] for parameter in sweep.parameters},
+        columns={each.name: columns[each.name] for each in (*sweep.parameters, *sweep.of_stage)},
         variants=tuple(v.name for v in _variants(sweep) if _holds(v, columns)),
     )
 

@@ -19,6 +19,7 @@ from sweep.model.installed import installed_model
 from sweep.model.table import Model, Output
 from sweep.model.tables import models
 from sweep.model.time_series import TimeSeries
+from sweep.points.wear_stage import worn
 from sweep.request.sweeps import LEVEL, AnySweep, Axis, LongValues, Reduced, Sweep
 from sweep.statistics.outputs import reduced
 
@@ -39,6 +40,8 @@ def recipe(sweep: AnySweep) -> Recipe:
     constants = {n: v for n, v in sorted(points.constants.items()) if neutral.get(n) != v}
     requested = {output.name for output in points.outputs}
     optional: Recipe = {"equations": points.model.text, "derived": dict(points.derived)}
+    if points.model.stage is not None:
+        optional["wear"] = canonical(points.model.stage.recipe)
     if (table := points.table) is not None:
         columns = {"times": _packed(table.times), "values": _packed(table.values)}
         optional["table"] = {"interpolation": table.interpolation, **columns}
@@ -108,7 +111,15 @@ def from_recipe(recipe: Mapping[str, Any], axis_columns: Mapping[str, LongValues
 
 
 def model_of(recipe: Mapping[str, Any]) -> Model:
-    """The model of a recipe: shipped, installed, or of its equations. SweepError if unknown."""
+    """The model of a recipe: shipped, installed, or of its equations, with its stage.
+
+    SweepError if it is unknown.
+    """
+    model = _without_stage(recipe)
+    return worn(model, plain(recipe["wear"])) if "wear" in recipe else model
+
+
+def _without_stage(recipe: Mapping[str, Any]) -> Model:
     if text := recipe.get("equations"):
         return model_of_text(text)
     name = recipe["model"]

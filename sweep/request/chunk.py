@@ -74,7 +74,8 @@ class Points:
     """The points that a backend computes, with each parameter of the sweep as a column."""
 
     n_points: int
-    columns: Mapping[str, Column]  # parameter name -> column, in the order of Sweep.parameters
+    # Parameter name -> column, in the order of Sweep.parameters, then those of the stage.
+    columns: Mapping[str, Column]
     variants: tuple[str, ...] = ()  # names of the method's variants that apply here
     cells: int = 0  # of a reduced sweep: as many points of each cell, one cell after another
     first: int = 0  # the index in its cell of the first point of each

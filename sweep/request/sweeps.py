@@ -96,6 +96,16 @@ class Sweep:
         return self
 
     @property
+    def of_kernel(self) -> Sweep:
+        """What a kernel computes of it: outputs that follow from others are left to a stage."""
+        model = self.model.of_kernel
+        if model is self.model or self.model.stage is None:
+            return self
+        wanted = {each.name for each in (*self.outputs, *self.model.stage.needs)}
+        outputs = tuple(each for each in model.outputs if each.name in wanted)
+        return replace(self, model=model, outputs=outputs)
+
+    @property
     def grid(self) -> Grid:
         """What its results have."""
         return Grid(axes=self.axes, outputs=self.outputs, dtype=self.dtype)
@@ -133,10 +143,15 @@ class Sweep:
 
     @property
     def inputs(self) -> tuple[Parameter, ...]:
-        """All parameters that it may give: the kernel's, then those of substitutes."""
+        """All parameters that it may give: the kernel's, of substitutes, then of the stage."""
         substitutes = filter(self.parameter_set.has, self.model.substitutes)
         others = {p.name: p for each in substitutes for p in each.parameters}
-        return (*self.parameters, *others.values())
+        return (*self.parameters, *others.values(), *self.of_stage)
+
+    @property
+    def of_stage(self) -> tuple[Parameter, ...]:
+        """The parameters of the stage, which no kernel knows."""
+        return self.model.stage.parameters if self.model.stage else ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -219,17 +234,24 @@ class Refinement:
 
 @dataclass(frozen=True, kw_only=True)
 class Wear:
-    """What of wear over years is computed from the wear powers of a sweep; SI units."""
+    """What of wear over years or cycles is computed from the results of a sweep; SI units."""
 
     law: str
     coefficients: Mapping[str, float]  # those given; without `coefficient` if it is uncertain
-    seconds: tuple[float, ...]  # time in service, ascending
-    power: str = "wear_power"  # the output
+    times: tuple[float, ...]  # time in service [s], or cycles; ascending
+    duration: str = "years"  # or "cycles"
+    powers: tuple[str, ...] = ("wear_power",)  # the outputs: in W, or in J per cycle
     coefficient_at: Mapping[float, float] | None = None  # by level: its quantiles, if uncertain
     geometry: str | None = None  # None: no depths
     size: Mapping[str, float] = field(default_factory=dict[str, float])
     small: bool = False  # by the formulas for shallow scars
     limit: float | None = None  # m
+    wall: float | None = None  # m
+
+    @property
+    def power(self) -> str:
+        """The first of the outputs."""
+        return self.powers[0]
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from sweep.points.chunking import (
     work_shape,
 )
 from sweep.points.columns import points, variant_sets
+from sweep.points.stages import staged
 from sweep.request.chunk import Chunk, Points
 from sweep.request.options import SLURM
 from sweep.request.sweeps import VALUES_IN_MEMORY, AnySweep, Axis, Reduced, Request, Sweep, is_array
@@ -161,7 +162,8 @@ def _rate(sweep: Sweep, backend: Backend, start: float) -> float:
         batch, batch_began = batch_of(sweep, start, size), time.perf_counter()
         end = began + (TIMED_SECONDS if rate else MAX_SECONDS)
         try:
-            backend.compute(sweep, batch, Deadline(RunState(end - batch_began)))
+            deadline = Deadline(RunState(end - batch_began))
+            backend.compute(sweep.of_kernel, batch, deadline, staged(sweep, batch))
         except Stopped:
             break
         rate = size / (time.perf_counter() - batch_began)

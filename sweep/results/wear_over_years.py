@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict, Unpack
 
@@ -20,16 +20,17 @@ from sweep.errors import SweepError
 from sweep.file import load_wear
 from sweep.file.wear_table import CARRIED, SHARES, power_fault
 from sweep.model.table import MISSING_FLAG, Status
+from sweep.points.wear_stage import POWER, STATES, TIMES, UNITS, WORN_THROUGH
 from sweep.request.chunk import Values
 from sweep.request.sweeps import Wear
 from sweep.results.summary import coded, refuse_no_results
 from sweep.store import open_results
 from sweep.text.keywords import spelled_out
+from sweep.text.wording import listed
 from sweep.theory.wear import YEAR, geometry_of, law_of, time_to_depth
 
 PART = 2**18  # values computed at once: their intermediate arrays take some 50 MB
 LOST = ("mean", "standard_deviation", "histogram", "first_order", "total_order")
-STATES = ("within_law", "below_law", "worn_through")
 NEGATIVE = "the wear power is negative, so that no law of wear applies; check that output"
 INCOMPLETE = (
     "not computed when the wear was; run the sweep again to complete it, then compute wear again"
@@ -54,7 +55,8 @@ class WearKeywords(TypedDict, total=False):
     decay: Quantity | None
     slope: Quantity | None
     years: float | str | Sequence[float] | None
-    power: str | None
+    cycles: float | str | Sequence[float] | None
+    power: str | Sequence[str] | None
     quantiles: float | str | Sequence[float] | None
     geometry: str | None
     radius: Quantity | None
@@ -63,6 +65,7 @@ class WearKeywords(TypedDict, total=False):
     hole_radius: Quantity | None
     small: bool | None
     limit: Quantity | None
+    wall: Quantity | None
 
 
 @spelled_out(WearKeywords)
@@ -70,12 +73,12 @@ def wear(results: xr.Dataset | str | Path, **table: Unpack[WearKeywords]) -> xr.
     """Worn volume and depth over years, from the wear powers of a sweep.
 
     `results` is a Dataset or the path of a store. The other arguments are the keys of [wear] in a
-    sweep file: law ("archard", "edf_mz") and its coefficients, years, and for depths geometry
-    ("tube_flat", "tube_flat_inclined", "tube_hole"), radius, length, angle, hole_radius, small and
-    limit; in SI units, or text with a unit. An uncertain coefficient is written as in [sample]:
-    coefficient={"lognormal": [1.2e-13, 0.5]}; its wear is given at `quantiles`. `power` is the
-    output, by default "wear_power". The Dataset is described at `wear_over_time`. Raises
-    ConfigError with every fault.
+    sweep file: law ("archard", "edf_mz") and its coefficients, years or cycles, and for depths
+    geometry ("tube_flat", "tube_flat_inclined", "tube_hole"), radius, length, angle, hole_radius,
+    small, limit and wall; in SI units, or text with a unit. An uncertain coefficient is written as
+    in [sample]: coefficient={"lognormal": [1.2e-13, 0.5]}; its wear is given at `quantiles`.
+    `power` is the output in W, or of cycles in J, or a list of them, by default "wear_power". The
+    Dataset is described at `wear_over_time`. Raises ConfigError with every fault.
     """
     settings = load_wear({key: v for key, v in table.items() if v is not None}, "wear")
     dataset = results if isinstance(results, xr.Dataset) else open_results(results)
@@ -90,22 +93,26 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
     and of reduced results there are `wear_volume_quantile` and so on in their place, and
     `time_to_limit_of_quantile`: when that quantile of the depth reaches the limit. A share of
     points beyond a power is also that beyond the volume and the depth at that power, which
-    `wear_volume_threshold` and `wear_depth_threshold` give over time. As lazy as `dataset`.
+    `wear_volume_threshold` and `wear_depth_threshold` give over time. As lazy as `dataset`. Over
+    cycles, the dimension is `cycles`. Several powers are along the dimension `power`.
 
     SweepError if there is no power in W, or none of its statistics can be carried.
     """
     refuse_no_results(dataset)
+    if len(wear.powers) > 1:
+        return _of_several(dataset, wear)
     dataset = coded(dataset)
     units = {str(n): str(v.attrs.get("units")) for n, v in dataset.data_vars.items()}
-    if found := power_fault(wear.power, units, is_uncertain=wear.coefficient_at is not None):
+    is_uncertain = wear.coefficient_at is not None
+    if found := power_fault(wear.power, units, wear.duration, is_uncertain=is_uncertain):
         raise SweepError(f"these results have no {wear.power!r} for wear: {found[1]}")
     powers = _powers(dataset, wear)
-    shares = _statistics(dataset, wear, SHARES)
+    shares = _statistics(dataset, wear.power, SHARES)
     for name, power in powers.items():
-        if (unit := power.attrs.get("units")) != "W":
+        if (unit := power.attrs.get("units")) != UNITS[wear.duration]:
             raise SweepError(
-                f"{wear.power}{name} is in {unit}, and a wear power has to be in W: name another "
-                "output (power)"
+                f"{wear.power}{name} is in {unit}, and a wear power has to be in "
+                f"{UNITS[wear.duration]}: name another output (power)"
             )
     variables: dict[str, xr.DataArray] = {}
     coordinates = _times(wear)
@@ -122,35 +129,69 @@ def wear_over_time(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
         described = {"long_name": "share of the coefficients that are at most as large"}
         levels = list(wear.coefficient_at)
         coordinates["quantile"] = xr.Variable("quantile", levels, {**described, "units": "1"})
-    attributes = {**dataset.attrs, "derived_by": json.dumps({"wear": asdict(wear)}, sort_keys=True)}
-    return xr.Dataset(variables, attrs=attributes).assign_coords(coordinates)
+    return xr.Dataset(variables, attrs=_attributes(dataset, wear)).assign_coords(coordinates)
+
+
+def _of_several(dataset: xr.Dataset, wear: Wear) -> xr.Dataset:
+    """The wear of several powers, along a dimension of its own."""
+    if shares := [each for each in wear.powers if _statistics(dataset, each, SHARES)]:
+        raise SweepError(
+            f"shares of {listed(shares)} are beyond limits of their own: compute the wear of one "
+            "power at a time"
+        )
+    parts = [wear_over_time(dataset, replace(wear, powers=(each,))) for each in wear.powers]
+    status = parts[0]["status"]
+    for part in parts[1:]:
+        outside = part["status"].where(status == Status.ok, status)
+        status = outside.astype(np.uint8).assign_attrs(status.attrs)
+    described = {"long_name": "output that wears"}
+    along = xr.Variable(POWER, np.array(wear.powers, np.dtypes.StringDType()), described)
+    ok = status == Status.ok
+    outputs = [part.drop_vars("status").map(_where, ok=ok) for part in parts]
+    whole = xr.concat(outputs, along, data_vars="all", coords="minimal", compat="override")
+    order = [each for each in whole.dims if each != POWER]
+    whole = whole.transpose(*order[: len(status.dims)], POWER, ...).assign(status=status)
+    return whole.assign_attrs(_attributes(dataset, wear))
+
+
+def _where(values: xr.DataArray, *, ok: xr.DataArray) -> xr.DataArray:
+    """The values of points that are ok; others are missing."""
+    missing = values.dtype.type(MISSING_FLAG) if values.dtype == np.uint8 else np.nan
+    return values.where(ok, missing)
+
+
+def _attributes(dataset: xr.Dataset, wear: Wear) -> dict[Any, Any]:
+    return {**dataset.attrs, "derived_by": json.dumps({"wear": asdict(wear)}, sort_keys=True)}
 
 
 def left_out(dataset: xr.Dataset, wear: Wear) -> list[str]:
     """The statistics of the power that the results have and wear does not carry."""
-    return [f"{wear.power}_{kind}" for kind in _statistics(dataset, wear, LOST)]
+    return [f"{each}_{kind}" for each in wear.powers for kind in _statistics(dataset, each, LOST)]
 
 
 def _powers(dataset: xr.Dataset, wear: Wear) -> dict[str, xr.DataArray]:
     """The powers, by what is appended to names of their wear: "", "_quantile" ..."""
     if wear.power in dataset:
         return {"" if wear.coefficient_at is None else "_quantile": dataset[wear.power]}
-    return {f"_{each}": values for each, values in _statistics(dataset, wear, CARRIED).items()}
+    return {
+        f"_{each}": values for each, values in _statistics(dataset, wear.power, CARRIED).items()
+    }
 
 
-def _statistics(dataset: xr.Dataset, wear: Wear, kinds: Sequence[str]) -> dict[str, xr.DataArray]:
+def _statistics(dataset: xr.Dataset, power: str, kinds: Sequence[str]) -> dict[str, xr.DataArray]:
     """The statistics of the power that there are of these kinds."""
-    names = {kind: f"{wear.power}_{kind}" for kind in kinds}
+    names = {kind: f"{power}_{kind}" for kind in kinds}
     return {kind: dataset[name] for kind, name in names.items() if name in dataset}
 
 
 def _times(wear: Wear) -> dict[str, xr.Variable]:
-    seconds = np.array(wear.seconds)
+    name, _, unit, meaning = TIMES[wear.duration]
+    moments = np.array(wear.times)
+    times = xr.Variable(name, moments, {"long_name": meaning, "units": unit})
+    if wear.duration != "years":
+        return {name: times}
     years = {"long_name": "time in service, in years of 365 days", "units": "year"}
-    return {
-        "time": xr.Variable("time", seconds, {"long_name": "time in service", "units": "s"}),
-        "years": xr.Variable("time", seconds / YEAR, years),
-    }
+    return {name: times, "years": xr.Variable(name, moments / YEAR, years)}
 
 
 def _status(dataset: xr.Dataset, powers: Mapping[str, xr.DataArray]) -> xr.DataArray:
@@ -171,6 +212,7 @@ def _worn(power: xr.DataArray, suffix: str, wear: Wear) -> dict[str, xr.DataArra
     """Volume, state, depth and time to the limit of powers, with that appended to their names."""
     sizes = {} if wear.coefficient_at is None else {"quantile": len(wear.coefficient_at)}
     prefix = f"{suffix[1:]} of the " if suffix else ""
+    over, _, unit, _ = TIMES[wear.duration]
     described: dict[str, dict[str, Any]] = {
         "volume": {"long_name": f"{prefix}worn volume", "units": "m^3"},
         "state": STATE,
@@ -178,16 +220,16 @@ def _worn(power: xr.DataArray, suffix: str, wear: Wear) -> dict[str, xr.DataArra
     if wear.geometry is not None:
         described["depth"] = {"long_name": f"{prefix}depth of the scar", "units": "m"}
     dtypes = [np.uint8 if name == "state" else np.float64 for name in described]
-    arrays = _applied(_over_time, power, wear, {**sizes, "time": len(wear.seconds)}, dtypes)
+    arrays = _applied(_over_time, power, wear, {**sizes, over: len(wear.times)}, dtypes)
     variables = {
         f"wear_{name}{suffix}": values.drop_attrs(deep=False).assign_attrs(described[name])
         for name, values in zip(described, arrays, strict=True)
     }
     if wear.limit is not None:
         seconds = _applied(_to_limit, power, wear, sizes, [np.float64]).drop_attrs(deep=False)
-        meaning = f"time until the {prefix}depth is {wear.limit:g} m; inf where it never is"
-        name = f"time_to_limit{'_of' if suffix else ''}{suffix}"
-        variables[name] = seconds.assign_attrs(long_name=meaning, units="s")
+        meaning = f"{over} until the {prefix}depth is {wear.limit:g} m; inf where it never is"
+        name = f"{over}_to_limit{'_of' if suffix else ''}{suffix}"
+        variables[name] = seconds.assign_attrs(long_name=meaning, units=unit)
     return variables
 
 
@@ -214,7 +256,7 @@ def _in_parts(
 ) -> Any:
     """The array or arrays for all powers, computed a part at a time, which bounds the memory."""
     flat = np.asarray(power, np.float64).ravel()
-    size = max(PART // (len(wear.seconds) * len(wear.coefficient_at or (1,))), 1)
+    size = max(PART // (len(wear.times) * len(wear.coefficient_at or (1,))), 1)
     parts = [compute(flat[i : i + size], wear) for i in range(0, max(flat.size, 1), size)]
     joined = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
     reshaped = [each.reshape(*power.shape, *each.shape[1:]) for each in joined]
@@ -228,14 +270,16 @@ def _over_time(power: Values, wear: Wear) -> tuple[NDArray[Any], ...]:
     if wear.coefficient_at is not None:
         coefficients["coefficient"] = np.array(list(wear.coefficient_at.values()))[:, None]
         power = power[:, None]
-    volume = law.volume(power, np.array(wear.seconds), coefficients)
+    volume = law.volume(power, np.array(wear.times), coefficients)
     within = np.broadcast_to(law.within(power, coefficients), volume.shape)
     state = np.where(np.isnan(within), MISSING_FLAG, within == 0).astype(np.uint8)
     if wear.geometry is None:
         return volume, state
     depth = geometry_of(wear.geometry, small=wear.small).depth(volume, wear.size)
     worn_through = np.isnan(depth) & ~np.isnan(volume)
-    return volume, np.where(worn_through, np.uint8(2), state), depth
+    if wear.wall is not None:
+        worn_through = worn_through | (depth >= wear.wall)
+    return volume, np.where(worn_through, np.uint8(WORN_THROUGH), state), depth
 
 
 def _to_limit(power: Values, wear: Wear) -> tuple[Values]:
@@ -253,15 +297,15 @@ def _thresholds(threshold: xr.DataArray, wear: Wear) -> dict[str, xr.Variable]:
 
     NaN where the power is too low for the law: points of all lower powers have the same wear.
     """
-    worn = _worn(threshold, "_threshold", wear)
+    worn, over = _worn(threshold, "_threshold", wear), TIMES[wear.duration][0]
     within = worn.pop("wear_state_threshold") == 0
     meanings = {
         "wear_volume_threshold": "volume at the threshold of power",
         "wear_depth_threshold": "depth at the threshold of power",
-        "time_to_limit_of_threshold": "time until a point at the threshold has the limit's depth",
+        f"{over}_to_limit_of_threshold": f"{over} until a point there has the limit's depth",
     }
     return {
-        name: values.where(within if "time" in values.dims else within.isel(time=0))
+        name: values.where(within if over in values.dims else within.isel({over: 0}))
         .assign_attrs(long_name=meanings[name])
         .variable
         for name, values in worn.items()

@@ -31,6 +31,7 @@ Partial = Mapping[str, NDArray[Any]]  # by "output/kind/part"
 Kind = Classes | EqualBins | Extremes | Indices | LeadingBits | Moments | Shares | Sorted
 
 
+INFINITE = np.errstate(invalid="ignore")  # such values, as of a time, make some statistics NaN
 BEGINNING = b"tribosweep piece 1\n"  # of files with what is kept
 START = len(BEGINNING) + 4  # of what the checksum is of
 
@@ -41,6 +42,7 @@ class Kept:
 
     sweep: Reduced
 
+    @INFINITE
     def of(self, arrays: Mapping[str, Array], cells: int, first: int) -> Partial:
         """What is kept of the arrays of points from `first` on, one cell after another."""
         row = self.sweep.row
@@ -97,6 +99,7 @@ class Kept:
                 own[name] = array if name.endswith("/nodes") else array[first:stop]
         return own
 
+    @INFINITE
     def merged(self, one: Partial, other: Partial) -> Partial:
         """What is kept of two parts of a chunk: other points of its cells, which share none.
 
@@ -112,6 +115,7 @@ class Kept:
                 kept |= {f"{place}/{part}": array for part, array in state.items()}
         return kept
 
+    @INFINITE
     def statistics(self, partial: Partial) -> dict[str, NDArray[Any]]:
         """The planes of the statistics and the status of each cell, from all of its points."""
         status = status_of(partial["status/points/status"])

@@ -106,7 +106,13 @@ def coordinates(sweep: AnySweep) -> list[tuple[Variable, LongValues | NDArray[An
         if axis.levels is not None
     ]
     labels = {e.name: e for output in sweep.grid.outputs for e in (*output.over, *output.labels)}
-    return [*along, *single, *derived, *levels, *map(label, labels.values())]
+    more = [
+        (replace(variable, dimensions=(each.name,)), values)
+        for each in labels.values()
+        if each.also is not None
+        for variable, values in [label(each.also)]
+    ]
+    return [*along, *single, *derived, *levels, *map(label, labels.values()), *more]
 
 
 def attributes(sweep: AnySweep, provenance: Mapping[str, object]) -> dict[str, Any]:

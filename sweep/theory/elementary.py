@@ -2,8 +2,8 @@
 
 They consist of + - * / sqrt and exact operations in a fixed order; NumPy's own exp and log have
 other last bits on other processors. Errors are below 1 unit in the last place for `exp` and `log`,
-below 2 for `log_of_rest`, below 1e-15 relative for `normal_quantile` where it is not near 0, and
-below 2.5 units plus 1e-20 for `sine_cosine`.
+below 2 for `log_of_rest`, `one_minus_exp` and `arc_tangent`, below 1e-15 relative for
+`normal_quantile` where it is not near 0, and below 2.5 units plus 1e-20 for `sine_cosine`.
 """
 
 from __future__ import annotations
@@ -78,21 +78,36 @@ FAR_TAIL = (
 HALF_CENTRE = 0.425  # the central approximation holds for |p - 1/2| up to this
 FAR = 5.0  # sqrt(-log(p)) from which on the one for the far tail is used
 
+# fdlibm, s_atan.c: atan(x) = x - x (ARC[0] x^2 + ARC[1] x^4 + ...) for x up to 7/16; the angles
+# whose tangents are 1/2 and 1, and half and whole turns of pi/2, with their rests.
+ARC = (
+    3.33333333333329318027e-01, -1.99999999998764832476e-01, 1.42857142725034663711e-01,
+    -1.11111104054623557880e-01, 9.09088713343650656196e-02, -7.69187620504482999495e-02,
+    6.66107313738753120669e-02, -5.83357013379057348645e-02, 4.97687799461593236017e-02,
+    -3.65315727442169155270e-02, 1.62858201153657823623e-02,
+)  # fmt: skip
+ARC_OF_HALF = (4.63647609000806093515e-01, 2.26987774529616870924e-17)
+ARC_OF_ONE = (7.85398163397448278999e-01, 3.06161699786838301793e-17)
+QUARTER_TURN = (1.57079632679489655800e00, 6.12323399573676603587e-17)
+SMALL_EXPONENT = 0.5  # up to which 1 - exp(-x) is a series
+N_EXPONENT_TERMS = 16
+
 DIGITS = 50  # of the decimal numbers that a scalar is computed with
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 SERIES_END = 4  # standard deviations up to which the series of the normal distribution is summed
 
 
 def _in_blocks(function: Callable[[Values], Values]) -> Callable[[Values], Values]:
-    """The function of arrays of any length (n,), computed BLOCK values at a time."""
+    """The function of arrays of any shape, computed BLOCK values at a time."""
 
     @functools.wraps(function)
     def whole(x: Values) -> Values:
-        result = np.empty_like(x)
+        flat = x.ravel()
+        result = np.empty_like(flat)
         with np.errstate(all="ignore"):
-            for start in range(0, len(x), BLOCK):
-                result[start : start + BLOCK] = function(x[start : start + BLOCK])
-        return result
+            for start in range(0, len(flat), BLOCK):
+                result[start : start + BLOCK] = function(flat[start : start + BLOCK])
+        return result.reshape(x.shape)
 
     return whole
 
@@ -139,6 +154,16 @@ def exp(x: Values) -> Values:
 
 
 @_in_blocks
+def one_minus_exp(x: Values) -> Values:
+    """1 - exp(-x) for x >= 0, without cancellation where x is small."""
+    small = np.minimum(x, SMALL_EXPONENT)
+    series = np.ones_like(x)
+    for k in range(N_EXPONENT_TERMS, 1, -1):
+        series = 1.0 - small * series / k
+    return np.where(x < SMALL_EXPONENT, small * series, 1.0 - exp(-x))
+
+
+@_in_blocks
 def log_of_rest(x: Values) -> Values:
     """log(1 - x) for x from 0 up to, but not including, 1."""
     rest = 1.0 - x
@@ -170,6 +195,23 @@ def sine_cosine(x: Values) -> tuple[Values, Values]:
     is_odd, is_behind = turns % 2 == 1, turns >= 2
     one, other = np.where(is_odd, cosine, sine), np.where(is_odd, -sine, cosine)
     return np.where(is_behind, -one, one), np.where(is_behind, -other, other)
+
+
+def arc_tangent(y: Values, x: Values) -> Values:
+    """The angle from 0 to pi of the direction (x, y), for y >= 0, of any shape."""
+    low, high = np.minimum(y, np.abs(x)), np.maximum(y, np.abs(x))
+    near_half, near_one = low > 0.4375 * high, low > 0.6875 * high
+    top = np.where(near_one, low - high, np.where(near_half, 2.0 * low - high, low))
+    bottom = np.where(near_one, low + high, np.where(near_half, 2.0 * high + low, high))
+    t = top / np.where(bottom > 0, bottom, 1.0)
+    z = t * t
+    (half, half_rest), (one, one_rest) = ARC_OF_HALF, ARC_OF_ONE
+    angle = np.where(near_one, one, np.where(near_half, half, 0.0))
+    rest = np.where(near_one, one_rest, np.where(near_half, half_rest, 0.0))
+    angle = angle - ((t * (z * _polynomial(ARC, z)) - rest) - t)
+    quarter, quarter_rest = QUARTER_TURN
+    angle = np.where(y > np.abs(x), quarter - (angle - quarter_rest), angle)
+    return np.where(x < 0, 2.0 * quarter - (angle - 2.0 * quarter_rest), angle)
 
 
 def power(x: Values, y: Values) -> Values:

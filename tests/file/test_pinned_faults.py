@@ -85,7 +85,7 @@ def name_of(case: Case) -> str:
     return case.name
 
 
-SWEEPS = cases("top", "parameters", "axes", "sample", "tables", "overrides")
+SWEEPS = cases("top", "parameters", "axes", "sample", "tables", "wear", "overrides")
 
 
 @pytest.mark.parametrize("case", SWEEPS, ids=name_of)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import mpmath
+import numpy as np
 from mpmath import mpf
 
 DIGITS = 60
@@ -94,3 +95,52 @@ def tube_hole(h: Any, radius: Any, length: Any, hole_radius: Any) -> Any:
     )  # from the centre of the hole
     lens = segment(hole_radius - chord, hole_radius) + segment(radius - (distance - chord), radius)
     return length * (mpmath.pi * radius**2 - lens)
+
+
+def bisected_depths(geometry: str, volume: Any, radius: Any, length: Any, other: Any = 0.0) -> Any:
+    """Depths at volumes by bisection of the textbook formulas, with 64 bits of mantissa; arrays.
+
+    `other` is the inclination or the radius of the hole. inf where the tube has less volume.
+    """
+    wide = np.longdouble
+    volume, radius, length, other = np.broadcast_arrays(
+        *(np.asarray(each, wide) for each in (volume, radius, length, other))
+    )
+
+    def volumes(h: Any) -> Any:
+        if geometry == "tube_hole":
+            return length * _outside(h, radius, other)
+        if geometry == "tube_flat":
+            return length * _cut_off(h, radius)
+        rest = np.maximum(h - length * other, 0)
+        return (_integral(h, radius) - _integral(rest, radius)) / other
+
+    low, high = np.zeros_like(volume), 2 * radius
+    for _ in range(120):
+        middle = (low + high) / 2
+        is_beyond = volumes(middle) > volume
+        low, high = np.where(is_beyond, low, middle), np.where(is_beyond, middle, high)
+    return np.where(volume > volumes(2 * radius), np.inf, (low + high) / 2)
+
+
+def _angle(h: Any, radius: Any) -> Any:
+    return np.arccos(np.clip(1 - h / radius, -1, 1))
+
+
+def _cut_off(h: Any, radius: Any) -> Any:
+    phi = _angle(h, radius)
+    return radius * radius * (phi - np.sin(phi) * np.cos(phi))
+
+
+def _integral(h: Any, radius: Any) -> Any:
+    phi = _angle(h, radius)
+    return radius**3 * (np.sin(phi) - phi * np.cos(phi) - np.sin(phi) ** 3 / 3)
+
+
+def _outside(h: Any, radius: Any, hole_radius: Any) -> Any:
+    distance = hole_radius - radius + h
+    chord = (distance**2 + hole_radius**2 - radius**2) / np.where(distance > 0, 2 * distance, 1)
+    lens = _cut_off(hole_radius - chord, hole_radius) + _cut_off(
+        radius - (distance - chord), radius
+    )
+    return _angle(2 * radius, radius) * radius * radius - lens

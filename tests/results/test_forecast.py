@@ -26,7 +26,7 @@ from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import failed_arrays
 from sweep.errors import MachineError, StoreError
 from sweep.file import Request, load
-from sweep.kernel.backend import Computed, Stopped
+from sweep.kernel.backend import Computed, Stopped, Then
 from sweep.model.shipped import configs_folder
 from sweep.points.chunking import chunk_shape, chunks
 from sweep.points.columns import points, variant_sets
@@ -52,7 +52,10 @@ class Paced:
     def prepare(self, _: Sweep, points: Points) -> None:
         self.batches.append(points)
 
-    def compute(self, _: Sweep, points: Points, stop: Event | None = None) -> Computed:
+    def compute(
+        self, _: Sweep, points: Points, stop: Event | None = None, then: Then | None = None
+    ) -> Computed:
+        del then
         self.batches.append(points)
         began = time.perf_counter()
         end = began + points.n_points * self.seconds

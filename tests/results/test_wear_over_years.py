@@ -136,6 +136,80 @@ def test_lazy_results_stay_lazy_and_parts_change_nothing(monkeypatch: pytest.Mon
     xr.testing.assert_identical(lazy.load(), whole)
 
 
+def test_several_powers_and_powers_over_an_index_keep_their_dimensions() -> None:
+    """Each is worn as if it were alone; a point at which one of them is negative has no wear."""
+    supports = np.array([[0.1, 0.2, 0.0], [0.3, 4.0, 0.05]]).T
+    both = results(
+        upper=(("friction", "support"), supports, {"units": "W"}),
+        lower=(("friction", "support"), supports[::-1] - [[0], [0.3], [0]], {"units": "W"}),
+    )
+    options = {**ARCHARD, **TUBE, "limit": 1e-3}
+    wear = sweep.wear(both, **options, power=["upper", "lower"])
+    assert wear.wear_depth.dims == ("friction", "power", "support", "time")
+    assert wear["power"].values.tolist() == ["upper", "lower"]
+    for name in ("upper", "lower"):
+        alone = sweep.wear(both, **options, power=name)
+        assert alone.wear_depth.dims == ("friction", "support", "time")
+        for output in ("wear_volume", "wear_depth", "time_to_limit", "wear_state"):
+            found = wear[output].sel(power=name).isel(friction=[0, 2])
+            np.testing.assert_array_equal(found, alone[output].isel(friction=[0, 2]))
+            each = wear[output].isel(friction=1)
+            assert (each == MISSING_FLAG if output == "wear_state" else np.isnan(each)).all()
+    assert wear.status.values.tolist() == [0, Status.outside_validity, 0]
+    expected = theory.volume("archard", 4.0, 31_536_000.0, coefficient=1.2e-13)
+    assert wear.wear_volume.sel(power="lower").values[1, 1, 0] != expected
+    shares = reduced()[1].assign(
+        other_quantile=(("friction", "quantile"), np.ones((3, 3)), {"units": "W"})
+    )
+    with pytest.raises(SweepError, match=r"shares of wear_power .*one power at a time"):
+        sweep.wear(shares, **options, power=["wear_power", "other"])
+
+
+def test_energies_of_cycles_wear_as_powers_of_seconds_do() -> None:
+    energies = ("friction", np.array([0.5, 2.0, 0.0]), {"units": "J"})
+    law = {"law": "archard", "coefficient": 1.2e-13}
+    wear = sweep.wear(
+        results(work=energies), **law, **TUBE, power="work", cycles=[1e6, 1e8], limit=1e-4
+    )
+    assert wear.wear_depth.dims == ("friction", "cycles")
+    assert wear["cycles"].values.tolist() == [1e6, 1e8]
+    volume = 1.2e-13 * np.outer([0.5, 2.0, 0.0], [1e6, 1e8])
+    np.testing.assert_allclose(wear.wear_volume, volume, rtol=1e-15)
+    scar = theory.scar_volume("tube_flat", 1e-4, **SIZE)
+    cycles = [scar / (1.2e-13 * 0.5), scar / (1.2e-13 * 2.0), math.inf]
+    np.testing.assert_allclose(wear.cycles_to_limit, cycles, rtol=1e-14)
+    with pytest.raises(SweepError, match=r"work is in J.*has to be in W"):
+        sweep.wear(results(work=energies), **law, power="work", years=1)
+    with pytest.raises(ConfigError, match="edf_mz is a law of the time in service; give years"):
+        sweep.wear(results(work=energies), law="edf_mz", power="work", cycles=1e6)
+
+
+def test_a_wall_is_worn_through_at_its_thickness() -> None:
+    thick = sweep.wear(results(wear_power=watts(POWERS)), **ARCHARD, **TUBE)
+    wear = sweep.wear(results(wear_power=watts(POWERS)), **ARCHARD, **TUBE, wall="1.09 mm")
+    np.testing.assert_array_equal(wear.wear_depth, thick.wear_depth)
+    through = (wear.wear_depth >= 1.09e-3) | np.isnan(wear.wear_depth)
+    assert 0 < through.sum() < through.size
+    np.testing.assert_array_equal(wear.wear_state == 2, through)
+    with pytest.raises(ConfigError, match=r"limit: 0\.002 m is more than the wall, 0.001 m"):
+        sweep.wear(results(wear_power=watts(POWERS)), **ARCHARD, **TUBE, wall=1e-3, limit=2e-3)
+
+
+def test_the_command_takes_several_powers_and_a_wall(run: Run) -> None:
+    powers = ["wear_power", "friction_power"]
+    Path("a.toml").write_text(CONFIG.replace('outputs = ["wear_power"]', f"outputs = {powers}"))
+    more = ("--set", f"wear.power={json.dumps(powers)}", "--set", "wear.wall=1 mm")
+    assert run("run", "a.toml", "-o", "a.zarr", *more)[0] == 0
+    command = ("wear", "a.zarr", *OPTIONS, *SCAR, "--limit", "0.4 mm", "--wall", "1 mm")
+    status, _, err = run(*command, "--power", ",".join(powers), "-o", "b.zarr")
+    assert (status, err) == (0, "")
+    by_command = open_results("b.zarr").load()
+    assert by_command.wear_depth.dims == ("friction", "base_acceleration", "power", "time")
+    xr.testing.assert_identical(open_results("a_wear.zarr").load(), by_command)
+    assert run("plot", "b.zarr")[0] == run("show", "b.zarr")[0] == 0
+    assert run("plot", "b.zarr", "time_to_limit")[0] == 0
+
+
 # --- Uncertain coefficients ---
 
 

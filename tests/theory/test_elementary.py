@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sweep.sampling.distributions import DISTRIBUTIONS, Margin
-from sweep.theory import elementary
+from sweep.theory import elementary, wear
 from sweep.theory.beams import beam_frequencies, beam_shapes
 from tests.command import CHECKOUT, environment
 
@@ -54,6 +54,26 @@ def test_exp() -> None:
 def test_log_of_rest() -> None:
     x = np.concatenate([UNIT, SMALL, ENDS])
     assert largest_error(elementary.log_of_rest, lambda value: mpmath.log(1 - value), x) < 2
+
+
+def test_one_minus_exp() -> None:
+    x = np.concatenate([UNIT, SMALL, random.uniform(0, 50, 400), [0.5]])
+    assert largest_error(elementary.one_minus_exp, lambda each: -mpmath.expm1(-each), x) < 2
+    assert elementary.one_minus_exp(np.array([0.0, 800.0, np.inf])).tolist() == [0, 1, 1]
+
+
+def test_arc_tangent() -> None:
+    """Of every quadrant with y >= 0, from directions near an axis to those near a diagonal."""
+    ratios = np.concatenate([UNIT, SMALL, 1 - SMALL, 0.4375 + SMALL, 0.6875 + SMALL])
+    ones = np.ones_like(ratios)
+    for y, x in ((ratios, ones), (ones, ratios), (ratios, -ones), (ones, -ratios)):
+        with mpmath.workdps(40):
+            exact = [mpmath.atan2(*map(mpmath.mpf, each)) for each in zip(y, x, strict=True)]
+        computed = elementary.arc_tangent(y, x)
+        for one, other in zip(computed.tolist(), exact, strict=True):
+            assert abs((mpmath.mpf(one) - other) / np.spacing(float(other))) < 2
+    axes = elementary.arc_tangent(np.array([0.0, 0.0, 1.0]), np.array([1.0, -1.0, 0.0]))
+    assert axes.tolist() == [0, np.pi, np.pi / 2]
 
 
 def test_sine_cosine() -> None:
@@ -98,6 +118,14 @@ ARGUMENTS: dict[str, tuple[float, ...]] = {
 }  # fmt: skip
 
 
+TUBE = {"radius": 0.011, "length": 0.03}
+SCARS = {
+    "tube_flat": TUBE,
+    "tube_flat_inclined": {**TUBE, "angle": 0.02},
+    "tube_hole": {**TUBE, "hole_radius": 0.0112},
+}
+
+
 def digests() -> dict[str, str]:
     """The bits of each distribution's values at the same numbers."""
     unit = np.random.Generator(np.random.PCG64(5)).random(20_000)
@@ -106,6 +134,10 @@ def digests() -> dict[str, str]:
     values["sine"], values["cosine"] = elementary.sine_cosine(100 * unit)
     ends = ("clamped", "free")
     values["beams"] = beam_shapes(unit[:100], 20, ends, 1.0) * beam_frequencies(20, ends, 1, 2, 3)
+    volume = wear.volume("edf_mz", 10 * unit[:500], 3 * wear.YEAR)
+    values["years"] = wear.time_to_volume("edf_mz", 0.7, volume, exponent=1.3)
+    for geometry, size in SCARS.items():
+        values[geometry] = wear.depth(geometry, volume, **size)
     return {name: hashlib.sha256(each.tobytes()).hexdigest() for name, each in values.items()}
 
 

@@ -27,11 +27,13 @@ def write_wear(
     store: str, place: str | None, options: Mapping[str, str | bool | None], *, as_json: bool
 ) -> None:
     """Write the store of the wear that follows from another store, and print what it holds."""
-    table = {
+    table: dict[str, object] = {
         key: as_written(value) if key not in NAME_KEYS and isinstance(value, str) else value
         for key, value in options.items()
         if value is not None
     }
+    if isinstance(power := table.get("power"), str) and "," in power:
+        table["power"] = [name.strip() for name in power.split(",")]
     wear = load_wear(table, "sweep wear", lambda key: f"--{key.replace('_', '-')}")
     with interruptible("stopped by {cause}: nothing was written"):
         source = source_at(store)

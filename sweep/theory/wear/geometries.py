@@ -22,6 +22,7 @@ from sweep.errors import SweepError
 from sweep.model.table import Parameter
 from sweep.text.wording import nearest
 from sweep.theory import Values, values
+from sweep.theory.elementary import arc_tangent, exp, log, power
 from sweep.theory.wear.laws import by_name, in_order
 
 MAX_EXCESS = 0.01  # of the volume of an inclined bar, without a warning
@@ -32,6 +33,16 @@ N_TERMS = 28
 NEGLIGIBLE = 1e-18  # of a term relative to the first
 MAX_SINE_SQUARE = 0.3  # of the series of two segments' difference
 N_SINE_TERMS = 32
+# Places above 0 and weights of Gauss and Legendre's rule with 14 places on [-1, 1].
+GAUSS = (
+    (0.10805494870734367, 0.2152638534631578),
+    (0.31911236892788974, 0.2051984637212956),
+    (0.5152486363581541, 0.18553839747793782),
+    (0.6872929048116855, 0.15720316715819355),
+    (0.827201315069765, 0.12151857068790319),
+    (0.9284348836635735, 0.08015808715976021),
+    (0.9862838086968123, 0.03511946033175186),
+)
 
 # A function of the depth and the radius of the circle: the area that is cut off [m²], its integral
 # over the depth [m³], or its slope [m].
@@ -85,26 +96,30 @@ class Geometry:
     def _solved(self, target: Values, others: list[Values]) -> Values:
         """Newton's method for ln V over ln h, whose slope is from 0 to 2.5, within a bracket.
 
-        A depth that has converged stays, so that it does not depend on others beside it.
+        Depths that have converged are left out, so that none depends on others beside it.
         """
+        shape = target.shape
+        target, *others = (each.ravel() for each in (target, *others))
         radius, length = others[:2]
         low = target / (self._width * radius * length)
         high = 2 * radius
         h = np.clip(_shallow_depth(target / length, radius), low, high)
-        is_done = np.zeros(h.shape, bool)
+        left = np.arange(h.size)
         for _ in range(MAX_STEPS):
-            volume = self._volume(h, *others)
-            low, high = np.where(volume <= target, h, low), np.where(volume >= target, h, high)
-            order = h * self._slope(h, *others) / volume
-            following = h * (target / volume) ** (1 / order)
+            now, goal, size = h[left], target[left], [each[left] for each in others]
+            volume = self._volume(now, *size)
+            low = np.where(volume <= goal, now, low)
+            high = np.where(volume >= goal, now, high)
+            order = now * self._slope(now, *size) / volume
+            following = now * exp(log(goal / volume) / order)
             inside = (following >= low) & (following <= high)
             following = np.where(inside, following, np.sqrt(low) * np.sqrt(high))
-            is_last = np.abs(following - h) <= LAST_STEP * h
-            h = np.where(is_done, h, following)
-            is_done |= is_last
-            if is_done.all():
+            h[left] = following
+            goes_on = np.abs(following - now) > LAST_STEP * now
+            left, low, high = left[goes_on], low[goes_on], high[goes_on]
+            if not left.size:
                 break
-        return h
+        return h.reshape(shape)
 
     def _valid(self, first: Values, others: list[Values]) -> NDArray[np.bool_]:
         radius, length, *rest = others
@@ -170,10 +185,13 @@ def _inclined(function: Profile, integral: Profile) -> Callable[..., Values]:
     """The integral of a function along a bar on which the depth rises."""
 
     def along(h: Values, radius: Values, length: Values, angle: Values) -> Values:
-        rise = np.minimum(length * angle, h)  # over which the scar gets this deep
-        difference = integral(h, radius) - integral(h - rise, radius)
-        mean = _mean(function, h, rise, radius)
-        return np.where(rise < h / 2, length * mean, difference / angle)
+        rise = np.asarray(np.minimum(length * angle, h))  # over which the scar gets this deep
+        volume = np.asarray((integral(h, radius) - integral(h - rise, radius)) / angle)
+        near = np.asarray(rise < h / 2)  # where the difference loses digits
+        if near.any():
+            mean = _mean(function, h[near], rise[near], radius[near])
+            volume[near] = length[near] * mean
+        return volume
 
     return along
 
@@ -185,14 +203,16 @@ def _mean(function: Profile, h: Values, rise: Values, radius: Values) -> Values:
     """
     rise = np.minimum(rise, h / 2)
     total = np.zeros_like(h)
-    for place, weight in zip(*np.polynomial.legendre.leggauss(14), strict=True):
-        total = total + weight / 2 * function(h - rise * (1 - place) / 2, radius)
+    for place, weight in GAUSS:
+        lower, upper = h - rise * (1 + place) / 2, h - rise * (1 - place) / 2
+        total = total + weight / 2 * (function(lower, radius) + function(upper, radius))
     return total
 
 
 def _shallow_depth(area: Values, radius: Values) -> Values:
     """Depth [m] of a shallow segment: (3A/(4√(2R)))^(2/3)."""
-    return np.cbrt(3 * area / (4 * np.sqrt(2 * radius))) ** 2
+    cube = 3 * area / (4 * np.sqrt(2 * radius))
+    return power(cube, np.full_like(cube, 2 / 3))
 
 
 def _lune_chord(h: Values, radius: Values, hole_radius: Values) -> Values:
@@ -214,10 +234,11 @@ def _lune_area(h: Values, radius: Values, hole_radius: Values) -> Values:
     c = _lune_chord(h, radius, hole_radius) / 2
     own = h * (2 * hole_radius + h) / (2 * radius * distance)
     of_hole = h * (2 * radius - h) / (2 * hole_radius * distance)
-    wide = radius**2 * _segment(own) - hole_radius**2 * _segment(of_hole)
-    crossing = np.arctan2(c * distance, (radius**2 + (radius - h) * (hole_radius + distance)) / 2)
-    beyond = np.arctan2(c, hole_radius * (1 - of_hole))
-    long = radius**2 * crossing + c * distance - clearance * (radius + hole_radius) * beyond
+    square = radius * radius
+    wide = square * _segment(own) - hole_radius * hole_radius * _segment(of_hole)
+    crossing = arc_tangent(c * distance, (square + (radius - h) * (hole_radius + distance)) / 2)
+    beyond = arc_tangent(c, hole_radius * (1 - of_hole))
+    long = square * crossing + c * distance - clearance * (radius + hole_radius) * beyond
     is_short = (c <= np.sqrt(MAX_SINE_SQUARE) * radius) & (own < 1)
     tight = np.where(is_short, _short_lune(c, radius, hole_radius), long)
     return np.where(hole_radius > 2 * radius, wide, tight)
@@ -225,33 +246,44 @@ def _lune_area(h: Values, radius: Values, hole_radius: Values) -> Values:
 
 def _short_lune(c: Values, radius: Values, hole_radius: Values) -> Values:
     """The same, as a series in the half chord c over the radius."""
-    ratio = np.log1p((radius - hole_radius) / hole_radius)  # ln R/R_h
-    square = np.minimum((c / radius) ** 2, MAX_SINE_SQUARE)
-    total, central, power = np.zeros_like(c), 1.0, np.ones_like(c)
+    ratio = radius / hole_radius
+    gap = (hole_radius - radius) / hole_radius
+    square = np.minimum(c / radius * (c / radius), MAX_SINE_SQUARE)
+    total, central, even_power = np.zeros_like(c), 1.0, np.ones_like(c)
+    sum_of_powers, ratio_power = np.ones_like(c), np.ones_like(c)
     for n in range(N_SINE_TERMS):  # asin s − s√(1 − s²) = Σ 2/(2n + 3) (2n choose n)/4^n s^(2n+3)
-        total = total + 2 * central / (2 * n + 3) * power * -np.expm1((2 * n + 1) * ratio)
-        power, central = power * square, central * (2 * n + 1) / (2 * n + 2)
-    return c**3 / radius * total
+        # 1 − (R/R_h)^(2n+1) = (1 − R/R_h) (1 + R/R_h + ... + (R/R_h)^(2n))
+        total = total + 2 * central / (2 * n + 3) * even_power * (gap * sum_of_powers)
+        even_power, central = even_power * square, central * (2 * n + 1) / (2 * n + 2)
+        odd_power = ratio_power * ratio
+        ratio_power = odd_power * ratio
+        sum_of_powers = sum_of_powers + (odd_power + ratio_power)
+    return c * c * c / radius * total
 
 
 def _segment(u: Values) -> Values:
     """a(u) for u from 0 to 2."""
     series = 2 * np.sqrt(2.0) * u * np.sqrt(u) * _series(u, lambda n: 1 / (n + 1.5))
-    return _or_closed(u, series, lambda phi: phi - np.sin(phi) * np.cos(phi))
+    return _or_closed(u, series, lambda phi, sine, cosine: phi - sine * cosine)
 
 
 def _segment_integral(u: Values) -> Values:
     """The integral of a from 0 to u."""
     factors = _series(u, lambda n: 1 / ((n + 1.5) * (n + 2.5)))
-    series = 2 * np.sqrt(2.0) * u**2 * np.sqrt(u) * factors
-    return _or_closed(u, series, lambda phi: np.sin(phi) - phi * np.cos(phi) - np.sin(phi) ** 3 / 3)
+    series = 2 * np.sqrt(2.0) * (u * u) * np.sqrt(u) * factors
+    return _or_closed(
+        u, series, lambda phi, sine, cosine: sine - phi * cosine - sine * sine * sine / 3
+    )
 
 
-def _or_closed(u: Values, series: Values, closed: Callable[[Values], Values]) -> Values:
-    """The series of small u, and otherwise the closed form, a function of φ."""
+def _or_closed(
+    u: Values, series: Values, closed: Callable[[Values, Values, Values], Values]
+) -> Values:
+    """The series of small u, and otherwise the closed form, a function of φ, sin φ and cos φ."""
     if np.all(u < SERIES_UP_TO):
         return series
-    return np.where(u < SERIES_UP_TO, series, closed(np.arccos(np.clip(1 - u, -1.0, 1.0))))
+    sine, cosine = np.sqrt(np.maximum(u * (2 - u), 0.0)), np.maximum(1 - u, -1.0)
+    return np.where(u < SERIES_UP_TO, series, closed(arc_tangent(sine, cosine), sine, cosine))
 
 
 def _series(u: Values, factor: Callable[[int], float]) -> Values:
@@ -261,12 +293,12 @@ def _series(u: Values, factor: Callable[[int], float]) -> Values:
     """
     u = np.minimum(u, SERIES_UP_TO)
     largest = float(np.max(np.where(np.isnan(u), 0.0, u), initial=0.0))
-    total, c, power = np.zeros_like(u), 1.0, np.ones_like(u)
+    total, c, u_to_n = np.zeros_like(u), 1.0, np.ones_like(u)
     for n in range(N_TERMS):
         if abs(c) * largest**n < NEGLIGIBLE:
             break
-        total = total + factor(n) * c * power
-        power, c = power * u, c * (n - 0.5) / (2 * (n + 1))
+        total = total + factor(n) * c * u_to_n
+        u_to_n, c = u_to_n * u, c * (n - 0.5) / (2 * (n + 1))
     return total
 
 
@@ -284,9 +316,9 @@ def _tube(
 
 GEOMETRIES = {
     **_tube(
-        area=lambda h, radius: radius**2 * _segment(h / radius),
+        area=lambda h, radius: radius * radius * _segment(h / radius),
         chord=lambda h, radius: 2 * np.sqrt(np.maximum(h * (2 * radius - h), 0.0)),
-        area_integral=lambda h, radius: radius**3 * _segment_integral(h / radius),
+        area_integral=lambda h, radius: radius * radius * radius * _segment_integral(h / radius),
         width=2.0,
     ),
     "tube_hole": Geometry(
@@ -296,6 +328,6 @@ GEOMETRIES = {
 SMALL = _tube(
     area=lambda h, radius: 4 / 3 * np.sqrt(2 * radius) * h * np.sqrt(h),
     chord=lambda h, radius: 2 * np.sqrt(2 * radius * h),
-    area_integral=lambda h, radius: 8 / 15 * np.sqrt(2 * radius) * h**2 * np.sqrt(h),
+    area_integral=lambda h, radius: 8 / 15 * np.sqrt(2 * radius) * (h * h) * np.sqrt(h),
     width=4.0,  # the chord at h = 2 R
 )

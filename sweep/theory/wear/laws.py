@@ -15,6 +15,8 @@ from sweep.errors import SweepError
 from sweep.model.table import Parameter
 from sweep.text.wording import nearest
 from sweep.theory import Values
+from sweep.theory.elementary import exp, one_minus_exp
+from sweep.theory.elementary import power as elementary_power
 
 MAX_STEPS = 100  # of Newton's method, which takes up to 40 where a volume is hardly ever reached
 LAST_STEP = 1e-10  # relative; the next one would be about its square
@@ -105,8 +107,8 @@ def _edf_volume(
     decay: Values,
     slope: Values,
 ) -> Values:
-    first = coefficient * power**exponent  # m³/s
-    worn_in = np.where(decay == 0, seconds, -np.expm1(-decay * seconds) / decay)
+    first = _initial_rate(power, coefficient, exponent)
+    worn_in = np.where(decay == 0, seconds, one_minus_exp(decay * seconds) / decay)
     volume = slope * seconds + np.maximum(first - slope, 0.0) * worn_in
     return np.where(power == 0, 0.0, volume)
 
@@ -120,7 +122,7 @@ def _edf_seconds(
     slope: Values,
 ) -> Values:
     """With x = S/V₀ and τ = N T, the root of x τ + (1 − x)(1 − e^(−τ)) = N V/V₀."""
-    first = coefficient * power**exponent
+    first = _initial_rate(power, coefficient, exponent)
     x = np.minimum(np.where(first == 0, 1.0, slope / first), 1.0)
     steady = volume / np.maximum(first, slope)  # without decay, or without a faster beginning
     scaled_volume = decay * steady
@@ -139,8 +141,8 @@ def _decaying(x: Values, scaled_volume: Values) -> Values:
     tau = np.maximum(scaled_volume, np.where(np.isfinite(late), late, 0.0))
     is_done = np.zeros(tau.shape, bool)
     for _ in range(MAX_STEPS):
-        rest = scaled_volume - (x * tau - (1 - x) * np.expm1(-tau))
-        slope = x + (1 - x) * np.exp(-tau)
+        rest = scaled_volume - (x * tau + (1 - x) * one_minus_exp(tau))
+        slope = x + (1 - x) * exp(-tau)
         step = np.where(slope > 0, rest / slope, 0.0)
         step = np.where(np.isfinite(step) & ~is_done, step, 0.0)
         tau = tau + step
@@ -153,7 +155,13 @@ def _decaying(x: Values, scaled_volume: Values) -> Values:
 def _edf_within(
     power: Values, coefficient: Values, exponent: Values, _: Values, slope: Values
 ) -> NDArray[np.bool_]:
-    return (power == 0) | (coefficient * power**exponent >= slope)
+    return (power == 0) | (_initial_rate(power, coefficient, exponent) >= slope)
+
+
+def _initial_rate(power: Values, coefficient: Values, exponent: Values) -> Values:
+    """A P^B [m³/s]."""
+    raised = elementary_power(np.where(power > 0, power, 1.0), exponent)
+    return coefficient * np.where((power > 0) | (exponent == 0), raised, 0.0)
 
 
 def by_name(*parameters: Parameter) -> Mapping[str, Parameter]:
