@@ -15,7 +15,9 @@ using uint8 = unsigned char;
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 
 #define HD __device__ __forceinline__
-#define SELDOM HD  // rarely called, and long: no part of what calls it
+#define SELDOM HD                   // rarely called, and long: no part of what calls it
+#define TABLE __device__ constexpr  // constants that are looked up by number
+#define UNROLLED _Pragma("unroll")  // so that arrays stay in registers
 #define SWEEP_GPU
 #define SWEEP_WIDTH 1
 #ifndef SWEEP_PACK
@@ -37,7 +39,9 @@ HD double missing() { return from_bits(0x7ff8000000000000LL); }  // an output th
 #else
 #define HD inline
 #endif
-#define SELDOM static __attribute__((noinline))
+#define SELDOM inline __attribute__((noinline, visibility("hidden")))
+#define TABLE constexpr
+#define UNROLLED
 
 #ifndef SWEEP_WIDTH
 #if defined(__AVX512F__)
