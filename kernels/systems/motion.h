@@ -67,7 +67,7 @@ template <class Scheme> struct Motion {
         s.y = system.initial();
         system.start(s.t, s.y);
         s.mode = system.mode;
-        s.sums = no_sums();
+        clear(s.sums);
         s.ended = going;
         each<n_held>([&](auto k) { s.side[k] = system.side[k] = 0.0; });
         each_event([&](auto e) {

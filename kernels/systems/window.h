@@ -19,8 +19,8 @@ struct Sums {
     Vector<equations::periodic> next_period;    // the next whole period at which values are taken
 };
 
-HD Sums no_sums() {
-    Sums sums;
+// In place: a copy may be larger than half of a stack.
+HD void clear(Sums& sums) {
     each<equations::integrals>([&](auto i) { sums.integral[i] = 0.0; });
     each<equations::extremes>([&](auto i) { sums.extreme[i] = -largest; });
     each<equations::counts>([&](auto i) { sums.count[i] = 0.0; });
@@ -31,7 +31,6 @@ HD Sums no_sums() {
     each<equations::sampled>([&](auto i) { sums.next_sample[i] = -1.0; });
     sums.samples.clear();
     each<equations::periodic>([&](auto k) { sums.next_period[k] = 0.0; });
-    return sums;
 }
 
 // f(s, weight) at the nodes of the Gauss formula over the part from a to b of a step. Three nodes are of

@@ -16,6 +16,7 @@ from sweep.model.elements import base, is_of, spelled
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
+LONG = 8  # states, of more of which vectors.h has loops
 SIZE = "size of rate of "  # of what is added to make that rate
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
 
@@ -231,7 +232,8 @@ def table(struct: str, name: str, fields: str, rows: Sequence[Mapping[str, int]]
 def rates(writer: Writer) -> Iterable[str]:
     """The derivatives of the states in whatever mode holds, by time or by a moment's waves."""
     rates = [writer.by_mode(name) for name in writer.states]
-    yield writer.vector("rates", rates, MOTION)
+    kind = "SELDOM" if len(rates) > LONG else "HD"  # a step has them several times
+    yield writer.vector("rates", rates, MOTION, kind=kind)
     if writer.turns:
         code = writer.code(writer.phases)
         code.lines.append("real t = now.t;")
