@@ -15,9 +15,7 @@ using uint8 = unsigned char;
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 
 #define HD __device__ __forceinline__
-#define SELDOM HD                   // rarely called, and long: no part of what calls it
-#define TABLE __device__ constexpr  // constants that are looked up by number
-#define UNROLLED _Pragma("unroll")  // so that arrays stay in registers
+#define SELDOM HD  // rarely called, and long: no part of what calls it
 #define SWEEP_GPU
 #define SWEEP_WIDTH 1
 #ifndef SWEEP_PACK
@@ -39,9 +37,7 @@ HD double missing() { return from_bits(0x7ff8000000000000LL); }  // an output th
 #else
 #define HD inline
 #endif
-#define SELDOM inline __attribute__((noinline, visibility("hidden")))
-#define TABLE constexpr
-#define UNROLLED
+#define SELDOM static __attribute__((noinline))
 
 #ifndef SWEEP_WIDTH
 #if defined(__AVX512F__)

@@ -1,8 +1,17 @@
-// Vectors of states, whose loops are unrolled, because g++ keeps them in registers only then.
+// Vectors of states. Short loops are unrolled, because g++ keeps vectors in registers only then.
 #pragma once
 
 #include "portable.h"
 
+#ifdef SWEEP_GPU
+#define TABLE __device__ constexpr  // constants that are looked up by number
+#define UNROLLED _Pragma("unroll")  // so that arrays stay in registers
+#else
+#define TABLE constexpr
+#define UNROLLED
+#undef SELDOM  // that of portable.h is not for members
+#define SELDOM inline __attribute__((noinline, visibility("hidden")))
+#endif
 #ifndef SHARED
 #define SHARED HD  // long, and called in many places: see portable_wasm.h
 #endif

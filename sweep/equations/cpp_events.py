@@ -12,7 +12,7 @@ from sweep.equations.sides import Side
 from sweep.equations.switches import number_of
 from sweep.equations.system import DIRECTIONS, HOLD, Choice, Event
 
-FEW = 2  # events and sides, for each of which motion.h has code of its own
+FEW = 2  # events and sides, for each of which kernels have code of its own: `few_seen` in events.h
 
 RULE = (
     "int direction, bool switches, int rest, int stop_after, bool acts, bool at_entry, int entry, "
