@@ -35,23 +35,22 @@ template <class Scheme> HD real tolerated_share(Parameters const& p) {
 }
 
 // The crossing of one expression, if it is earlier.
-template <int e, class Shape, class Dense>
-HD void aim_at(Aim& aim, Ends<System> const& ends, Shape const& shape, Dense const& dense,
+template <class E, class Shape, class Dense>
+HD void aim_at(E e, Aim& aim, Ends<System> const& ends, Shape const& shape, Dense const& dense,
                real side, mask at_zero, mask asked) {
     asked = asked & shape.may_change(side);
     if (!any(asked)) return;
-    Change change = next_wanted<Rule<e>::direction>(shape, ends.system, dense, 0.0, side, asked);
+    Change change = next_wanted(rules[e].direction, shape, ends.system, dense, 0.0, side, asked);
     if (!any(change.found)) return;
     real share;
-    if constexpr (Rule<e>::straight)
+    if constexpr (Shape::is_straight)
         share = root_of(shape.curve, change, at_zero);
     else
-        share = crossing<Watched<e>>(ends.system, dense, change, at_zero,
-                                     equations::sides > 0 ? aim.width : real(1e-7));
+        share = crossing(Watched<E>{e}, ends.system, dense, change, at_zero,
+                         equations::sides > 0 ? aim.width : real(1e-7));
     // What is located to this width is no order: an event comes first, and its trial tells.
     real margin = 0.0;
-    if constexpr (Rule<e>::side >= 0)
-        margin = select(aim.target < (double)n_events, 2.0 * aim.width, 0.0);
+    if (rules[e].side >= 0) margin = select(aim.target < (double)n_events, 2.0 * aim.width, 0.0);
     mask earlier = change.found & (share < aim.share - margin);
     real low = dense.time(change.low);
     real high = select(change.high == 1.0, ends.t1, dense.time(change.high));
@@ -67,8 +66,8 @@ HD void aim_at(Aim& aim, Ends<System> const& ends, Shape const& shape, Dense con
 // Returns the lanes whose trial cannot be taken. The dense motion is less exact than the end of a step, so that one
 // with a change inside is tried again with an end just beyond that.
 template <bool controlled, class State, class Dense>
-HD mask keep_aim(State& s, Aim const& aim, Ends<System> const& ends, Dense const& dense, mask here,
-                 real& taken_to) {
+SELDOM mask keep_aim(State& s, Aim const& aim, Ends<System> const& ends, Dense const& dense,
+                     mask here, real& taken_to) {
     mask side = here & aim.found & (aim.target >= (double)n_events);
     mask again = side & (aim.share < 0.96) & (dense.length > 1e-13 * s.t);
     mask cut = side & ~again, comes = here & ~aim.found & (aim.next < aim.reach);
@@ -104,47 +103,52 @@ HD mask keep_aim(State& s, Aim const& aim, Ends<System> const& ends, Dense const
 // zero to the other one, so that they try again with that. Where a side changes before any event, `taken_to`
 // becomes the share up to which the trial is taken.
 template <class Scheme, class State, class Dense>
-HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& window,
-                  Ends<System> const& ends, Dense const& dense, mask here, real& taken_to) {
+SELDOM mask begin_aim(State& s, System& system, Parameters const& p, Window const& window,
+                      Ends<System> const& ends, Dense const& dense, mask here, real& taken_to) {
     real h = dense.length;
     Aim aim{greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12), 1.0 + least(s.h / (1.02 * h), 1.0)};
     mask blurred = false, turned = false;
     Vector<n_held> side = s.side;
     Vector<n_events> lead;
-    each<n_watched>([&](auto index) {
-        constexpr int e = decltype(index)::value;
-        mask asked = here & system.template active<e>();
-        Along<Watched<e>, Dense> shape(ends, dense, asked);
-        real noise = roundings * system.template when_size<e>(s.t, s.y);
-        if constexpr (Scheme::controlled && Rule<e>::acts)
-            blurred = blurred | (asked & ~shape.resolved(noise));
-        decide_end(shape, 0.0, asked);
-        mask at_zero = asked & (s.sign[e] == 0.0);
-        real from = s.sign[e];
-        if (any(at_zero)) {
-            from = select(at_zero, lead_of<e>(ends, shape, at_zero), from);
-            // What begins level stays as near to zero as it begins, on either side, for a while.
-            shape.settle(fma(2.0, abs(shape.first()), noise), at_zero);
-        }
-        if constexpr (Rule<e>::at_entry) lead[e] = from;
-        if constexpr (Rule<e>::side >= 0) {
-            real held = held_sign<e>(s);
-            mask wrong = at_zero & (from != 0.0) & (from != held);
-            real other = Rule<e>::own == 0 ? from : side[Rule<e>::side] - Rule<e>::own;
-            side[Rule<e>::side] = select(wrong, other, side[Rule<e>::side]);
-            turned = turned | wrong;
-            if constexpr (Rule<e>::straight) {
-                // What goes less to the other side and back than a step tolerates may be its error.
-                real tolerated =
-                    0.01 * tolerated_share<Scheme>(p) * system.template when_scale<e>();
-                mask returns = (from * shape.last() > 0.0) & (shape.beyond(from) < tolerated);
-                asked = asked & ~returns;
+    SeenStep<Dense> step(ends, dense);
+    Masks<n_seen> active = system.all_active();
+    each_watched([&](auto e) {
+        if (rules[e].at_entry) lead[e] = s.sign[e];
+        mask asked = here & active[e];
+        if (!any(asked)) return;
+        along(Watched<decltype(e)>{e}, step, asked, [&](auto& shape, auto straight) {
+            constexpr bool is_straight = decltype(straight)::value;
+            auto noise = [&] { return roundings * system.when_size(e, s.t, s.y); };
+            if (Scheme::controlled && !is_straight && rules[e].acts)
+                blurred = blurred | (asked & ~shape.resolved(noise()));
+            decide_end(shape, 0.0, asked);
+            mask at_zero = asked & (s.sign[e] == 0.0);
+            real from = s.sign[e];
+            if (any(at_zero)) {
+                from = select(at_zero, lead_of(e, ends, shape, at_zero), from);
+                // What begins level stays as near to zero as it begins, on either side, for a while.
+                shape.settle(fma(2.0, abs(shape.first()), noise()), at_zero);
             }
-        }
-        aim_at<e>(aim, ends, shape, dense, from, at_zero, asked);
-        if constexpr (Scheme::controlled && Rule<e>::side >= 0 && Rule<e>::straight)
-            aim.next = least(aim.next, next_of(shape.curve, from, aim.reach,
-                                               here & system.template active<e>()));
+            if (rules[e].at_entry) lead[e] = from;
+            if (rules[e].side >= 0) {
+                real held = held_sign(e, s);
+                mask wrong = at_zero & (from != 0.0) & (from != held);
+                real other = rules[e].own == 0 ? from : side[rules[e].side] - rules[e].own;
+                side[rules[e].side] = select(wrong, other, side[rules[e].side]);
+                turned = turned | wrong;
+                if constexpr (is_straight) {
+                    // What goes less to the other side and back than a step tolerates may be its error.
+                    real tolerated = 0.01 * tolerated_share<Scheme>(p) * system.when_scale(e);
+                    mask returns = (from * shape.last() > 0.0) & (shape.beyond(from) < tolerated);
+                    asked = asked & ~returns;
+                }
+            }
+            aim_at(e, aim, ends, shape, dense, from, at_zero, asked);
+            if constexpr (Scheme::controlled && is_straight)
+                if (rules[e].side >= 0)
+                    aim.next =
+                        least(aim.next, next_of(shape.curve, from, aim.reach, here & active[e]));
+        });
     });
     if constexpr (Scheme::controlled) {
         blurred = blurred & (s.refused < 20.0) & (h > 2.4e-15 * s.t);
@@ -160,12 +164,11 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
         s.side = choose(turned, side, s.side);
         system.side = s.side;
         Vector<n_watched> width = zero_widths(s, system), at_zero;
-        each<n_watched>([&](auto e) { at_zero[e] = flag(s.sign[e] == 0.0); });
+        each_watched([&](auto e) { at_zero[e] = flag(s.sign[e] == 0.0); });
         follow_jumps(s, system, width, at_zero, turned);
-        each<equations::sides>([&](auto index) {
-            constexpr int e = n_events + decltype(index)::value;
-            real value = system.template when<e>(s.t, s.y);
-            mask stays = mask(Rule<e>::own == 0) & is_set(at_zero[e]);
+        each_side([&](auto e) {
+            real value = system.when(e, s.t, s.y);
+            mask stays = mask(rules[e].own == 0) & is_set(at_zero[e]);
             real sign = select(stays | (abs(value) <= width[e]), 0.0, sign_of(value));
             s.sign[e] = select(turned, sign, s.sign[e]);
         });
@@ -188,43 +191,45 @@ HD mask begin_aim(State& s, System& system, Parameters const& p, Window const& w
 // The lanes whose trial ends at the event; the others get another aim. `anew` gains those in which a side changes
 // before the end.
 template <class Scheme, class State>
-HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here, mask& anew) {
+SELDOM mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here, mask& anew) {
     anew = here & ~aims_at_event(s);
-    each<equations::sides>([&](auto index) {
-        constexpr int e = n_events + decltype(index)::value;
-        real after = abs(ends.system.template when<e>(ends.t1, ends.y1));
-        real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-        mask crossed = ends.system.template active<e>() &
-                       crossed_by_end<e>(ends, side_of<e>(s, ends), s.sign[e]);
-        mask at_end = after <= 3.0 * tolerated_share<Scheme>(p) * s.h * abs(rate);
-        mask at_zero = after <= zero_width<e>(ends.system, ends.t1, ends.y1, ends.f1);
-        anew = anew | (here & crossed & ~at_end & ~at_zero & (s.aims < 20.0));
+    auto value = ends.system.all_when(ends.t1, ends.y1);
+    Masks<n_seen> active = ends.system.all_active();
+    each_side([&](auto e) {
+        real after = value[e];
+        if (!any(here & active[e] & ~keeps_side(e, s, after))) return;
+        mask crossed =
+            here & active[e] & crossed_by_end(e, ends, after, side_of(e, s, ends), s.sign[e]);
+        if (!any(crossed)) return;
+        real rate = ends.system.when_rate(e, ends.t1, ends.y1, ends.f1);
+        mask at_end = abs(after) <= 3.0 * tolerated_share<Scheme>(p) * s.h * abs(rate);
+        mask at_zero = abs(after) <= zero_width(e, ends.system, ends.t1, ends.y1, ends.f1);
+        anew = anew | (crossed & ~at_end & ~at_zero & (s.aims < 20.0));
     });
     here = here & ~anew;
     mask crossed = false;
     real guess = largest;  // where the first crossing is, seen from the end of the trial
     real target = s.target, side = s.side_left;
-    each<n_events>([&](auto index) {
-        constexpr int e = decltype(index)::value;
+    each_event([&](auto e) {
         mask aimed = s.target == (double)e;
-        real from = select(aimed, s.side_left, side_of<e>(s, ends));
-        real after = ends.system.template when<e>(ends.t1, ends.y1);
-        real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-        mask over = ends.system.template active<e>() & wants<e>(from) &
-                    crossed_by_end<e>(ends, from, s.sign[e]);
-        real root = ends.t1 - after / rate;
-        mask nearer = here & over & (~crossed | (root < guess));
+        real after = value[e];
+        if (!any(here & active[e] & (aimed | ~keeps_side(e, s, after)))) return;
+        real from = select(aimed, s.side_left, side_of(e, s, ends));
+        mask over =
+            here & active[e] & wants(e, from) & crossed_by_end(e, ends, after, from, s.sign[e]);
+        if (!any(over)) return;
+        real root = ends.t1 - after / ends.system.when_rate(e, ends.t1, ends.y1, ends.f1);
+        mask nearer = over & (~crossed | (root < guess));
         guess = select(nearer, root, guess);
         target = select(nearer, (double)e, target);
         side = select(nearer, from, side);
         crossed = crossed | nearer;
     });
-    each<n_events>([&](auto index) {  // nothing crossed: the target's own root
-        constexpr int e = decltype(index)::value;
+    each_event([&](auto e) {  // nothing crossed: the target's own root
         mask own = here & ~crossed & (s.target == (double)e);
-        real after = ends.system.template when<e>(ends.t1, ends.y1);
-        real rate = ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-        guess = select(own, ends.t1 - after / rate, guess);
+        if (!any(own)) return;
+        real rate = ends.system.when_rate(e, ends.t1, ends.y1, ends.f1);
+        guess = select(own, ends.t1 - value[e] / rate, guess);
     });
     s.target = select(here, target, s.target);
     s.side_left = select(here, side, s.side_left);
@@ -249,12 +254,10 @@ HD mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask here
 
 // Whether it is quick to tell that nothing watched happens in a step: of expressions that are affine, in a motion
 // without modes, in which something stays at zero, and without sides, which are also planned ahead.
-template <int e = 0> constexpr bool tells_quickly() {
-    if constexpr (e < n_watched)
-        return Rule<e>::straight && Rule<e>::side < 0 && !Rule<e>::switches &&
-               tells_quickly<e + 1>();
-    else
-        return n_watched > 0;
+constexpr bool tells_quickly() {
+    for (int e = 0; e < n_watched; ++e)
+        if (!rules[e].straight || rules[e].side >= 0 || rules[e].switches) return false;
+    return n_watched > 0;
 }
 
 // Whether anything watched may cross zero or leave it in a trial, or is aimed at. Otherwise the trial is taken as it
@@ -263,10 +266,11 @@ template <class State, class Dense>
 HD bool may_happen(State const& s, Window const& window, Ends<System> const& ends,
                    Dense const& dense, mask here) {
     mask may = (s.aims > 0.0) | (ends.t1 >= window.end);
-    each<n_watched>([&](auto index) {
-        constexpr int e = decltype(index)::value;
-        Along<Watched<e>, Dense> shape(ends, dense, here);
-        may = may | shape.may_change(s.sign[e]) | ~(s.sign[e] * shape.last() > 0.0);
+    SeenStep<Dense> step(ends, dense);
+    each_watched([&](auto e) {
+        along(Watched<decltype(e)>{e}, step, here, [&](auto& shape, auto) {
+            may = may | shape.may_change(s.sign[e]) | ~(s.sign[e] * shape.last() > 0.0);
+        });
     });
     return any(here & may);
 }

@@ -4,9 +4,9 @@
 // often as its Bernstein coefficients change their signs, so halving isolates every crossing. Any other
 // expression is sampled; between two samples it may turn once.
 //
-// An expression is a type with `straight` (whether it is affine), `smooth` (whether it is a smooth function of
-// the states alone), `value(system, t, y)`, `size(system, t, y)` (of its terms) and `rate(system, t, y, f)`,
-// its rate of change where f are the rates of the states.
+// An expression G has `is_straight()` (whether it is affine), `is_smooth()` (whether it is a smooth function of
+// the states alone), `at_node(step, k)` (its Bernstein coefficients, if it is), `value(system, t, y)`, `size(system, t, y)` (of its terms) and `rate(system, t, y, f)`,
+// its rate of change where f are the rates of the states. `G::straight` says which of several are affine.
 #pragma once
 
 #include "systems/dense.h"
@@ -23,6 +23,58 @@ template <class System> struct Ends {
     real t0, t1;
     Vector<n> const &y0, &f0, &y1, &f1;
     mask precise;  // whether a step is controlled so well that states are cubics to 1e-4
+};
+
+// Which of some expressions are affine.
+enum class Some { none, few, all };
+
+template <class E, class Rule, int count>
+constexpr Some some_straight(Rule const (&rules)[count]) {
+    if constexpr (is_constant<E>) {
+        return rules[E::value].straight ? Some::all : Some::none;
+    } else {
+        int straight = 0;
+        for (Rule const& rule : rules) straight += rule.straight;
+        return straight == 0 ? Some::none : straight == count ? Some::all : Some::few;
+    }
+}
+
+// Samples are not at even distances, so that no periodic expression has the same value in all of them.
+constexpr double sample_place(int k, int samples) {
+    double turn = 0.6180339887498949 * k;
+    double uneven = 0.4 * (turn - (int)turn - 0.5);
+    return k == 0 ? 0.0 : k == samples ? 1.0 : (k + uneven) / samples;
+}
+
+template <int samples> struct SamplePlaces {
+    double at[samples + 1];
+    constexpr SamplePlaces() : at() {
+        for (int k = 0; k <= samples; ++k) at[k] = sample_place(k, samples);
+    }
+};
+template <int samples> TABLE SamplePlaces<samples> sample_places;
+
+// A step: its ends, its dense motion, and the inner Bernstein points of that, for what is affine.
+template <class System, class Dense> struct Step {
+    using Inside = Dense;
+    Ends<System> const& ends;
+    Dense const& dense;
+    Vector<n> point[Dense::degree - 1];
+
+    HD Step(Ends<System> const& ends, Dense const& dense, Some straight)
+        : ends(ends), dense(dense) {
+        if (straight == Some::none) return;
+        each<Dense::degree - 1>([&](auto index) {
+            constexpr int k = decltype(index)::value;
+            point[k] = dense.template bernstein_point<k + 1>();
+        });
+    }
+    HD real node_time(int k) const {
+        return k == 0 ? ends.t0 : k == Dense::degree ? ends.t1 : dense.bernstein_time(k);
+    }
+    HD Vector<n> const& node(int k) const {
+        return k == 0 ? ends.y0 : k == Dense::degree ? ends.y1 : point[k - 1];
+    }
 };
 
 // A part of a step, in shares of it, in which an expression leaves `side` and which has one crossing.
@@ -154,20 +206,11 @@ template <int count> HD real first_sign(real const (&values)[count], real noise)
 
 // An affine expression along a step.
 template <class G, class Dense> struct Straight {
+    static constexpr bool is_straight = true;
     Curve<Dense::degree> curve;
 
-    template <class System> HD Straight(Ends<System> const& ends, Dense const& dense, mask) {
-        constexpr int degree = Dense::degree;
-        each<degree + 1>([&](auto index) {
-            constexpr int k = decltype(index)::value;
-            if constexpr (k == 0)
-                curve.at[k] = G::value(ends.system, ends.t0, ends.y0);
-            else if constexpr (k == degree)
-                curve.at[k] = G::value(ends.system, ends.t1, ends.y1);
-            else
-                curve.at[k] = G::value(ends.system, dense.template bernstein_time<k>(),
-                                       dense.template bernstein_point<k>());
-        });
+    template <class Part> HD Straight(G const& g, Part const& step, mask) {
+        each<Dense::degree + 1>([&](auto k) { curve.at[k] = g.at_node(step, k); });
     }
     HD real first() const { return curve.at[0]; }
     HD real last() const { return curve.at[Dense::degree]; }
@@ -210,50 +253,46 @@ template <class G, class Dense> struct Straight {
     }
 };
 
-// Samples are not at even distances, so that no periodic expression has the same value in all of them.
-constexpr double sample_place(int k, int samples) {
-    double turn = 0.6180339887498949 * k;
-    double uneven = 0.4 * (turn - (int)turn - 0.5);
-    return k == 0 ? 0.0 : k == samples ? 1.0 : (k + uneven) / samples;
-}
-
 // Any other expression along a step: values, and rates by share, at samples. Where it is a smooth function of
 // states in a precise step, and the coefficients of the cubic through its ends are clearly not zero, their
 // signs tell as much.
 template <class G, class Dense> struct Sampled {
+    static constexpr bool is_straight = false;
     static constexpr int samples = Dense::degree > 4 ? 16 : 8;
+    G g;
     real value[samples + 1], rate[samples + 1];
     Curve<3> cubic;
     mask clear;
     bool filled;
 
     template <class System>
-    HD Sampled(Ends<System> const& ends, Dense const& dense, mask here)
-        : clear(false), filled(true) {
-        set<0>(ends.system, dense, ends.t0, ends.y0, ends.f0);
-        set<samples>(ends.system, dense, ends.t1, ends.y1, ends.f1);
-        if constexpr (G::smooth && Dense::degree <= 4) {
+    HD Sampled(G const& g, Step<System, Dense> const& step, mask here)
+        : g(g), clear(false), filled(true) {
+        Ends<System> const& ends = step.ends;
+        Dense const& dense = step.dense;
+        set(0, ends.system, dense, ends.t0, ends.y0, ends.f0);
+        set(samples, ends.system, dense, ends.t1, ends.y1, ends.f1);
+        if (g.is_smooth() && Dense::degree <= 4) {
             cubic.at[0] = value[0];
             cubic.at[1] = fma(1.0 / 3.0, rate[0], value[0]);
             cubic.at[2] = fma(-1.0 / 3.0, rate[samples], value[samples]);
             cubic.at[3] = value[samples];
-            real least_value = 1e-3 * G::size(ends.system, ends.t0, ends.y0);
+            real least_value = 1e-3 * g.size(ends.system, ends.t0, ends.y0);
             clear = ends.precise & (sign_changes(cubic, sign_of(value[0])) < 2.0);
             each<4>([&](auto k) { clear = clear & (abs(cubic.at[k]) > least_value); });
             filled = any(here & ~clear);
         }
         if (!filled) return;
-        each<samples - 1>([&](auto index) {
-            constexpr int k = decltype(index)::value + 1;
-            constexpr double s = sample_place(k, samples);
-            set<k>(ends.system, dense, dense.time(s), dense(s), dense.rates(s));
-        });
+        UNROLLED for (int k = 1; k < samples; ++k) {
+            real s = at(k);
+            set(k, ends.system, dense, dense.time(s), dense.states(s), dense.rates_of(s));
+        }
     }
-    template <int k, class System>
-    HD void set(System const& system, Dense const& dense, real t, Vector<n> const& y,
-                Vector<n> const& f) {
-        value[k] = G::value(system, t, y);
-        rate[k] = dense.length * G::rate(system, t, y, f);
+    HD static double at(int k) { return sample_places<samples>.at[k]; }
+    template <class System, class Y, class F>
+    HD void set(int k, System const& system, Dense const& dense, real t, Y const& y, F const& f) {
+        value[k] = g.value(system, t, y);
+        rate[k] = dense.length * g.rate(system, t, y, f);
     }
     HD real first() const { return value[0]; }
     HD real last() const { return value[samples]; }
@@ -262,23 +301,23 @@ template <class G, class Dense> struct Sampled {
     HD mask may_change(real side) const {
         mask may = side * value[samples] < 0.0;
         if (!filled) return may;
-        each<samples>([&](auto index) {
-            constexpr int k = decltype(index)::value;
+        UNROLLED for (int k = 0; k < samples; ++k) {
             mask turns = (side * rate[k] < 0.0) & (side * rate[k + 1] > 0.0);
             may = may | (~clear & (turns | (side * value[k + 1] < 0.0)));
-        });
+        }
         return may;
     }
     // The later samples, or the last alone where nothing changes its sign before.
     HD void later(real (&later)[samples]) const {
-        each<samples>([&](auto k) { later[k] = value[samples]; });
+        UNROLLED for (int k = 0; k < samples; ++k) later[k] = value[samples];
         if (!filled) return;
-        each<samples>([&](auto k) { later[k] = select(clear, value[samples], value[k + 1]); });
+        UNROLLED for (int k = 0; k < samples; ++k) later[k] =
+            select(clear, value[samples], value[k + 1]);
     }
     HD real most() const {
         real later[samples], most = 0.0;
         this->later(later);
-        each<samples>([&](auto k) { most = greatest(most, abs(later[k])); });
+        UNROLLED for (real const& each : later) most = greatest(most, abs(each));
         return most;
     }
     HD real lead(real noise) const {
@@ -289,22 +328,20 @@ template <class G, class Dense> struct Sampled {
     HD void settle(real noise, mask here) {
         if (!filled) return;
         here = here & ~clear;
-        each<samples>([&](auto k) {
+        UNROLLED for (int k = 0; k < samples; ++k) {
             here = here & (abs(value[k + 1]) <= noise);
             value[k + 1] = select(here, 0.0, value[k + 1]);
             rate[k] = select(here, 0.0, rate[k]);
             rate[k + 1] = select(here, 0.0, rate[k + 1]);
-        });
+        }
     }
     // Whether samples are close enough to each other to tell what is between them: each is near the
     // cubic through its two neighbours but for `noise`, or has another sign than one of them, or no value.
     HD mask resolved(real noise) const {
         mask resolved = true;
         if (!filled) return resolved;
-        each<samples - 1>([&](auto index) {
-            constexpr int k = decltype(index)::value + 1;
-            constexpr double a = sample_place(k - 1, samples), b = sample_place(k + 1, samples);
-            constexpr double s = (sample_place(k, samples) - a) / (b - a);
+        UNROLLED for (int k = 1; k < samples; ++k) {
+            double a = at(k - 1), b = at(k + 1), s = (at(k) - a) / (b - a);
             real rise = value[k + 1] - value[k - 1];
             real bend = (b - a) * rate[k - 1] - rise;
             real twist = rise - (b - a) * rate[k + 1] - bend;
@@ -313,23 +350,22 @@ template <class G, class Dense> struct Sampled {
             mask far = abs(value[k] - cubic) > fma(0.05, size, noise);  // not without a value
             mask changes = (value[k] * value[k - 1] < 0.0) | (value[k] * value[k + 1] < 0.0);
             resolved = resolved & (~far | changes | clear);
-        });
+        }
         return resolved;
     }
     template <class System>
     HD Change next(System const& system, Dense const& dense, real from, real side,
                    mask here) const {
         auto slope = [&](real s) {
-            return side * G::rate(system, dense.time(s), dense(s), dense.rates(s));
+            return side * g.rate(system, dense.time(s), dense.states(s), dense.rates_of(s));
         };
         Change change{here & clear & (from < 1.0) & (side * value[samples] < 0.0), from, 1.0, side};
         mask open = here & (side != 0.0) & ~clear;
         if (!filled) return change;
-        each<samples>([&](auto index) {
-            constexpr int k = decltype(index)::value;
-            constexpr double start = sample_place(k, samples), end = sample_place(k + 1, samples);
+        UNROLLED for (int k = 0; k < samples; ++k) {
+            real start = at(k), end = at(k + 1);
             mask inside = open & (from < end);
-            if (!any(inside)) return;
+            if (!any(inside)) continue;
             real low = greatest(from, start), high = end;
             mask crosses = inside & (side * value[k + 1] < 0.0);
             real before = side * rate[k], after = side * rate[k + 1];
@@ -338,7 +374,7 @@ template <class G, class Dense> struct Sampled {
             if (any(turns)) {
                 real turn = root_between(slope, low, high, before, after, turns, 1e-10);
                 mask beyond =
-                    turns & (side * G::value(system, dense.time(turn), dense(turn)) < 0.0);
+                    turns & (side * g.value(system, dense.time(turn), dense.states(turn)) < 0.0);
                 high = select(beyond, turn, high);
                 crosses = crosses | beyond;
             }
@@ -346,18 +382,26 @@ template <class G, class Dense> struct Sampled {
             change.low = select(crosses, low, change.low);
             change.high = select(crosses, high, change.high);
             open = open & ~crosses;
-        });
+        }
         return change;
     }
 };
 
-template <class G, class Dense, bool straight> struct AlongStep {
-    using Type = Sampled<G, Dense>;
-};
-template <class G, class Dense> struct AlongStep<G, Dense, true> {
-    using Type = Straight<G, Dense>;
-};
-template <class G, class Dense> using Along = typename AlongStep<G, Dense, G::straight>::Type;
+// f(shape, whether it is affine) with the shape of an expression along a step.
+template <class G, class Part, class F>
+HD void along(G const& g, Part const& step, mask here, F const& f) {
+    using Dense = typename Part::Inside;
+    if constexpr (G::straight != Some::none)
+        if (G::straight == Some::all || g.is_straight()) {
+            Straight<G, Dense> shape(g, step, here);
+            f(shape, Index<1>{});
+            return;
+        }
+    if constexpr (G::straight != Some::all) {
+        Sampled<G, Dense> shape(g, step, here);
+        f(shape, Index<0>{});
+    }
+}
 
 // One that is zero at the end of the step has crossed it there if it goes on to the other side.
 template <class Shape> HD void decide_end(Shape& shape, real width, mask here) {
@@ -368,22 +412,22 @@ template <class Shape> HD void decide_end(Shape& shape, real width, mask here) {
 }
 
 // Whether a crossing from this side has the direction: 1 rising, -1 falling, 0 both.
-template <int direction> HD mask has_direction(real side) {
-    if constexpr (direction > 0) return side < 0.0;
-    if constexpr (direction < 0) return side > 0.0;
+HD mask has_direction(int direction, real side) {
+    if (direction > 0) return side < 0.0;
+    if (direction < 0) return side > 0.0;
     return abs(side) > 0.0;
 }
 
 // The first crossing in the wanted direction after `from`, where the expression is on `side`.
-template <int direction, class Shape, class System, class Dense>
-HD Change next_wanted(Shape const& shape, System const& system, Dense const& dense, real from,
-                      real side, mask here) {
-    if constexpr (direction == 0) return shape.next(system, dense, from, side, here);
+template <class Shape, class System, class Dense>
+HD Change next_wanted(int direction, Shape const& shape, System const& system, Dense const& dense,
+                      real from, real side, mask here) {
+    if (direction == 0) return shape.next(system, dense, from, side, here);
     Change wanted{false, from, 1.0, side};
     mask open = here;
     while (any(open)) {
         Change change = shape.next(system, dense, from, side, open);
-        mask right = open & change.found & has_direction<direction>(side);
+        mask right = open & change.found & has_direction(direction, side);
         wanted.found = wanted.found | right;
         wanted.low = select(right, change.low, wanted.low);
         wanted.high = select(right, change.high, wanted.high);
@@ -398,17 +442,17 @@ HD Change next_wanted(Shape const& shape, System const& system, Dense const& den
 // The share at which the expression crosses zero, located to `width`. Where it is zero at the beginning (`at_zero`) it is
 // divided by the share, which removes that root.
 template <class G, class System, class Dense>
-HD real crossing(System const& system, Dense const& dense, Change const& change, mask at_zero,
-                 real width = 1e-12) {
+SELDOM real crossing(G const& g, System const& system, Dense const& dense, Change const& change,
+                     mask const& at_zero, real const& width = 1e-12) {
     mask divided = at_zero & (change.low == 0.0);
-    auto g = [&](real s) {
-        real value = G::value(system, dense.time(s), dense(s));
+    auto at = [&](real s) {
+        real value = g.value(system, dense.time(s), dense.states(s));
         return select(divided, value / s, value);
     };
-    real after = g(change.high), before = g(change.low);
+    real after = at(change.high), before = at(change.low);
     real least_before = change.side * greatest(abs(after), 1e-300);
     before = select(~divided & (before * change.side > 0.0), before, least_before);
-    return root_between(g, change.low, change.high, before, after, change.found, width);
+    return root_between(at, change.low, change.high, before, after, change.found, width);
 }
 
 }  // namespace systems

@@ -18,31 +18,45 @@ template <int n, int terms> struct Dense {
 
     static constexpr int degree = terms;
 
+    // The states, or their rates, at a share: each is computed when it is read.
+    struct States {
+        Dense const& dense;
+        real s, other;
+        HD real operator[](int i) const {
+            return fma(s, dense.nested<0>(i, s, other), dense.before[i]);
+        }
+    };
+    struct Rates {
+        Dense const& dense;
+        real s, other, per;
+        HD real operator[](int i) const {
+            real slope = 0.0;
+            real value = dense.nested_slope<0>(i, s, other, slope);
+            return per * fma(s, slope, value);
+        }
+    };
+
     HD real time(real s) const { return fma(s, length, start); }
+    HD States states(real s) const { return {*this, s, 1.0 - s}; }
+    HD Rates rates_of(real s) const { return {*this, s, 1.0 - s, 1.0 / length}; }
     HD Vector<n> operator()(real s) const {
         Vector<n> y;
-        real other = 1.0 - s;
-        each<n>([&](auto i) { y[i] = fma(s, nested<0>(i, s, other), before[i]); });
+        States at = states(s);
+        each_state<n>([&](auto i) { y[i] = at[i]; });
         return y;
     }
     // dy/dt.
     HD Vector<n> rates(real s) const {
         Vector<n> f;
-        real other = 1.0 - s, per = 1.0 / length;
-        each<n>([&](auto i) {
-            real slope = 0.0;
-            real value = nested_slope<0>(i, s, other, slope);
-            f[i] = per * fma(s, slope, value);
-        });
+        Rates at = rates_of(s);
+        each_state<n>([&](auto i) { f[i] = at[i]; });
         return f;
     }
     // The Bernstein points b_k of y(s) = sum of C(degree, k) s^k (1 - s)^(degree - k) b_k.
-    template <int k> HD real bernstein_time() const {
-        return fma((double)k / degree, length, start);
-    }
+    HD real bernstein_time(int k) const { return fma((double)k / degree, length, start); }
     template <int k> HD Vector<n> bernstein_point() const {
         Vector<n> y;
-        each<n>([&](auto i) {
+        each_state<n>([&](auto i) {
             real sum = before[i];
             each<terms>([&](auto term) {
                 constexpr int j = decltype(term)::value;
@@ -59,7 +73,7 @@ template <int n, int terms> struct Dense {
         Vector<n> points[terms + 1];
         each<terms + 1>([&](auto k) { points[k] = bernstein_point<decltype(k)::value>(); });
         length = select(here, share * length, length);
-        each<n>([&](auto i) {
+        each_state<n>([&](auto i) {
             real b[terms + 1];
             each<terms + 1>([&](auto k) { b[k] = points[k][i]; });
             for (int round = 1; round <= terms; ++round)  // de Casteljau's algorithm
@@ -100,7 +114,7 @@ template <int n, int terms>
 HD void fit_ends(Dense<n, terms>& dense, Vector<n> const& y0, Vector<n> const& f0,
                  Vector<n> const& y1, Vector<n> const& f1, real h) {
     dense.before = y0;
-    each<n>([&](auto i) {
+    each_state<n>([&](auto i) {
         real rise = y1[i] - y0[i];
         real bend = fma(h, f0[i], -rise);
         dense.part[0][i] = rise;

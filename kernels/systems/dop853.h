@@ -152,7 +152,7 @@ struct Dop853 {
     template <int stage, int n>
     HD static Vector<n> at_stage(Vector<n> const* k, Vector<n> const& y0, real h) {
         Vector<n> y;
-        each<n>([&](auto i) { y[i] = fma(h, mix<Stage<stage>, 0, stage>(k, i), y0[i]); });
+        each_state<n>([&](auto i) { y[i] = fma(h, mix<Stage<stage>, 0, stage>(k, i), y0[i]); });
         return y;
     }
 
@@ -176,7 +176,7 @@ struct Dop853 {
     HD static real error_square(Trial<n> const& trial, Vector<n> const& y0, Vector<n> const& scales,
                                 real per_tolerance, real h) {
         Vector<n> fifth, third;
-        each<n>([&](auto i) {
+        each_state<n>([&](auto i) {
             fifth[i] = h * mix<Error5, 0, 12>(trial.k, i);
             third[i] = h * mix<Error3, 0, 12>(trial.k, i);
         });
@@ -202,7 +202,8 @@ struct Dop853 {
         fit_ends(dense, y0, k[0], trial.y, trial.f, h);
         each<4>([&](auto number) {
             constexpr int term = decltype(number)::value;  // NVRTC takes no captured one
-            each<n>([&](auto i) { dense.part[3 + term][i] = h * mix<Term<term>, 0, 16>(k, i); });
+            each_state<n>(
+                [&](auto i) { dense.part[3 + term][i] = h * mix<Term<term>, 0, 16>(k, i); });
         });
         return dense;
     }

@@ -12,6 +12,7 @@
 namespace systems {
 
 using equations::Rule;
+using equations::rules;
 using equations::System;
 
 using Window = System::Window;
@@ -24,9 +25,22 @@ constexpr double violated = 8.0;  // and the number of the hold
 constexpr int n_events = equations::events;
 constexpr bool has_events = n_events > 0;
 constexpr int n_watched = n_events + equations::sides;
+constexpr int n_seen = n_watched + equations::observed;
 constexpr int n_held = equations::held;  // numbers that sides hold
 constexpr int n_switches = equations::switches;
 using Switches = Vector<n_switches>;  // the number of the value of each; the mode is the first
+
+// What is done for each event or side: up to two have a text for each.
+constexpr bool few_seen = n_seen <= 2;
+template <class F> HD void each_event(F const& f) { each_between<0, n_events, few_seen>(f); }
+template <class F> HD void each_side(F const& f) { each_between<n_events, n_watched, few_seen>(f); }
+template <class F> HD void each_watched(F const& f) { each_between<0, n_watched, few_seen>(f); }
+template <class F> HD void each_observed(F const& f) {
+    each_between<n_watched, n_seen, few_seen>(f);
+}
+template <class F> HD void each_hold(F const& f) {
+    each_between<0, equations::holds, (equations::holds <= 2)>(f);
+}
 
 // Whether any switch has another value.
 HD mask differ(Switches const& a, Switches const& b) {
@@ -35,200 +49,228 @@ HD mask differ(Switches const& a, Switches const& b) {
     return differ;
 }
 
-template <int e> struct Watched {
-    static constexpr bool straight = Rule<e>::straight, smooth = Rule<e>::smooth;
+// The expression of an event or a side.
+template <class E> struct Watched {
+    static constexpr Some straight = some_straight<E>(rules);
+    E e;
 
-    template <class System> HD static real value(System const& system, real t, Vector<n> const& y) {
-        return system.template when<e>(t, y);
+    HD bool is_straight() const { return rules[e].straight; }
+    HD bool is_smooth() const { return rules[e].smooth; }
+    template <class Part> HD real at_node(Part const& step, int node) const {
+        return step.value[node][e];
     }
-    template <class System> HD static real size(System const& system, real t, Vector<n> const& y) {
-        return system.template when_size<e>(t, y);
+    template <class System, class Y> HD real value(System const& system, real t, Y const& y) const {
+        return system.when(e, t, y);
     }
-    template <class System>
-    HD static real rate(System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
-        return system.template when_rate<e>(t, y, f);
+    template <class System> HD real size(System const& system, real t, Vector<n> const& y) const {
+        return system.when_size(e, t, y);
+    }
+    template <class System, class Y, class F>
+    HD real rate(System const& system, real t, Y const& y, F const& f) const {
+        return system.when_rate(e, t, y, f);
+    }
+};
+
+// A step, and the Bernstein coefficients of what is affine along it.
+template <class Dense> struct SeenStep : Step<System, Dense> {
+    Vector<n_seen> value[Dense::degree + 1];
+
+    HD SeenStep(Ends<System> const& ends, Dense const& dense)
+        : Step<System, Dense>(ends, dense, some_straight<int>(rules)) {
+        if (some_straight<int>(rules) == Some::none) return;
+        each<Dense::degree + 1>([&](auto k) {
+            value[k] = ends.system.all_straight(this->node_time(k), this->node(k));
+        });
     }
 };
 
 // Where the expression has no value, because an argument in it has left its function's range.
-template <int e, class System>
-HD mask is_missing(System const& system, real t, Vector<n> const& y) {
-    real value = system.template when<e>(t, y);
+template <class E, class System>
+HD mask is_missing(E e, System const& system, real t, Vector<n> const& y) {
+    real value = system.when(e, t, y);
     return ~(value == value);
 }
 
-template <int e> HD mask wants(real side) { return has_direction<Rule<e>::direction>(side); }
+template <class E> HD mask wants(E e, real side) { return has_direction(rules[e].direction, side); }
 
 // Rounding errors, in units of what is rounded, that sums of a few terms may have.
 constexpr double roundings = 8.0 * 1.1102230246251565e-16;
 
 // Zero has a width, within which a value cannot be told from it: how exactly a time can be located, and the
 // roundings of the expression's terms.
-template <int e, class System>
-HD real zero_width(System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
-    real rate = system.template when_rate<e>(t, y, f);
-    return fma(8e-15 * t, abs(rate), roundings * system.template when_size<e>(t, y));
+HD real width_of(real t, real rate, real size) {
+    return fma(8e-15 * t, abs(rate), roundings * size);
+}
+template <class E, class System>
+HD real zero_width(E e, System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
+    return width_of(t, system.when_rate(e, t, y, f), system.when_size(e, t, y));
 }
 
 // That of all that is watched.
 template <class State, class System>
-HD Vector<n_watched> zero_widths(State const& s, System const& system) {
+SELDOM Vector<n_watched> zero_widths(State const& s, System const& system) {
     Vector<n_watched> width;
-    each<n_watched>([&](auto index) {
-        constexpr int e = decltype(index)::value;
-        width[e] = zero_width<e>(system, s.t, s.y, s.f);
-    });
+    auto rate = system.all_when_rate(s.t, s.y, s.f), size = system.all_when_size(s.t, s.y);
+    each_watched([&](auto e) { width[e] = width_of(s.t, rate[e], size[e]); });
     return width;
 }
 
 // Its rate of change; 0 if that is 0 to rounding.
-template <int e, class System>
-HD real clear_rate(System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
-    real rate = system.template when_rate<e>(t, y, f);
-    real size = system.template when_rate_size<e>(t, y, f, system.rate_sizes(t, y));
+template <class E, class System>
+HD real clear_rate(E e, System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
+    real rate = system.when_rate(e, t, y, f);
+    if (!any(rate != 0.0)) return 0.0;
+    real size = system.when_rate_size(e, t, y, f, system.rate_sizes(t, y));
     return select(abs(rate) > roundings * size, rate, 0.0);
 }
 
 // The side to which an expression that is zero at the beginning of a step leaves it: by its rate or, where
 // that is zero, by the first of its values in the step that is not. 0: it stays.
-template <int e, class System, class Shape>
-HD real lead_of(Ends<System> const& ends, Shape const& shape, mask at_zero) {
+template <class E, class System, class Shape>
+HD real lead_of(E e, Ends<System> const& ends, Shape const& shape, mask at_zero) {
     System const& system = ends.system;
     real h = ends.t1 - ends.t0;
-    real rate = system.template when_rate<e>(ends.t0, ends.y0, ends.f0);
+    real rate = system.when_rate(e, ends.t0, ends.y0, ends.f0);
     // Only what stays near zero all through the step, or begins level, can be rounding.
     real most = shape.most();
-    mask clear = (h * abs(rate) > 0.01 * most) & (most > 1e-9 * system.template when_scale<e>());
+    mask clear = (h * abs(rate) > 0.01 * most) & (most > 1e-9 * system.when_scale(e));
     if (!any(at_zero & ~clear)) return sign_of(rate);
-    real size = system.template when_rate_size<e>(ends.t0, ends.y0, ends.f0,
-                                                  system.rate_sizes(ends.t0, ends.y0));
-    real noise = roundings * fma(h, size, system.template when_size<e>(ends.t0, ends.y0));
+    real size =
+        system.when_rate_size(e, ends.t0, ends.y0, ends.f0, system.rate_sizes(ends.t0, ends.y0));
+    real noise = roundings * fma(h, size, system.when_size(e, ends.t0, ends.y0));
     mask rises = clear | (abs(rate) > roundings * size);
     return select(rises, sign_of(rate), shape.lead(noise));
 }
 
 // The sign that a side's expression has while it is held: that of the side or, of `floor`, + for the lower
 // end of what it holds and - for the upper.
-template <int e, class State> HD real held_sign(State const& s) {
-    if constexpr (Rule<e>::own == 0)
-        return s.side[Rule<e>::side];
+template <class E, class State> HD real held_sign(E e, State const& s) {
+    if (rules[e].own == 0)
+        return s.side[rules[e].side];
     else
-        return Rule<e>::own;
+        return rules[e].own;
 }
 
 // The side of zero on which the expression is right after the beginning of the step: of a side the one
 // that is held, of an event that to which its rate leads it.
-template <int e, class State> HD real side_of(State const& s, Ends<System> const& ends) {
+template <class E, class State> HD real side_of(E e, State const& s, Ends<System> const& ends) {
     mask at_zero = s.sign[e] == 0.0;
     if (!any(at_zero)) return s.sign[e];
-    if constexpr (Rule<e>::side >= 0)
-        return select(at_zero, held_sign<e>(s), s.sign[e]);
+    if (rules[e].side >= 0)
+        return select(at_zero, held_sign(e, s), s.sign[e]);
     else
-        return select(at_zero, sign_of(clear_rate<e>(ends.system, ends.t0, ends.y0, ends.f0)),
+        return select(at_zero, sign_of(clear_rate(e, ends.system, ends.t0, ends.y0, ends.f0)),
                       s.sign[e]);
+}
+
+// Whether it has left zero, and with the value `after` is still on that side: most are, and there is no more to do.
+template <class E, class State> HD mask keeps_side(E e, State const& s, real after) {
+    return (abs(s.sign[e]) == 1.0) & (s.sign[e] * after > 0.0);
 }
 
 // Whether the expression has crossed zero at the end of the step. One that was zero at the beginning may
 // still be on its way out, and by rounding on the wrong side of it; one that is zero at the end may turn
 // back there.
-template <int e, class System> HD mask crossed_by_end(Ends<System> const& ends, real side,
-                                                      real sign) {
-    real after = side * ends.system.template when<e>(ends.t1, ends.y1);
+template <class E, class System> HD mask crossed_by_end(E e, Ends<System> const& ends, real value,
+                                                        real side, real sign) {
+    real after = side * value;
     mask crossed = (after <= 0.0) & (side != 0.0);
     mask unsure = crossed & ((sign == 0.0) | (after == 0.0));
     if (!any(unsure)) return crossed;
-    real rate = side * ends.system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
+    real rate = side * ends.system.when_rate(e, ends.t1, ends.y1, ends.f1);
     return crossed & ~(unsure & (rate > 0.0));
 }
 
 // Holds the side on the other side of its zero.
-template <int e, class State> HD void turn_side(State& s, System& system, mask here) {
-    real& side = s.side[Rule<e>::side];
-    side = select(here, Rule<e>::own == 0 ? -side : side - Rule<e>::own, side);
+template <class E, class State> HD void turn_side(E e, State& s, System& system, mask here) {
+    real& side = s.side[rules[e].side];
+    side = select(here, rules[e].own == 0 ? -side : side - rules[e].own, side);
     system.side = s.side;
 }
 
 // Sets all sides anew, by the sign of each; at zero its own value is held until a step tells where the
 // motion goes. A relation in another stands before it.
 template <class State>
-HD void set_sides(State& s, System& system, Vector<n_watched> const& width, mask here) {
-    each<equations::sides>([&](auto index) {
-        constexpr int e = n_events + decltype(index)::value;
-        real& held = s.side[Rule<e>::side];
-        if constexpr (Rule<e>::own == 0) {
-            real value = system.template when<e>(s.t, s.y);
+SELDOM void set_sides(State& s, System& system, Vector<n_watched> const& width, mask here) {
+    each_side([&](auto e) {
+        real& held = s.side[rules[e].side];
+        if (rules[e].own == 0) {
+            real value = system.when(e, s.t, s.y);
             held = select(here, select(abs(value) <= width[e], 0.0, sign_of(value)), held);
-        } else if constexpr (Rule<e>::own > 0) {
-            system.side[Rule<e>::side] = 0.0;
-            real value = system.template when<e>(s.t, s.y), whole = functions::floor(value + 0.5);
+        } else if (rules[e].own > 0) {
+            system.side[rules[e].side] = 0.0;
+            real value = system.when(e, s.t, s.y), whole = functions::floor(value + 0.5);
             mask at_whole = abs(value - whole) <= width[e];
             held = select(here, select(at_whole, whole, functions::floor(value)), held);
         }
-        system.side[Rule<e>::side] = held;
+        system.side[rules[e].side] = held;
     });
 }
 
 // Sets the sides of relations that jump because a relation inside them has changed: all but those marked,
 // which have just changed at their own zero.
 template <class State>
-HD void follow_jumps(State& s, System& system, Vector<n_watched> const& width,
-                     Vector<n_watched> const& marked, mask here) {
-    each<equations::sides>([&](auto index) {
-        constexpr int e = n_events + decltype(index)::value;
-        real& held = s.side[Rule<e>::side];
-        real value = system.template when<e>(s.t, s.y);
+SELDOM void follow_jumps(State& s, System& system, Vector<n_watched> const& width,
+                         Vector<n_watched> const& marked, mask here) {
+    each_side([&](auto e) {
+        real& held = s.side[rules[e].side];
+        real value = system.when(e, s.t, s.y);
         mask other =
-            here & ~is_set(marked[e]) & (abs(value) > width[e]) & (held_sign<e>(s) * value < 0.0);
+            here & ~is_set(marked[e]) & (abs(value) > width[e]) & (held_sign(e, s) * value < 0.0);
         held = select(other,
-                      Rule<e>::own == 0
+                      rules[e].own == 0
                           ? sign_of(value)
-                          : held + functions::floor(Rule<e>::own > 0 ? value : value + 1.0),
+                          : held + functions::floor(rules[e].own > 0 ? value : value + 1.0),
                       held);
-        system.side[Rule<e>::side] = held;
+        system.side[rules[e].side] = held;
     });
 }
 
 // Forgets an event that changes nothing where it cannot be said whether it happens in a step.
-template <int e, class System>
-HD void forget_missing(Sums& sums, Ends<System> const& ends, mask here) {
-    if constexpr (Rule<e>::ranged)
-        ends.system.template forget<e>(sums, here & (is_missing<e>(ends.system, ends.t0, ends.y0) |
-                                                     is_missing<e>(ends.system, ends.t1, ends.y1)));
+template <class E, class System>
+HD void forget_missing(E e, Sums& sums, Ends<System> const& ends, mask here) {
+    if (rules[e].ranged)
+        ends.system.forget(e, sums,
+                           here & (is_missing(e, ends.system, ends.t0, ends.y0) |
+                                   is_missing(e, ends.system, ends.t1, ends.y1)));
 }
 
 // Records the crossings of events that do not change the motion, in the order of their times.
 template <class System, class Dense>
-HD void observe(Sums& sums, Ends<System> const& ends, Dense const& dense, Window const& window,
-                mask here) {
+SELDOM void observe(Sums& sums, Ends<System> const& ends, Dense const& dense, Window const& window,
+                    mask here) {
     System const& system = ends.system;
     mask last = here & (ends.t1 >= window.end);
-    each<equations::observed>([&](auto index) {
-        constexpr int e = n_watched + decltype(index)::value;
-        mask open = here & system.template active<e>();
-        forget_missing<e>(sums, ends, open);
-        Along<Watched<e>, Dense> shape(ends, dense, open);
-        real width = 0.0;
-        if (any(last)) width = select(last, zero_width<e>(system, ends.t1, ends.y1, ends.f1), 0.0);
-        decide_end(shape, width, open);
-        mask at_zero = open & (shape.first() == 0.0);
-        real side = sign_of(shape.first()), from = 0.0;
-        if (any(at_zero)) side = select(at_zero, lead_of<e>(ends, shape, at_zero), side);
-        open = open & shape.may_change(side);
-        while (any(open)) {
-            Change change = next_wanted<Rule<e>::direction>(shape, system, dense, from, side, open);
-            open = open & change.found;
-            if (!any(open)) break;
-            real share = crossing<Watched<e>>(system, dense, change, at_zero);
-            real t = dense.time(share);
-            auto y = dense(share);
-            mask seen = open & (t >= window.start - 1e-12 * dense.length);
-            if constexpr (Rule<e>::ranged_action)
-                system.template forget<e>(sums, seen & system.template outside_action<e>(t, y));
-            if constexpr (Rule<e>::conditional) seen = seen & system.template condition<e>(t, y);
-            system.template record<e>(sums, t, y, seen);
-            from = select(open, change.high, from);
-            side = select(open, -change.side, side);
-        }
+    SeenStep<Dense> step(ends, dense);
+    each_observed([&](auto e) {
+        mask open = here & system.active(e);
+        forget_missing(e, sums, ends, open);
+        along(Watched<decltype(e)>{e}, step, open, [&](auto& shape, auto) {
+            real width = 0.0;
+            if (any(last))
+                width = select(last, zero_width(e, system, ends.t1, ends.y1, ends.f1), 0.0);
+            decide_end(shape, width, open);
+            mask at_zero = open & (shape.first() == 0.0);
+            real side = sign_of(shape.first()), from = 0.0;
+            if (any(at_zero)) side = select(at_zero, lead_of(e, ends, shape, at_zero), side);
+            open = open & shape.may_change(side);
+            while (any(open)) {
+                Change change =
+                    next_wanted(rules[e].direction, shape, system, dense, from, side, open);
+                open = open & change.found;
+                if (!any(open)) break;
+                real share = crossing(Watched<decltype(e)>{e}, system, dense, change, at_zero);
+                real t = dense.time(share);
+                auto y = dense(share);
+                mask seen = open & (t >= window.start - 1e-12 * dense.length);
+                if (rules[e].ranged_action)
+                    system.forget(e, sums, seen & system.outside_action(e, t, y));
+                if (rules[e].conditional) seen = seen & system.condition(e, t, y);
+                system.record(e, sums, t, y, seen);
+                from = select(open, change.high, from);
+                side = select(open, -change.side, side);
+            }
+        });
     });
 }
 

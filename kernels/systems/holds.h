@@ -12,9 +12,8 @@ template <class State, class Dense>
 HD void check_step(State& s, System& system, Ends<System> const& ends, Dense const& dense,
                    mask here) {
     auto check = [&](real t, Vector<n> const& y, Vector<n> const& f, mask open) {
-        each<equations::holds>([&](auto index) {
-            constexpr int k = decltype(index)::value;
-            mask broken = open & (s.ended == going) & ~system.template keeps<k>(t, y, f);
+        each_hold([&](auto k) {
+            mask broken = open & (s.ended == going) & ~system.keeps(k, t, y, f);
             s.ended = select(broken, violated + k, s.ended);
         });
     };

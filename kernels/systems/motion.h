@@ -56,7 +56,7 @@ template <class Scheme> struct Motion {
         }
     };
 
-    HD static State start(Parameters const& p) {
+    SELDOM static State start(Parameters const& p) {
         System system(p);
         Window window = system.window();
         system.hold_signals(0.0);
@@ -67,19 +67,17 @@ template <class Scheme> struct Motion {
         s.y = system.initial();
         system.start(s.t, s.y);
         s.mode = system.mode;
-        s.sums = no_sums();
+        clear(s.sums);
         s.ended = going;
         each<n_held>([&](auto k) { s.side[k] = system.side[k] = 0.0; });
-        each<n_events>([&](auto e) {
+        each_event([&](auto e) {
             s.last[e] = s.interval[e] = -1.0;
             s.occurred[e] = s.ratio[e] = s.steady[e] = s.excursion[e] = 0.0;
         });
         each<n * equations::rests>([&](auto k) { s.after[k] = 0.0; });
         Vector<n_watched> width;
-        each<n_watched>([&](auto index) {
-            constexpr int e = decltype(index)::value;
-            width[e] = roundings * system.template when_size<e>(s.t, s.y);
-        });
+        auto sizes = system.all_when_size(s.t, s.y);
+        each_watched([&](auto e) { width[e] = roundings * sizes[e]; });
         set_sides(s, system, width, true);
         set_signs(s, system, width, true);
         end_where_missing(s, system, true);
@@ -88,10 +86,8 @@ template <class Scheme> struct Motion {
         else
             s.f = system.rates(s.t, s.y);
         if constexpr (equations::entries) {
-            each<n_events>([&](auto index) {
-                constexpr int e = decltype(index)::value;
-                if constexpr (Rule<e>::at_entry)
-                    s.entering[Rule<e>::entry] = flag(system.template active<e>());
+            each_event([&](auto e) {
+                if (rules[e].at_entry) s.entering[rules[e].entry] = flag(system.active(e));
             });
             Vector<n_events> lead;
             mask entered = lead_at_entry(s, system, lead, true);
@@ -103,7 +99,7 @@ template <class Scheme> struct Motion {
         each<n_switches>([&](auto k) { valid = valid & (s.mode[k] == s.mode[k]); });
         real size = 0.0;
         Vector<n> scales = system.scales();
-        each<n>([&](auto i) {
+        each_state<n>([&](auto i) {
             size += abs(s.y[i]) + abs(s.f[i]);
             valid = valid & (scales[i] == scales[i]);
         });
@@ -125,8 +121,8 @@ template <class Scheme> struct Motion {
 
     // The length of the first step after Hairer, Norsett and Wanner, Solving Ordinary Differential
     // Equations I, II.4.
-    HD static real first_step(State const& s, System const& system, Parameters const& p,
-                              Window const& window) {
+    SELDOM static real first_step(State const& s, System const& system, Parameters const& p,
+                                  Window const& window) {
         if constexpr (!Scheme::controlled) {
             return p.step;
         } else {
@@ -139,9 +135,9 @@ template <class Scheme> struct Motion {
                 select(small, 1e-6 * window.end, 0.01 * sqrt(size / select(small, 1.0, speed)));
             h = least(h, least(p.maximum_step, window.end));
             Vector<n> y, change;
-            each<n>([&](auto i) { y[i] = fma(h, s.f[i], s.y[i]); });
+            each_state<n>([&](auto i) { y[i] = fma(h, s.f[i], s.y[i]); });
             Vector<n> f = system.rates(s.t + h, y);
-            each<n>([&](auto i) { change[i] = f[i] - s.f[i]; });
+            each_state<n>([&](auto i) { change[i] = f[i] - s.f[i]; });
             real bend = mean_square(change, s.y, s.y, scales, per) / (h * h);
             real fastest = greatest(speed, bend);
             real other = select(fastest <= 1e-30, greatest(1e-6 * window.end, 1e-3 * h),
@@ -212,7 +208,7 @@ template <class Scheme> struct Motion {
         }
         Vector<n> f = system.rates(now, y);
         real size = 0.0;
-        each<n>([&](auto i) { size += abs(y[i]) + abs(f[i]); });
+        each_state<n>([&](auto i) { size += abs(y[i]) + abs(f[i]); });
         if (any(active & ~(size < largest))) return 0;
         s.t = select(active, now.t, s.t);
         s.y = choose(active, y, s.y);
@@ -274,7 +270,7 @@ template <class Scheme> struct Motion {
     // Computes the waves anew at the time that is reached, and the rates, which must be those at the
     // same moment wherever a stride begins.
     template <class System>
-    HD static void renew(State& s, System const& system, mask here) {
+    SELDOM static void renew(State& s, System const& system, mask here) {
         if (!any(here)) return;
         s.now = choose(here, waves_of(system.phases(s.t)), s.now);
         s.turns = select(here, 0.0, s.turns);
@@ -369,14 +365,12 @@ template <class Scheme> struct Motion {
 
     // Lets signals jump where the step has ended: sides and rates are those after it, and what the jump takes
     // over its zero happens there.
-    HD static void jump(State& s, System& system, mask here) {
+    SELDOM static void jump(State& s, System& system, mask here) {
         Vector<n_watched> before = s.sign, width = zero_widths(s, system);
         system.hold_signals(s.t);
         begin_anew(s, system, width, here, here);
-        each<n_events>([&](auto index) {
-            constexpr int e = decltype(index)::value;
-            mask over =
-                system.template active<e>() & wants<e>(before[e]) & (before[e] * s.sign[e] < 0.0);
+        each_event([&](auto e) {
+            mask over = system.active(e) & wants(e, before[e]) & (before[e] * s.sign[e] < 0.0);
             real sign = select(s.sign[e] == 0.0, before[e], s.sign[e]);
             s.sign[e] = select(here, select(over | (before[e] == 2.0), 2.0, sign), s.sign[e]);
         });
@@ -389,7 +383,7 @@ template <class Scheme> struct Motion {
         mask accepted, finite;
         if constexpr (!Scheme::controlled) {
             real size = 0.0;
-            each<n>([&](auto i) { size += abs(trial.y[i]) + abs(trial.f[i]); });
+            each_state<n>([&](auto i) { size += abs(trial.y[i]) + abs(trial.f[i]); });
             accepted = finite = size < largest;
         } else {
             // An end that is not finite has no finite error.
@@ -417,18 +411,17 @@ template <class Scheme> struct Motion {
     }
 
     // Why a motion cannot go on: an argument leaves the range of its function, or numbers overflow.
-    HD static real why(State const& s, System const& system, real h) {
+    SELDOM static real why(State const& s, System const& system, real h) {
         Vector<n> y;
-        each<n>([&](auto i) { y[i] = fma(h, s.f[i], s.y[i]); });
+        each_state<n>([&](auto i) { y[i] = fma(h, s.f[i], s.y[i]); });
         return select(system.outside(s.t + h, y), undefined, overflow);
     }
 
     // Ends motions of which cannot be said whether an event happens.
     HD static void end_where_missing(State& s, System const& system, mask here) {
-        each<n_events>([&](auto e) {
-            if constexpr (Rule<e>::ranged && Rule<e>::acts) {
-                mask undecided =
-                    here & system.template active<e>() & is_missing<e>(system, s.t, s.y);
+        each_event([&](auto e) {
+            if (rules[e].ranged && rules[e].acts) {
+                mask undecided = here & system.active(e) & is_missing(e, system, s.t, s.y);
                 s.ended = select(undecided & (s.ended == going), undefined, s.ended);
             }
         });
@@ -439,14 +432,13 @@ template <class Scheme> struct Motion {
                         bool stirs) {
         if constexpr (n_watched > 0) {
             Ends<System> ends{system, s.t, end, s.y, s.f, trial.y, trial.f, false};
-            if (stirs)
-                each<n_watched>(
-                    [&](auto index) { sign_at_end<decltype(index)::value>(s, ends, taken); });
-            else
-                each<n_events>([&](auto index) {
-                    constexpr int e = decltype(index)::value;
-                    widen<e>(s, system.template when<e>(end, trial.y), taken);
-                });
+            auto value = system.all_when(end, trial.y);
+            if (stirs) {
+                Masks<n_seen> active = system.all_active();
+                each_watched([&](auto e) { pass_watched(e, s, ends, value[e], active[e], taken); });
+            } else {
+                each_event([&](auto e) { widen(e, s, value[e], taken); });
+            }
             s.turns_at_once = select(taken & (end > s.t), 0.0, s.turns_at_once);
             s.target = select(taken, -1.0, s.target);
         }
@@ -459,45 +451,57 @@ template <class Scheme> struct Motion {
                 select(taken & (s.ended == going) & system.outside(s.t, s.y), undefined, s.ended);
     }
 
-    // The sign of what is watched at the end of a step; 2 if it happens there, until it is taken.
-    template <int e> HD static void sign_at_end(State& s, Ends<System> const& ends, mask taken) {
-        System const& system = ends.system;
-        real after = system.template when<e>(ends.t1, ends.y1);
-        real side = side_of<e>(s, ends);
+    // Moves what is watched on to its value at the end of a step. Most of it stays on its side of zero.
+    template <class E>
+    HD static void pass_watched(E e, State& s, Ends<System> const& ends, real after, mask active,
+                                mask taken) {
         mask landed = (s.target == (double)e) & (s.high == ends.t1);
-        side = select(landed, s.side_left, side);
-        mask crossed = crossed_by_end<e>(ends, side, s.sign[e]);
-        if constexpr (Rule<e>::side >= 0) crossed = crossed | landed;
-        mask happens = system.template active<e>() & wants<e>(side) & crossed;
-        real sign = select(after == 0.0, select(crossed, -side, s.sign[e]), sign_of(after));
-        mask was_zero = taken & (s.sign[e] == 0.0) & ~crossed;
-        if (any(was_zero)) {
-            // Still at zero, unless it has turned back by then.
-            real width = zero_width<e>(system, ends.t1, ends.y1, ends.f1);
-            real rate = system.template when_rate<e>(ends.t1, ends.y1, ends.f1);
-            real within = select(side * rate < 0.0, side, 0.0);
-            mask stays =
-                (abs(after) <= width) | (after == system.template when<e>(ends.t0, ends.y0));
-            sign = select(was_zero & stays, within, sign);
-        }
-        s.sign[e] = select(taken, select(happens, 2.0, sign), s.sign[e]);
-        if constexpr (e < n_events) {
-            widen<e>(s, after, taken);
-            if constexpr (!Rule<e>::acts) {
-                mask asked = taken & system.template active<e>();
-                forget_missing<e>(s.sums, ends, asked & (ends.t1 >= system.window().start));
+        if (any(taken & (landed | ~keeps_side(e, s, after))))
+            set_sign_at_end(e, s, ends, after, active, landed, taken);
+        if (e < n_events) {
+            widen(e, s, after, taken);
+            if (!rules[e].acts) {
+                mask asked = taken & active;
+                forget_missing(e, s.sums, ends, asked & (ends.t1 >= ends.system.window().start));
             }
         }
     }
 
+    // The sign of what is watched at the end of a step; 2 if it happens there, until it is taken.
+    template <class E>
+    SELDOM static void set_sign_at_end(E e, State& s, Ends<System> const& ends, real const& after,
+                                       mask const& active, mask const& landed, mask const& taken) {
+        System const& system = ends.system;
+        real side = side_of(e, s, ends);
+        side = select(landed, s.side_left, side);
+        mask crossed = crossed_by_end(e, ends, after, side, s.sign[e]);
+        if (rules[e].side >= 0) crossed = crossed | landed;
+        mask happens = active & wants(e, side) & crossed;
+        real sign = select(after == 0.0, select(crossed, -side, s.sign[e]), sign_of(after));
+        mask was_zero = taken & (s.sign[e] == 0.0) & ~crossed;
+        if (any(was_zero)) {
+            // Still at zero, unless it has turned back by then.
+            real rate = system.when_rate(e, ends.t1, ends.y1, ends.f1);
+            real within = select(side * rate < 0.0, side, 0.0);
+            mask stays = after == 0.0;
+            if (any(was_zero & ~stays)) {
+                real size = system.when_size(e, ends.t1, ends.y1);
+                stays = stays | (abs(after) <= width_of(ends.t1, rate, size)) |
+                        (after == system.when(e, ends.t0, ends.y0));
+            }
+            sign = select(was_zero & stays, within, sign);
+        }
+        s.sign[e] = select(taken, select(happens, 2.0, sign), s.sign[e]);
+    }
+
     // Widens the excursion of an event to a value of its expression.
-    template <int e> HD static void widen(State& s, real value, mask taken) {
+    template <class E> HD static void widen(E e, State& s, real value, mask taken) {
         s.excursion[e] = select(taken, greatest(s.excursion[e], abs(value)), s.excursion[e]);
     }
 
     HD static bool running(State const& s) { return any(s.going()); }
 
-    HD static Outputs finish(State const& s, Parameters const& p) {
+    SELDOM static Outputs finish(State const& s, Parameters const& p) {
         System system = system_of(s, p);
         Window window = system.window();
         window.end = select(s.ended == done, least(window.end, s.t), window.end);

@@ -23,22 +23,22 @@ struct Rk4 {
                             Vector<n> const& y0, Vector<n> const& f0, real h) {
         real half = 0.5 * h;
         Vector<n> y;
-        each<n>([&](auto i) { y[i] = fma(half, f0[i], y0[i]); });
+        each_state<n>([&](auto i) { y[i] = fma(half, f0[i], y0[i]); });
         Vector<n> sum, k = system.rates(middle, y);
-        each<n>([&](auto i) {
+        each_state<n>([&](auto i) {
             sum[i] = k[i];
             y[i] = fma(half, k[i], y0[i]);
         });
         k = system.rates(middle, y);
         // Doubled by additions, for which processors have a unit that products leave idle.
-        each<n>([&](auto i) {
+        each_state<n>([&](auto i) {
             sum[i] = sum[i] + k[i];
             sum[i] = f0[i] + (sum[i] + sum[i]);
             y[i] = fma(h, k[i], y0[i]);
         });
         k = system.rates(last, y);
         real sixth = h * (1.0 / 6.0);
-        each<n>([&](auto i) { y[i] = fma(sixth, sum[i] + k[i], y0[i]); });
+        each_state<n>([&](auto i) { y[i] = fma(sixth, sum[i] + k[i], y0[i]); });
         return y;
     }
 

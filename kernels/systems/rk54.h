@@ -27,13 +27,15 @@ struct Rk54 {
         auto& k = trial.k;
         k[0] = f0;
         Vector<n> y;
-        auto next = [&](auto slope) { each<n>([&](auto i) { y[i] = fma(h, slope(i), y0[i]); }); };
+        auto next = [&](auto slope) {
+            each_state<n>([&](auto i) { y[i] = fma(h, slope(i), y0[i]); });
+        };
         // With few slopes it takes fewer operations to multiply their coefficients by h.
         real h21 = h * (1.0 / 5.0);
-        each<n>([&](auto i) { y[i] = fma(h21, k[0][i], y0[i]); });
+        each_state<n>([&](auto i) { y[i] = fma(h21, k[0][i], y0[i]); });
         k[1] = system.rates(fma(0.2, h, t), y);
         real h31 = h * (3.0 / 40.0), h32 = h * (9.0 / 40.0);
-        each<n>([&](auto i) { y[i] = fma(h32, k[1][i], fma(h31, k[0][i], y0[i])); });
+        each_state<n>([&](auto i) { y[i] = fma(h32, k[1][i], fma(h31, k[0][i], y0[i])); });
         k[2] = system.rates(fma(0.3, h, t), y);
         constexpr double a41 = 44.0 / 45.0, a42 = -56.0 / 15.0, a43 = 32.0 / 9.0;
         next([&](int i) { return combined(a41, k[0][i], a42, k[1][i], a43, k[2][i]); });
@@ -61,7 +63,7 @@ struct Rk54 {
         trial.f = k[6];
         constexpr double e1 = 71.0 / 57600.0, e3 = -71.0 / 16695.0, e4 = 71.0 / 1920.0,
                          e5 = -17253.0 / 339200.0, e6 = 22.0 / 525.0, e7 = -1.0 / 40.0;
-        each<n>([&](auto i) {
+        each_state<n>([&](auto i) {
             trial.difference[i] = combined(e1, k[0][i], e3, k[2][i], e4, k[3][i], e5, k[4][i], e6,
                                            k[5][i], e7, k[6][i]);
         });
@@ -82,7 +84,7 @@ struct Rk54 {
         constexpr double d1 = -12715105075.0 / 11282082432.0, d3 = 87487479700.0 / 32700410799.0,
                          d4 = -10690763975.0 / 1880347072.0, d5 = 701980252875.0 / 199316789632.0,
                          d6 = -1453857185.0 / 822651844.0, d7 = 69997945.0 / 29380423.0;
-        each<n>([&](auto i) {
+        each_state<n>([&](auto i) {
             auto& k = trial.k;
             dense.part[3][i] = h * combined(d1, k[0][i], d3, k[2][i], d4, k[3][i], d5, k[4][i], d6,
                                             k[5][i], d7, k[6][i]);

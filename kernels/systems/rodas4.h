@@ -31,8 +31,8 @@ struct Rodas4 {
         Factors<n> matrix;
         system.jacobian(t, y0, matrix.row);
         real diagonal = 1.0 / (gamma * h);
-        each<n>([&](auto i) {
-            each<n>([&](auto j) { matrix.row[i][j] = -matrix.row[i][j]; });
+        each_state<n>([&](auto i) {
+            each_state<n>([&](auto j) { matrix.row[i][j] = -matrix.row[i][j]; });
             matrix.row[i][i] += diagonal;
         });
         factorize(matrix);
@@ -41,10 +41,11 @@ struct Rodas4 {
 
         Vector<n> y, right, u1, u2, u3, u4, u5;
         auto solved = [&](Vector<n> const& f, double d, auto earlier) {
-            each<n>([&](auto i) { right[i] = fma(d * h, by_time[i], fma(per, earlier(i), f[i])); });
+            each_state<n>(
+                [&](auto i) { right[i] = fma(d * h, by_time[i], fma(per, earlier(i), f[i])); });
             return solve(matrix, right);
         };
-        auto state = [&](auto sum) { each<n>([&](auto i) { y[i] = y0[i] + sum(i); }); };
+        auto state = [&](auto sum) { each_state<n>([&](auto i) { y[i] = y0[i] + sum(i); }); };
 
         u1 = solved(f0, d1, [&](int) { return real(0.0); });
         state([&](int i) { return 1.544 * u1[i]; });
@@ -71,13 +72,13 @@ struct Rodas4 {
             return combined(7.496443313967647, u1[i], -10.24680431464352, u2[i], -33.99990352819905,
                             u3[i], 11.7089089320616, u4[i]);
         });
-        each<n>([&](auto i) { y[i] = y[i] + u5[i]; });
+        each_state<n>([&](auto i) { y[i] = y[i] + u5[i]; });
         Trial<n> trial;
         trial.difference = solved(system.rates(end, y), 0.0, [&](int i) {
             return combined(8.083246795921522, u1[i], -7.981132988064893, u2[i], -31.52159432874371,
                             u3[i], 16.31930543123136, u4[i], -6.058818238834054, u5[i]);
         });
-        each<n>([&](auto i) {
+        each_state<n>([&](auto i) {
             trial.y[i] = y[i] + trial.difference[i];
             trial.bend[i] =
                 combined(10.12623508344586, u1[i], -7.487995877610167, u2[i], -34.80091861555747,
@@ -100,7 +101,7 @@ struct Rodas4 {
     HD static Output<n> dense(System const&, Trial<n> const& trial, real t, Vector<n> const& y0,
                               real h) {
         Output<n> dense{t, h, y0};
-        each<n>([&](auto i) { dense.part[0][i] = trial.y[i] - y0[i]; });
+        each_state<n>([&](auto i) { dense.part[0][i] = trial.y[i] - y0[i]; });
         dense.part[1] = trial.bend;
         dense.part[2] = trial.twist;
         return dense;

@@ -1,8 +1,17 @@
-// Vectors of states, whose loops are unrolled, because g++ keeps them in registers only then.
+// Vectors of states. Short loops are unrolled, because g++ keeps vectors in registers only then.
 #pragma once
 
 #include "portable.h"
 
+#ifdef SWEEP_GPU
+#define TABLE __device__ constexpr  // constants that are looked up by number
+#define UNROLLED _Pragma("unroll")  // so that arrays stay in registers
+#else
+#define TABLE constexpr
+#define UNROLLED
+#undef SELDOM  // that of portable.h is not for members
+#define SELDOM inline __attribute__((noinline, visibility("hidden")))
+#endif
 #ifndef SHARED
 #define SHARED HD  // long, and called in many places: see portable_wasm.h
 #endif
@@ -22,6 +31,25 @@ template <int n, int i = 0, class F> HD void each(F const& f) {
     }
 }
 
+// f(first), ... f(end - 1): of few, with a constant for each, otherwise in a loop over plain numbers, so that
+// compilers read f once.
+template <int first, int end, bool few, class F> HD void each_between(F const& f) {
+    if constexpr (few)
+        each<end - first>([&](auto k) { f(Index<first + decltype(k)::value>{}); });
+    else
+        for (int k = first; k < end; ++k) f(k);
+}
+
+// A number of which compilers know the value, and one that a loop counts.
+template <class Number> constexpr bool is_constant = true;
+template <> constexpr bool is_constant<int> = false;
+
+template <int more, int i> HD constexpr Index<more + i> plus(Index<i>) { return {}; }
+template <int more> HD constexpr int plus(int i) { return more + i; }
+
+// f(i) for each number of a vector. Where there are more than registers hold, a loop is as fast.
+template <int n, class F> HD void each_state(F const& f) { each_between<0, n, (n <= 8)>(f); }
+
 template <int n> struct Vector {
     real at[n];
 
@@ -36,19 +64,26 @@ template <> struct Vector<0> : Vector<1> {
     HD Vector& operator=(Vector const&) { return *this; }
 };
 
+template <int n> struct Masks {
+    mask at[n > 0 ? n : 1];
+
+    HD mask& operator[](int i) { return at[i]; }
+    HD mask const& operator[](int i) const { return at[i]; }
+};
+
 template <int n> HD Vector<n> choose(mask m, Vector<n> const& a, Vector<n> const& b) {
     Vector<n> chosen;
-    each<n>([&](auto i) { chosen[i] = select(m, a[i], b[i]); });
+    each_state<n>([&](auto i) { chosen[i] = select(m, a[i], b[i]); });
     return chosen;
 }
 
 template <int k, int n> HD Vector<n> vector_of(Vector<n> const& a) {
     Vector<n> one;
-    each<n>([&](auto i) { one[i] = ::vector_of<k>(a[i]); });
+    each_state<n>([&](auto i) { one[i] = ::vector_of<k>(a[i]); });
     return one;
 }
 template <int k, int n> HD void set_vector(Vector<n>& a, Vector<n> const& b) {
-    each<n>([&](auto i) { ::set_vector<k>(a[i], b[i]); });
+    each_state<n>([&](auto i) { ::set_vector<k>(a[i], b[i]); });
 }
 
 // c1 x1 + c2 x2 + ... in this order: a scheme gives its slopes in the order in which they become known,

@@ -19,19 +19,18 @@ struct Sums {
     Vector<equations::periodic> next_period;    // the next whole period at which values are taken
 };
 
-HD Sums no_sums() {
-    Sums sums;
+// In place: a copy may be larger than half of a stack.
+HD void clear(Sums& sums) {
     each<equations::integrals>([&](auto i) { sums.integral[i] = 0.0; });
     each<equations::extremes>([&](auto i) { sums.extreme[i] = -largest; });
     each<equations::counts>([&](auto i) { sums.count[i] = 0.0; });
     each<equations::event_sums>(
-        [&](auto i) { sums.of_events[i] = equations::EventSum<i>::maximum ? -largest : 0.0; });
+        [&](auto i) { sums.of_events[i] = equations::sums_of_events[i].maximum ? -largest : 0.0; });
     each<equations::starts>([&](auto i) { sums.start[i] = missing(); });
     each<equations::sample_sums>([&](auto i) { sums.of_samples[i] = 0.0; });
     each<equations::sampled>([&](auto i) { sums.next_sample[i] = -1.0; });
     sums.samples.clear();
     each<equations::periodic>([&](auto k) { sums.next_period[k] = 0.0; });
-    return sums;
 }
 
 // f(s, weight) at the nodes of the Gauss formula over the part from a to b of a step. Three nodes are of
@@ -51,16 +50,24 @@ template <int order, class F> HD void gauss(real a, real b, F const& f) {
 }
 
 // What changes its sign where an integrand has a kink or jumps.
-template <int k> struct Kink {
-    using Rule = equations::KinkRule<k>;
-    static constexpr bool straight = Rule::straight, smooth = false;
+template <class K> struct Kink {
+    static constexpr Some straight = some_straight<K>(equations::kink_rules);
+    K k;
 
-    template <class System> HD static real value(System const& system, real t, Vector<n> const& y) {
-        return system.template kink<k>(t, y);
+    HD bool is_straight() const { return equations::kink_rules[k].straight; }
+    HD bool is_smooth() const { return false; }
+    template <class Part> HD real at_node(Part const& step, int node) const {
+        return value(step.ends.system, step.node_time(node), step.node(node));
     }
-    template <class System>
-    HD static real rate(System const& system, real t, Vector<n> const& y, Vector<n> const& f) {
-        return system.template kink_rate<k>(t, y, f);
+    template <class System, class Y> HD real value(System const& system, real t, Y const& y) const {
+        return system.kink(k, t, y);
+    }
+    template <class System> HD real size(System const&, real, Vector<n> const&) const {
+        return 0.0;
+    }
+    template <class System, class Y, class F>
+    HD real rate(System const& system, real t, Y const& y, F const& f) const {
+        return system.kink_rate(k, t, y, f);
     }
 };
 
@@ -68,49 +75,60 @@ template <int k> struct Kink {
 // kinks: where its argument sinks below the whole number that it holds (`system.level`), and where it reaches
 // the next.
 template <class System, class Dense, int before, int n_kinks> struct Kinks {
-    template <int k> using Rule = equations::KinkRule<before + k>;
-    template <int k> using When = Kink<before + k>;
+    template <class K> using Number = decltype(plus<before>(K{}));
 
     System& system;
-    Ends<System> const& ends;
     Dense const& dense;
+    Step<System, Dense> step;
     Vector<n_kinks> side;  // on which each is; 0 where that is not known
     Vector<n_kinks> from;  // the share up to which crossings have been passed
     Vector<n_kinks> next;  // the share of the next crossing; 2 if there is none
 
     HD Kinks(System& system, Ends<System> const& ends, Dense const& dense, real first, mask here)
-        : system(system), ends(ends), dense(dense) {
-        real inside = fma(1e-6, 1.0 - first, first);
+        : system(system),
+          dense(dense),
+          step(ends, dense, some_straight<int>(equations::kink_rules)) {
+        real t = dense.time(first), inside = fma(1e-6, 1.0 - first, first);
+        Vector<n> y = dense(first);
         each<equations::levels>([&](auto i) { system.level[i] = 0.0; });
-        each<n_kinks>([&](auto index) {
-            constexpr int k = decltype(index)::value;
+        each_kink([&](auto k) {
             next[k] = 2.0;
-            if constexpr (Rule<k>::own > 0) {
-                real x = at<k>(first), whole = functions::floor(x);
-                system.level[Rule<k>::level] =
-                    select(x == whole, functions::floor(at<k>(inside)), whole);
+            if (rule(k).own > 0) {
+                real x = kink(k).value(system, t, y), whole = functions::floor(x);
+                system.level[rule(k).level] =
+                    select(x == whole, functions::floor(at(k, inside)), whole);
             }
-            if constexpr (!Rule<k>::ranged) {
-                real value = at<k>(first);
-                side[k] = Rule<k>::own;
-                if constexpr (Rule<k>::own == 0)
-                    side[k] = sign_of(select(value == 0.0, at<k>(inside), value));
+            if (!rule(k).ranged) {
+                side[k] = rule(k).own;
+                if (rule(k).own == 0) {
+                    real value = kink(k).value(system, t, y);
+                    if (any(value == 0.0)) value = select(value == 0.0, at(k, inside), value);
+                    side[k] = sign_of(value);
+                }
                 from[k] = first;
-                search<k>(here);
+                search(k, here);
             }
         });
     }
-    template <int k> HD real at(real s) const {
-        return When<k>::value(system, dense.time(s), dense(s));
+    template <class F> HD static void each_kink(F const& f) {
+        each_between<0, n_kinks, (n_kinks <= 2)>(f);
     }
-    template <int k> HD void search(mask here) {
-        Along<When<k>, Dense> shape(ends, dense, here);
-        if (!any(here & shape.may_change(side[k]))) return;
-        Change change = shape.next(system, dense, from[k], side[k], here);
-        if (!any(change.found)) return;
-        real root = crossing<When<k>>(system, dense, change, side[k] == 0.0);
-        next[k] = select(change.found, root, next[k]);
-        from[k] = select(change.found, change.high, from[k]);
+    HD static constexpr equations::KinkRule rule(int k) {
+        return equations::kink_rules[before + k];
+    }
+    template <class K> HD static Kink<Number<K>> kink(K k) { return {plus<before>(k)}; }
+    template <class K> HD real at(K k, real s) const {
+        return kink(k).value(system, dense.time(s), dense.states(s));
+    }
+    template <class K> HD void search(K k, mask here) {
+        along(kink(k), step, here, [&](auto& shape, auto) {
+            if (!any(here & shape.may_change(side[k]))) return;
+            Change change = shape.next(system, dense, from[k], side[k], here);
+            if (!any(change.found)) return;
+            real root = crossing(kink(k), system, dense, change, side[k] == 0.0);
+            next[k] = select(change.found, root, next[k]);
+            from[k] = select(change.found, change.high, from[k]);
+        });
     }
     // The end of the part that begins at `a` in which nothing changes its sign.
     HD real smooth_until(real a, mask here) const {
@@ -119,47 +137,45 @@ template <class System, class Dense, int before, int n_kinks> struct Kinks {
         // An expression that is guarded has no value beyond the kink of its guard: once that is found,
         // a second round looks at what lies before it.
         for (int round = 0; round < 2; ++round)
-            each<n_kinks>([&](auto index) {
-                constexpr int k = decltype(index)::value;
-                if constexpr (Rule<k>::ranged) b = before_change<k>(a, b, here);
+            each_kink([&](auto k) {
+                if (rule(k).ranged) b = before_change(k, a, b, here);
             });
         return b;
     }
-    template <int k> HD real before_change(real a, real b, mask here) const {
+    template <class K> HD real before_change(K k, real a, real b, mask here) const {
         real inside = fma(1e-6, b - a, a), end = fma(-1e-6, b - a, b);
-        real side = sign_of(at<k>(inside)), after = at<k>(end);
-        Along<When<k>, Dense> shape(ends, dense, here);
-        Change change = shape.next(system, dense, inside, side, here);
+        real side = sign_of(at(k, inside)), after = at(k, end);
+        Change change;
+        along(kink(k), step, here,
+              [&](auto& shape, auto) { change = shape.next(system, dense, inside, side, here); });
         change.found = change.found & (change.high <= end);
         mask at_end = here & ~change.found & (side * after < 0.0);
         change.found = change.found | at_end;
         change.low = select(at_end, inside, change.low);
         change.high = select(at_end, end, change.high);
         if (!any(change.found)) return b;
-        real root = crossing<When<k>>(system, dense, change, false);
+        real root = crossing(kink(k), system, dense, change, false);
         return select(change.found, least(root, b), b);
     }
     // Goes on beyond the crossings up to `b`.
     HD void pass(real b, mask here) {
-        each<n_kinks>([&](auto index) {
-            constexpr int k = decltype(index)::value;
+        each_kink([&](auto k) {
             mask passed = here & (next[k] <= b);
-            if (Rule<k>::ranged || !any(passed)) return;
+            if (rule(k).ranged || !any(passed)) return;
             real start = next[k];
             next[k] = select(passed, 2.0, start);
-            if constexpr (Rule<k>::own == 0) {
+            if (rule(k).own == 0) {
                 side[k] = select(passed, -side[k], side[k]);
-                search<k>(passed);
-            } else {
-                real& level = system.level[Rule<k>::level];
-                level = select(passed, level - Rule<k>::own, level);
-                constexpr int lower = Rule<k>::own > 0 ? k : k - 1;  // the two stand side by side
-                each<2>([&](auto second) {
-                    constexpr int either = lower + decltype(second)::value;
+                search(k, passed);
+            } else if constexpr (equations::levels > 0) {
+                real& level = system.level[rule(k).level];
+                level = select(passed, level - rule(k).own, level);
+                int lower = rule(k).own > 0 ? k : k - 1;  // the two stand side by side
+                for (int either = lower; either <= lower + 1; ++either) {
                     next[either] = select(passed, 2.0, next[either]);
                     from[either] = select(passed, start, from[either]);
-                    search<either>(passed);
-                });
+                    search(either, passed);
+                }
             }
         });
     }
@@ -174,9 +190,8 @@ HD void integrate(Sums& sums, System& system, Ends<System> const& ends, Dense co
         gauss<order>(a, b, [&](real s, real weight) {
             real t = dense.time(s);
             auto y = dense(s);
-            each<equations::integrals>([&](auto i) {
-                part[i] = fma(weight, system.template integrand<i>(t, y), part[i]);
-            });
+            each<equations::integrals>(
+                [&](auto i) { part[i] = fma(weight, system.integrand(i, t, y), part[i]); });
         });
         each<equations::integrals>([&](auto i) {
             sums.integral[i] =
@@ -210,17 +225,13 @@ HD void find_extremes(Sums& sums, Ends<System> const& ends, Dense const& dense, 
     mask inside = here & (first > 0.0);
     if (any(inside)) f0 = choose(inside, dense.rates(first), f0);
     each<equations::extremes>([&](auto i) {
-        constexpr int number = decltype(i)::value;  // NVRTC takes no captured i for a constant
-        auto value = [&](real s) {
-            return system.template extreme<number>(dense.time(s), dense(s));
-        };
+        auto value = [&](real s) { return system.extreme(i, dense.time(s), dense.states(s)); };
         auto rate = [&](real s) {
-            return system.template extreme_rate<number>(dense.time(s), dense(s), dense.rates(s));
+            return system.extreme_rate(i, dense.time(s), dense.states(s), dense.rates_of(s));
         };
-        real best =
-            functions::max(system.template extreme<i>(t0, y0), system.template extreme<i>(t1, y1));
-        real before = system.template extreme_rate<i>(t0, y0, f0);
-        real after = system.template extreme_rate<i>(t1, y1, ends.f1);
+        real best = functions::max(system.extreme(i, t0, y0), system.extreme(i, t1, y1));
+        real before = system.extreme_rate(i, t0, y0, f0);
+        real after = system.extreme_rate(i, t1, y1, ends.f1);
         mask turns = here & (before > 0.0) & (after < 0.0);
         if (any(turns)) {
             real s = root_between(rate, first, 1.0, before, after, turns, 1e-10);
@@ -248,18 +259,17 @@ HD void look_at(System& system, Dense const& dense, real t, Take const& take) {
 template <class System, class Dense>
 HD void take_samples(Sums& sums, System& system, Ends<System> const& ends, Dense const& dense,
                      real window_start, mask here) {
-    each<equations::sampled>([&](auto index) {
-        constexpr int i = decltype(index)::value;
+    each<equations::sampled>([&](auto i) {
         real& next = sums.next_sample[i];
         mask early = here & (next < window_start);
-        if (any(early)) next = select(early, system.template sample_from<i>(window_start), next);
+        if (any(early)) next = select(early, system.sample_from(i, window_start), next);
         for (;;) {
             real t = next;
             mask due = here & (t <= ends.t1);
             if (!any(due)) break;
             look_at(system, dense, t,
-                    [&](auto const& y) { system.template add_sample<i>(sums, t, y, due); });
-            next = select(due, system.template sample_after<i>(t), next);
+                    [&](auto const& y) { system.add_sample(i, sums, t, y, due); });
+            next = select(due, system.sample_after(i, t), next);
         }
     });
 }
@@ -299,8 +309,7 @@ HD void add_step(Sums& sums, System& system, Ends<System> const& ends, Dense con
     if (equations::starts > 0 && any(starts)) {
         auto y = dense(first);
         each<equations::starts>([&](auto i) {
-            sums.start[i] =
-                select(starts, system.template start<i>(dense.time(first), y), sums.start[i]);
+            sums.start[i] = select(starts, system.start(i, dense.time(first), y), sums.start[i]);
         });
     }
     if constexpr (equations::integrals > 0)

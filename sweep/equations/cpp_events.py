@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sweep.equations.cpp_struct import MOTION, PREFIX, Writer, choice, constants, function
+from sweep.equations.cpp_code import Statements
+from sweep.equations.cpp_struct import MOTION, PREFIX, Writer, choice, function, table
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, Number, text_of
 from sweep.equations.functions import add, derivative, negative, over, subtract, times
 from sweep.equations.sides import Side
 from sweep.equations.switches import number_of
 from sweep.equations.system import DIRECTIONS, HOLD, Choice, Event
 
+FEW = 2  # events and sides, for each of which kernels have code of its own: `few_seen` in events.h
 
-def event_rules(writer: Writer) -> Iterable[str]:
+RULE = (
+    "int direction, bool switches, int rest, int stop_after, bool acts, bool at_entry, int entry, "
+    "bool by_mode, bool conditional, bool sets, bool straight, bool smooth, bool ranged, "
+    "bool ranged_action, int next_same, int side, int own"
+)  # of C++; -1: none
+
+
+def event_rules(writer: Writer) -> str:
     """What is known about each event when the kernel is compiled."""
     signless = [
         None if isinstance(each, Side) else _without_sign(writer.sides.inlined(each.when))
@@ -20,30 +29,32 @@ def event_rules(writer: Writer) -> Iterable[str]:
     ]
     rests = [number for number, event in enumerate(writer.watched) if event.rest]
     entries = [number for number, event in enumerate(writer.watched) if event.at_entry]
+    rows: list[dict[str, int]] = []
     for number, event in enumerate(writer.watched):
         side = event if isinstance(event, Side) else None
         later = range(number + 1, len(signless))
         same = [] if side else [i for i in later if signless[i] == signless[number]]
-        fields: dict[str, str | int] = {
-            "int direction": DIRECTIONS[event.direction],
-            "bool switches": bool(event.choices or event.rest),
-            "int rest": rests.index(number) if event.rest else -1,
-            "int stop_after": event.stop_after or 0,
-            "bool acts": event.acts,
-            "bool at_entry": event.at_entry,
-            "int entry": entries.index(number) if event.at_entry else -1,
-            "bool by_mode": bool(writer.system.mode_names) and event.inside is None,
-            "bool conditional": event.condition is not None,
-            "bool sets": bool(event.sets),
-            "bool straight": writer.sides.is_affine(event.when),
-            "bool smooth": writer.sides.is_smooth(event.when),
-            "bool ranged": writer.is_ranged(event.when),
-            "bool ranged_action": writer.is_ranged(*_action(event)),
-            "int next_same": same[0] if same else -1,
-            "int side": side.number if side else -1,
-            "int own": side.own if side else 0,
+        row = {
+            "direction": DIRECTIONS[event.direction],
+            "switches": bool(event.choices or event.rest),
+            "rest": rests.index(number) if event.rest else -1,
+            "stop_after": event.stop_after or 0,
+            "acts": event.acts,
+            "at_entry": event.at_entry,
+            "entry": entries.index(number) if event.at_entry else -1,
+            "by_mode": bool(writer.system.mode_names) and event.inside is None,
+            "conditional": event.condition is not None,
+            "sets": bool(event.sets),
+            "straight": writer.sides.is_affine(event.when),
+            "smooth": writer.sides.is_smooth(event.when),
+            "ranged": writer.is_ranged(event.when),
+            "ranged_action": writer.is_ranged(*_action(event)),
+            "next_same": same[0] if same else -1,
+            "side": side.number if side else -1,
+            "own": side.own if side else 0,
         }
-        yield constants("Rule", number, fields)
+        rows.append(row)
+    return table("Rule", "rules", RULE, rows)
 
 
 def _without_sign(expression: Expression) -> str:
@@ -60,28 +71,48 @@ def _without_sign(expression: Expression) -> str:
 def event_members(writer: Writer) -> Iterable[str]:
     """The expressions of what is watched, their rates, modes, conditions and `set`."""
     whens = [each.when for each in writer.watched]
-    yield writer.numbered("when", whens)
+    yield from writer.along("when", whens)
     rates = [writer.rate(each) for each in whens]
-    yield writer.numbered("when_rate", rates, "f")
     yield writer.numbered("when_size", [writer.size(each) for each in whens])
     scales = [writer.returned(writer.typical_size(each)) for each in whens]
-    yield choice("real when_scale()", scales, "return 1.0;")
+    yield choice("real when_scale", "", scales, "return 1.0;")
     yield writer.numbered("when_rate_size", [*map(writer.size, rates)], "f", "sizes")
+    yield from _of_all(writer, rates)
     sizes = [writer.size(writer.by_mode(name)) for name in writer.states]
     yield writer.vector("rate_sizes", sizes, MOTION)
-    yield choice("mask active()", [_active(writer, e) for e in writer.watched], "return true;")
+    yield choice(
+        "mask active", "", [_returned_active(writer, e) for e in writer.watched], "return true;"
+    )
     conditions = [writer.returned(event.condition) for event in writer.watched]
-    yield choice(f"mask condition({MOTION})", conditions, "return true;")
+    yield choice("mask condition", MOTION, conditions, "return true;")
     ranges = [_outside_action(writer, event) for event in writer.watched]
-    yield choice(f"mask outside_action({MOTION})", ranges, "return false;")
+    yield choice("mask outside_action", MOTION, ranges, "return false;")
     after = [_after(writer, event) for event in writer.watched]
-    yield choice(f"Vector<states> after({MOTION})", after, "return y;")
+    yield choice("Vector<states> after", MOTION, after, "return y;")
     switched = [_switched(writer, event.choices) for event in writer.watched]
-    yield choice(f"Vector<switches> switched({MOTION})", switched, "return mode;")
+    yield choice("Vector<switches> switched", MOTION, switched, "return mode;")
     rested = [_switched(writer, event.rest) for event in writer.watched]
-    yield choice(f"Vector<switches> rested({MOTION})", rested, "return mode;")
+    yield choice("Vector<switches> rested", MOTION, rested, "return mode;")
     at_zero = [_at_zero(writer, event) if event.rest else [] for event in writer.watched]
-    yield choice(f"Vector<states> at_zero({MOTION})", at_zero, "return y;")
+    yield choice("Vector<states> at_zero", MOTION, at_zero, "return y;")
+
+
+def _of_all(writer: Writer, rates: list[Expression]) -> Iterable[str]:
+    """What is needed of all that is watched at once: common parts are computed once."""
+    kind = "SELDOM" if len(writer.watched) > FEW else "HD"
+    whens = [each.when for each in writer.watched]
+    straight = [each if writer.sides.is_affine(each) else ZERO for each in whens]
+    yield writer.vector("all_when", whens, MOTION, size="seen", kind=kind)
+    yield writer.vector("all_straight", straight, MOTION, size="seen", kind=kind)
+    arguments = f"{MOTION}, Vector<states> const& f"
+    yield writer.vector("all_when_rate", rates, arguments, size="seen", kind=kind)
+    sizes = [writer.size(each) for each in whens]
+    yield writer.vector("all_when_size", sizes, MOTION, size="seen", kind=kind)
+    code = writer.code()
+    active = [_active(writer, event, code) for event in writer.watched]
+    sets = [f"of[{number}] = {value};" for number, value in enumerate(active)]
+    lines = ["Masks<seen> of;", *code.lines, *sets, "return of;"]
+    yield function("Masks<seen> all_active() const", lines, kind)
 
 
 def _action(event: Event) -> list[Expression]:
@@ -116,12 +147,18 @@ def _after(writer: Writer, event: Event) -> list[str]:
     return [*code.lines, "auto next = y;", *sets, "return next;"] if sets else []
 
 
-def _active(writer: Writer, event: Event) -> list[str]:
+def _active(writer: Writer, event: Event, code: Statements) -> str:
     """Whether switches let an event happen."""
     if event.inside is not None:
-        return writer.returned(event.inside)
+        return code.value(event.inside)
     modes = [f"(mode[0] == {writer.modes.index(mode)}.0)" for mode in event.modes]
-    return [f"return {' | '.join(modes) or 'true'};"]
+    return " | ".join(modes) or "true"
+
+
+def _returned_active(writer: Writer, event: Event) -> list[str]:
+    code = writer.code()
+    value = _active(writer, event, code)
+    return [*code.lines, f"return {value};"]
 
 
 def _switched(writer: Writer, choices: Mapping[str, Choice]) -> list[str]:
@@ -158,8 +195,8 @@ def _at_zero(writer: Writer, event: Event) -> list[str]:
 def hold_members(writer: Writer) -> Iterable[str]:
     """Whether each hold is kept, by states and their rates."""
     holds = [_kept(writer, writer.sides.inlined(hold.condition)) for hold in writer.system.holds]
-    head = f"mask keeps({MOTION}, Vector<states> const& f)"
-    yield choice(head, map(writer.returned, holds), "return true;")
+    arguments = f"{MOTION}, Vector<states> const& f"
+    yield choice("mask keeps", arguments, map(writer.returned, holds), "return true;")
     sets = [f"out.{PREFIX}{HOLD} = number;"] if writer.system.names_hold else []
     yield function("void name_hold(Outputs& out, real number) const", sets)
 

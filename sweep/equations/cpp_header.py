@@ -14,13 +14,13 @@ from sweep.equations.cpp_struct import (
     TABLE,
     Writer,
     choice,
-    constants,
     ends,
     function,
     jacobian,
     level_name,
     rates,
     sums_of,
+    table,
 )
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, walk, whole_power
 from sweep.equations.functions import CALLS, derivative
@@ -79,14 +79,11 @@ def header_of(
             '#include "systems/ring.h"',
             *(['#include "event_log.h"'] if traced else ()),
             "namespace equations {",
+            "using systems::Masks;",
             "using systems::Vector;",
             *_numbers(writer, kinks, hold_kinks),
-            *event_rules(writer),
-            "template <int k> struct KinkRule;",
-            *(
-                _kink_rule(writer, number, kink)
-                for number, kink in enumerate([*kinks, *hold_kinks])
-            ),
+            event_rules(writer),
+            _kink_rules(writer, [*kinks, *hold_kinks]),
             "struct System {",
             "Parameters const& p;",
             "Vector<switches> mode;",
@@ -135,6 +132,7 @@ def _numbers(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Itera
         "holds": len(writer.system.holds),
         "levels": max((kink.level + 1 for kink in (*kinks, *hold_kinks)), default=0),
         "sides": len(writer.sides.watched),
+        "seen": len(writer.watched),
         "held": len(writer.sides),
         "starts": len(writer.sums.starts),
         "sample_sums": len(writer.sums.of_samples),
@@ -171,11 +169,8 @@ def _numbers(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Itera
     yield "};"
     yield _flag("hides_ranges", writer.sides.hide_ranges)
     yield _flag("names_hold", writer.system.names_hold)
-    yield "template <int i> struct EventSum { static constexpr bool maximum = false; };"
-    for i, each in enumerate(writer.sums.of_events):
-        if each.take == "maximum":
-            yield constants("EventSum", i, {"bool maximum": True})
-    yield "template <int e> struct Rule;"
+    sums = [{"maximum": each.take == "maximum"} for each in writer.sums.of_events]
+    yield table("EventSum", "sums_of_events", "bool maximum", sums)
 
 
 def _flag(name: str, on: bool) -> str:
@@ -202,22 +197,19 @@ def _constants(writer: Writer) -> Iterable[str]:
 def _integrals(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
     """What is integrated, whose extremes are sought, and where integrands have kinks."""
     yield writer.numbered("integrand", writer.sums.integrands)
-    yield writer.numbered("extreme", writer.sums.extremes)
-    yield writer.numbered("extreme_rate", [writer.rate(e) for e in writer.sums.extremes], "f")
-    yield writer.numbered("kink", [kink.when for kink in kinks])
-    yield writer.numbered("kink_rate", [writer.rate(kink.when) for kink in kinks], "f")
+    yield from writer.along("extreme", writer.sums.extremes)
+    yield from writer.along("kink", [kink.when for kink in kinks])
 
 
-def _kink_rule(writer: Writer, number: int, kink: Kink) -> str:
-    """What is known about a kink when the kernel is compiled."""
-    straight = writer.sides.is_affine(kink.when)
-    fields: dict[str, str | int] = {
-        "bool straight": straight,
-        "bool ranged": not straight and writer.is_ranged(kink.when),
-        "int level": kink.level,
-        "int own": kink.own,
-    }
-    return constants("KinkRule", number, fields)
+def _kink_rules(writer: Writer, kinks: list[Kink]) -> str:
+    """What is known about each kink when the kernel is compiled."""
+    rows: list[dict[str, int]] = []
+    for kink in kinks:
+        straight = writer.sides.is_affine(kink.when)
+        ranged = not straight and writer.is_ranged(kink.when)
+        rows.append({"straight": straight, "ranged": ranged, "level": kink.level, "own": kink.own})
+    fields = "bool straight, bool ranged, int level, int own"
+    return table("KinkRule", "kink_rules", fields, rows)
 
 
 def _kinks_of(writer: Writer, expressions: Iterable[Expression], level: int) -> list[Kink]:
@@ -267,12 +259,13 @@ def _at_events(writer: Writer) -> Iterable[str]:
             number = writer.system.events.index(event)
             body.append(f"log_event(sums.samples.logged, t, {number});")
         kept.append(body)
-    yield choice(f"void record(Sums& sums, {MOTION}, mask here)", kept, "", "class Sums")
+    arguments = f"Sums& sums, {MOTION}, mask here"
+    yield choice("void record", arguments, kept, "", "class Sums")
     forgotten = [
         [f"{name} = select(here, missing(), {name});" for name in sums_of(writer, event)]
         for event in writer.watched
     ]
-    yield choice("void forget(Sums& sums, mask here)", forgotten, "", "class Sums")
+    yield choice("void forget", "Sums& sums, mask here", forgotten, "", "class Sums")
 
 
 def _recorded(writer: Writer, event: Event) -> list[str]:
@@ -305,7 +298,7 @@ def _at_samples(writer: Writer) -> Iterable[str]:
     tables = [f"{TABLE}{name}" for name in writer.sums.sampled]
     for word in ("from", "after"):
         bodies = [[f"return functions::sample_{word}<{table}>(t);"] for table in tables]
-        yield choice(f"real sample_{word}(real t)", bodies, "return t;")
+        yield choice(f"real sample_{word}", "real t", bodies, "return t;")
     adds: list[list[str]] = []
     for name in writer.sums.sampled:
         code = writer.code()
@@ -315,7 +308,8 @@ def _at_samples(writer: Writer) -> Iterable[str]:
                 total = f"sums.of_samples[{i}]"
                 sums.append(f"{total} = select(here, {total} + {code.value(each)}, {total});")
         adds.append([*code.lines, *sums])
-    yield choice(f"void add_sample(Sums& sums, {MOTION}, mask here)", adds, "", "class Sums")
+    arguments = f"Sums& sums, {MOTION}, mask here"
+    yield choice("void add_sample", arguments, adds, "", "class Sums")
 
 
 def _jumps(writer: Writer) -> Iterable[str]:

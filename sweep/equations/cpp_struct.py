@@ -16,6 +16,7 @@ from sweep.model.elements import base, is_of, spelled
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
+LONG = 8  # states, of more of which vectors.h has loops
 SIZE = "size of rate of "  # of what is added to make that rate
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
 
@@ -96,19 +97,32 @@ class Writer:
         *,
         size: str = "states",
         code: Statements | None = None,
+        kind: str = "HD",
     ) -> str:
         """A member that returns one value for each state, or as many as `size` says."""
         code = code or self.code()
         values = [code.value(expression) for expression in expressions]
         sets = [f"of[{i}] = {value};" for i, value in enumerate(values)]
         head = f"Vector<{size}> {name}({arguments}) const"
-        return function(head, [f"Vector<{size}> of;", *code.lines, *sets, "return of;"])
+        return function(head, [f"Vector<{size}> of;", *code.lines, *sets, "return of;"], kind)
 
     def numbered(self, name: str, expressions: Sequence[Expression], *vectors: str) -> str:
-        """A member template that returns the expression of a number."""
+        """Members that return the expression of a number."""
         arguments = "".join(f", Vector<states> const& {each}" for each in vectors)
         bodies = map(self.returned, expressions)
-        return choice(f"real {name}({MOTION}{arguments})", bodies, "return 0.0;")
+        return choice(f"real {name}", MOTION + arguments, bodies, "return 0.0;")
+
+    def along(self, name: str, expressions: Sequence[Expression]) -> Iterable[str]:
+        """Members as of `numbered` for expressions and their rates along the dense motion.
+
+        They take any type that has the states' values, so that those they need are computed.
+        """
+        at, bodies = "real t, Y const& y", map(self.returned, expressions)
+        yield choice(f"real {name}", at, bodies, "return 0.0;", "class Y")
+        bodies = [self.returned(self.rate(each)) for each in expressions]
+        yield choice(
+            f"real {name}_rate", f"{at}, F const& f", bodies, "return 0.0;", "class Y, class F"
+        )
 
     def returned(self, expression: Expression | None) -> list[str]:
         """The statements that return an expression; without one, no statements."""
@@ -162,35 +176,64 @@ def _signal(kind: str, signal: Signal) -> str:
     return f"{SIGNAL}_{kind}<{TABLE}{signal.name}>({time})"
 
 
-def choice(head: str, bodies: Iterable[Sequence[str]], otherwise: str, more: str = "") -> str:
-    """A member template with one body for each number, where it is not empty."""
-    lines = [
-        line
-        for number, body in enumerate(bodies)
-        if body
-        for line in (f"if constexpr (i == {number}) {{", *body, "} else")
-    ]
-    template = f"template <int i{', ' * bool(more)}{more}>"
-    return f"{template}\n{function(f'{head} const', [*lines, '{', otherwise, '}'])}"
+def choice(
+    head: str, parameters: str, bodies: Iterable[Sequence[str]], otherwise: str, more: str = ""
+) -> str:
+    """Members with a body for each number, and one that takes any number.
+
+    Of a number whose body is empty, and of others, they do what `otherwise` says. `parameters`
+    follow the number.
+    """
+    template = f"template <{more}>\n" if more else ""
+    names = [parameter.split()[-1] for parameter in parameters.split(", ") if parameter]
+    separator = ", " * bool(names)
+    members: list[str] = []
+    cases: list[str] = []
+    for number, body in enumerate(bodies):
+        index = f"systems::Index<{number}>"
+        lines = body or [otherwise]
+        members.append(template + function(f"{head}({index}{separator}{parameters}) const", lines))
+        if body:
+            call = f"{head.split()[-1]}({index}{{}}{separator}{', '.join(names)})"
+            cases.append(f"case {number}: return {call};")
+    switch = ["switch (i) {", *cases, "}"] if cases else []
+    any_number = f"{head}(int i{separator}{parameters}) const"
+    members.append(template + function(any_number, [*switch, otherwise], "SELDOM"))
+    return "\n".join(members)
 
 
-def function(head: str, lines: Iterable[str]) -> str:
+def function(head: str, lines: Iterable[str], kind: str = "HD") -> str:
     """A member function."""
     body = "\n".join(f"    {line}" for line in lines)
-    return f"HD {head} {{\n{body}\n}}"
+    return f"{kind} {head} {{\n{body}\n}}"
 
 
-def constants(struct: str, number: int, fields: Mapping[str, str | int]) -> str:
-    """The specialization of a struct for a number, with constants; those of bool as in C++."""
-    texts = {name: str(value).lower() for name, value in fields.items()}
-    body = " ".join(f"static constexpr {name} = {text};" for name, text in texts.items())
-    return f"template <> struct {struct}<{number}> {{ {body} }};"
+def table(struct: str, name: str, fields: str, rows: Sequence[Mapping[str, int]]) -> str:
+    """A struct and an array of it, with at least one row, for constants looked up by number.
+
+    What is the same in all rows is a constant of the struct: compilers leave out what it rules out.
+    `fields` has a type and a name for each.
+    """
+    declared = {field.split()[-1]: field for field in fields.split(", ")}
+    rows = rows or [dict.fromkeys(declared, 0)]
+    values = {declared[name]: [f"{row[name]:d}" for row in rows] for name in declared}
+    same = {field: texts[0] for field, texts in values.items() if len({*texts}) == 1}
+    members = [
+        f"static constexpr {field} = {same[field]};" if field in same else f"{field};"
+        for field in values
+    ]
+    body = ", ".join(
+        f"{{{', '.join(texts[i] for field, texts in values.items() if field not in same)}}}"
+        for i in range(len(rows))
+    )
+    return f"struct {struct} {{ {' '.join(members)} }};\nTABLE {struct} {name}[] = {{{body}}};"
 
 
 def rates(writer: Writer) -> Iterable[str]:
     """The derivatives of the states in whatever mode holds, by time or by a moment's waves."""
     rates = [writer.by_mode(name) for name in writer.states]
-    yield writer.vector("rates", rates, MOTION)
+    kind = "SELDOM" if len(rates) > LONG else "HD"  # a step has them several times
+    yield writer.vector("rates", rates, MOTION, kind=kind)
     if writer.turns:
         code = writer.code(writer.phases)
         code.lines.append("real t = now.t;")
