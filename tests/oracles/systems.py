@@ -5,15 +5,16 @@ Each function takes the point of a test (`at`) and returns outputs by name.
 
 from __future__ import annotations
 
+import cmath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import atan, cos, exp, inf, log, pi, sin, sqrt
+from math import acos, atan, ceil, cos, exp, inf, log, pi, sin, sqrt
 from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ellipj
 
 State = Any  # (n_states,)
@@ -210,21 +211,46 @@ def bouncing_ball(at: Point) -> Outputs:
 
 
 def forced_impact(at: Point) -> Outputs:
+    """From impact to impact, by roots of the closed form of the flight between them."""
     zeta, omega, gap, r = at["damping"], at["omega"], at["gap"], at["restitution"]
     if gap > 5:
         return {"impacts": 0, **_linear(1.0, 1.0, 2 * zeta, omega)}
-    impact = Switch(lambda _, y: y[0] - gap, 1, lambda y: [gap, -r * y[1]])
-    pieces = solve(
-        lambda t, y: [y[1], cos(omega * t) - 2 * zeta * y[1] - y[0]],
-        [0, 0],
-        at["window_end"],
-        (impact,),
-        max_step=0.05,
-    )
+    own, t, x, v, end = sqrt(1 - zeta**2), 0.0, 0.0, 0.0, at["window_end"]
+    speeds, resting = [], 0.0
+    receptance = 1 / (1 - omega**2 + 2j * zeta * omega)
+    while True:
+        steady = receptance * cmath.exp(1j * omega * t)
+        a = x - steady.real
+        b = (v - (1j * omega * steady).real + zeta * a) / own
+        free, rate = complex(a, -b), complex(-zeta, own)  # the decaying part, and its exponent
+
+        def flight(s: float, steady: Any = steady, free: Any = free, rate: Any = rate) -> Any:
+            steady, free = steady * cmath.exp(1j * omega * s), free * cmath.exp(rate * s)
+            return (steady + free).real, (1j * omega * steady + rate * free).real
+
+        pressed = cos(omega * t) - gap
+        step = min(0.01, -v / pressed / 2) if speeds and v < 0 < pressed else 0.01
+        s = step
+        while flight(s)[0] < gap and t + s < end:
+            s += step
+        if t + s >= end:
+            x = flight(end - t)[0]
+            break
+        s = brentq(lambda s, x=flight: x(s)[0] - gap, max(s - step, step / 2), s, xtol=1e-16)
+        t, x, v = t + s, gap, -r * flight(s)[1]
+        speeds.append(-v / r)
+        pressed = cos(omega * t) - gap
+        if -v < 1e-6 * pressed:  # what follows are parabolas of the durations 2 v r^i/pressed
+            begin = t - 2 * v / pressed / (1 - r)
+            t, v = (2 * pi * ceil((omega * t - acos(gap)) / (2 * pi)) + acos(gap)) / omega, 0.0
+            resting += t - begin
+            assert t < end
     return {
-        "impacts": len(impact.times),
-        "hardest": max(y[1] for y in impact.states),
-        "final_x": final(pieces)[0],
+        "impacts": len(speeds),
+        "hardest": max(speeds),
+        "impact_loss": sum(0.5 * (1 - r**2) * speed**2 for speed in speeds),
+        "resting": resting / end,
+        "final_x": x,
     }
 
 
