@@ -72,9 +72,12 @@ def test_the_points_are_of_several_kinds(name: str, method: str) -> None:
     ok = bits["status"] == 0
     assert ok.mean() > 0.5
     assert len(np.unique(bits["status"])) >= 2
-    for output in case_named(name, method).sweep.outputs:
-        if not output.values:
-            assert len(np.unique(bits[output.name][ok])) >= 2, output.name
+    # Kept values and numbers of periods need longer motions.
+    outputs = case_named(name, method).sweep.outputs
+    short = {each.name for each in outputs if not each.values and each.kind != "period"}
+    for array, values in bits.items():
+        if array.split()[0] in short:  # "slips 0" is that of the first block
+            assert len(np.unique(values[ok])) >= 2, array
 
 
 @pytest.mark.parametrize(("name", "method", "compiler", "width", "pack"), [*targets()])
