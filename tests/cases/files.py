@@ -15,6 +15,7 @@ from sweep.model.table import Model
 from tests.cases import Case, Values, case_at
 
 METHODS = tuple(SCHEMES)
+LARGE = ("chain", "tube")  # models whose kernels take minutes to compile: with the first method only
 NAMES = ("belt", "bouc_wen", "bouncing_ball", "chain", "drill_string", "duffing", "forced_impact",
          "gear", "lorenz", "lugre", "prandtl_tomlinson", "relief_valve", "spring_slider", "tube",
          "van_der_pol", "vibro_impact")  # fmt: skip
@@ -59,6 +60,11 @@ TIMES = {"gear": 0.01, "tube": 0.01}
 
 # A model for each method: smooth, with events and modes, and stiff.
 CHOSEN = (("lorenz", "rk4"), ("lorenz", "rk54"), ("belt", "dop853"), ("lugre", "rodas4"))
+
+
+def methods_of(name: str) -> tuple[str, ...]:
+    """The methods with which a model is tested."""
+    return METHODS[:1] if name in LARGE else METHODS
 
 
 def file_cases(n: int = 200) -> Iterator[Case]:
