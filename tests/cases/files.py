@@ -15,7 +15,7 @@ from sweep.model.table import Model
 from tests.cases import Case, Values, case_at
 
 METHODS = tuple(SCHEMES)
-LARGE = ("chain", "tube")  # models whose kernels take minutes to compile: with the first method only
+LARGE = ("chain", "tube")  # whose kernels take minutes to compile: the first method only
 NAMES = ("belt", "bouc_wen", "bouncing_ball", "chain", "drill_string", "duffing", "forced_impact",
          "gear", "lorenz", "lugre", "prandtl_tomlinson", "relief_valve", "spring_slider", "tube",
          "van_der_pol", "vibro_impact")  # fmt: skip
