@@ -68,7 +68,7 @@ def speeds(quick: bool) -> Iterator[Speed]:
             (1e6, 5e5, 0.3, 0.01, RATE), scales, scheme,
         )  # fmt: skip
         solve = partial(_first, theirs)
-        yield Speed(case, count, peer=Peer("numba", solve, at_most=0.01, floor=0.1, at_least=1.0))
+        yield Speed(case, count, peer=Peer("numba", solve, at_most=0.02, floor=0.1, at_least=1.0))
 
 
 def _first(solve: Any) -> dict[str, NDArray[np.float64]]:
