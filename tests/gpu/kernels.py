@@ -56,7 +56,6 @@ MAX_SPILLED = {
     "vibro_impact rk54": 1900,
     "vibro_impact rk4": 1300,
     "vibro_impact rodas4": 2000,
-    "vibro_impact dop853": 1000,
     "gear rk54": 950,
     "gear rk4": 300,
     "gear rodas4": 900,
