@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from sweep.equations.expressions import ATOM, NEGATIVE, PRECEDENCE, Call, Expression, Name, Number
+from sweep.equations.functions import SUBSCRIPT
 
 GREEK = (
     *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda"),
@@ -20,6 +21,7 @@ RELATIONS = {
     "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "=", "!=": r"\neq",
     "+": "+", "-": "-", "*": r"\,", "and": r"\land", "or": r"\lor",
 }  # fmt: skip
+REDUCTIONS = {"sum": r"\sum", "product": r"\prod", "minimum": r"\min", "maximum": r"\max"}
 SIGNS = {
     "−": "-", "≤": r"\le ", "≥": r"\ge ", "≠": r"\neq ", "·": r"\cdot ", "×": r"\times ",
     "½": r"\frac{1}{2}",
@@ -44,12 +46,16 @@ def _letters(text: str) -> str:
 
 
 def tex_of(expression: Expression, symbols: Mapping[str, str]) -> str:
-    """An expression of a model's file; names without a symbol are set as they are."""
+    """An expression of a model's file; names without a symbol are set as they are.
+
+    A name before brackets has the symbol of `name[]`.
+    """
 
     def operand(part: Expression, least: int) -> str:
         function = part.function if isinstance(part, Call) else ""
         text = tex_of(part, symbols)
-        binds = ATOM if function == "/" else PRECEDENCE.get(function, ATOM)
+        atoms = {"/": ATOM, **dict.fromkeys(REDUCTIONS, PRECEDENCE["*"])}
+        binds = {**PRECEDENCE, **atoms}.get(function, ATOM)
         return text if binds >= least else rf"\left({text}\right)"
 
     match expression:
@@ -74,6 +80,12 @@ def tex_of(expression: Expression, symbols: Mapping[str, str]) -> str:
             chosen = f"{tex_of(first, symbols)} & {tex_of(condition, symbols)}"
             other = rf"{tex_of(second, symbols)} & \text{{otherwise}}"
             return rf"\begin{{cases}}{chosen} \\ {other}\end{{cases}}"
+        case Call(function, (Name(name), *places)) if function == SUBSCRIPT:
+            inner = ", ".join(tex_of(each, symbols) for each in places)
+            return rf"{{{symbols.get(name + SUBSCRIPT) or _name(name)}}}_{{{inner}}}"
+        case Call(function, (index, body)) if function in REDUCTIONS:
+            inner = operand(body, PRECEDENCE["*"])
+            return rf"{REDUCTIONS[function]}_{{{tex_of(index, symbols)}}} {inner}"
         case Call(function, arguments) if function in RELATIONS:
             least = PRECEDENCE[function]
             first, *rest = arguments
@@ -91,6 +103,9 @@ def _function(name: str) -> str:
 
 
 def _name(name: str) -> str:
+    switch, equals, value = name.partition(" == ")
+    if equals:  # a condition of a switch
+        return f"{_name(switch)} = {_name(value)}"
     return r"\pi" if name == "pi" else tex_of_symbol(name) if len(name) <= 2 else _long(name)
 
 

@@ -8,10 +8,11 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from generators.equations import tex_of, tex_of_line, tex_of_symbol
+from generators.equations import GREEK, tex_of, tex_of_line, tex_of_symbol
 from generators.tables import code, equations, plain, table
 from sweep.equations.expressions import Expression, Name
-from sweep.equations.system import Event, Rule, System
+from sweep.equations.functions import SUBSCRIPT
+from sweep.equations.system import Choice, Event, Rule, System
 from sweep.file.model_file import read_model, read_system_file
 from sweep.model.shipped import shipped_models
 from sweep.model.table import Model, Parameter
@@ -23,7 +24,8 @@ def model_pages() -> dict[str, str]:
     pages = {name: _page(model, _prose(name)) for name, model in models().items()}
     for name in sorted(shipped_models()):
         system = read_system_file(name, Path())
-        pages[name] = _page(read_model(name, Path()), "\n".join(_equations(system)))
+        prose = "\n".join(_equations(system.as_written))
+        pages[name] = _page(read_model(name, Path()), prose)
     return pages
 
 
@@ -162,7 +164,8 @@ def _default(parameter: Parameter) -> str:
 
 
 def _equations(system: System) -> Iterator[str]:
-    symbols = {each.name: tex_of_symbol(each.symbol) for each in system.parameters}
+    """The equations as the file has them; names with indices have them as subscripts."""
+    symbols = _symbols(system)
 
     def tex(expression: Expression) -> str:
         return tex_of(expression, symbols)
@@ -170,7 +173,19 @@ def _equations(system: System) -> Iterator[str]:
     def name(of: str) -> str:
         return tex(Name(of))
 
+    def indexed(of: str) -> str:
+        over = system.over.get(of, ())
+        return code(f"{of}[{', '.join(over)}]" if over else of)
+
     yield "## Equations\n"
+    if system.indices:
+        yield "Names over an index have one value for each of its values:\n"
+        rows = [(code(each.name), ", ".join(each.places)) for each in system.indices]
+        yield table(("index", "values"), rows)
+    if system.tables:
+        yield "Numbers from the file:\n"
+        rows = [(indexed(each.name), each.unit) for each in system.tables]
+        yield table(("table", "unit"), rows)
     for mode, rates in system.modes.items():
         if mode:
             start = ", in which the motion starts" if mode == system.start_mode else ""
@@ -183,24 +198,62 @@ def _equations(system: System) -> Iterator[str]:
         yield equations(f"{name(d.name)} &= {tex(d.value)}" for d in system.definitions)
     yield "States, from $t = 0$ on:\n"
     states = [
-        (code(s.name), s.unit, f"${tex(s.initial)}$", plain(s.meaning)) for s in system.states
+        (indexed(s.name), s.unit, f"${tex(s.initial)}$", plain(s.meaning)) for s in system.states
     ]
     yield table(("state", "unit", "initial value", "meaning"), states)
+    if system.switches:
+        yield "Switches, which events change:\n"
+        yield table(
+            ("switch", "values", "start"),
+            [
+                (indexed(s.name), ", ".join(map(code, s.values)), _choice(s.start, symbols))
+                for s in system.switches
+            ],
+        )
     if system.events:
         yield "Events, where an expression crosses zero:\n"
         yield table(
             ("event", "in", "expression", "direction", "what happens"),
             [
-                (code(e.name), ", ".join(map(code, e.modes)) or "all modes", f"${tex(e.when)}$",
-                 e.direction, _consequences(e, symbols))
+                (indexed(e.name), _inside(e, symbols), f"${tex(e.when)}$", e.direction,
+                 _consequences(e, symbols))
                 for e in system.events
             ],
         )  # fmt: skip
+    if system.holds:
+        yield "Conditions of a valid motion; a point that violates one is outside_validity:\n"
+        rows = [(indexed(h.name), f"${tex(h.condition)}$", plain(h.meaning)) for h in system.holds]
+        yield table(("condition", "expression", "violated"), rows)
     if system.period is not None:
         yield f"The period, in which cycles are counted, is ${tex(system.period)}$.\n"
     yield "Outputs are taken in the window:\n"
-    rows = [(code(r.name), _rule(r, symbols)) for r in system.outputs]
+    rows = [(indexed(r.name), _rule(r, symbols)) for r in system.outputs]
     yield table(("output", "definition"), rows)
+
+
+def _symbols(system: System) -> dict[str, str]:
+    """The symbols of names in equations, and under `NAME[]` those that stand before brackets."""
+    symbols = {each.name: tex_of_symbol(each.symbol) for each in system.parameters}
+    bare = {f"{name}{SUBSCRIPT}": symbol for name, symbol in symbols.items()}
+    for name, over in system.over.items():
+        indices = ", ".join(tex_of(Name(index), {}) for index in over)
+        plain_name = tex_of_symbol(name) if name in GREEK else tex_of(Name(name), {})
+        symbols[name] = f"{{{symbols.get(name) or plain_name}}}_{{{indices}}}"
+    return symbols | bare
+
+
+def _inside(event: Event, symbols: dict[str, str]) -> str:
+    if event.inside is not None:
+        return f"${tex_of(event.inside, symbols)}$"
+    return ", ".join(map(code, event.modes)) or "all modes"
+
+
+def _choice(choice: Choice, symbols: dict[str, str]) -> str:
+    """What a switch becomes: "`plus` if ..., else `minus`"."""
+    return ", else ".join(
+        code(value) + ("" if condition is None else f" if ${tex_of(condition, symbols)}$")
+        for value, condition in choice.items()
+    )
 
 
 def _consequences(event: Event, symbols: dict[str, str]) -> str:
@@ -211,14 +264,21 @@ def _consequences(event: Event, symbols: dict[str, str]) -> str:
         words.append(f"${tex_of(Name(state), symbols)}$ becomes ${tex_of(value, symbols)}$")
     if event.then is not None:
         words.append(f"mode `{event.then}` follows")
+    for switch, choice in event.switches.items():
+        words.append(f"${tex_of(Name(switch), symbols)}$ becomes {_choice(choice, symbols)}")
+    for switch, choice in event.rest.items():
+        becomes = f"${tex_of(Name(switch), symbols)}$ becomes {_choice(choice, symbols)}"
+        words.append(f"once occurrences accumulate, {becomes}")
     if event.stop_after is not None:
         words.append(f"occurrence {event.stop_after} ends the motion")
+    if event.at_entry:
+        words.append("also where it is past zero at entry")
     return "; ".join(words) or "it is counted, or values are taken"
 
 
 KINDS = {
     "share": "share of the time with", "final": "final value of",
-    "values": "values of", "rms": "root mean square of",
+    "values": "values of", "rms": "root mean square of", "rate": "mean rate of",
 }  # fmt: skip
 
 
@@ -226,6 +286,11 @@ def _rule(rule: Rule, symbols: dict[str, str]) -> str:
     what = "" if rule.expression is None else f" ${tex_of(rule.expression, symbols)}$"
     if rule.kind == "count":
         return f"number of events `{rule.event}`"
+    if rule.kind == "interval":
+        return f"{rule.take} of the times between events `{rule.event}`"
+    if rule.kind == "period":
+        repeated = ", ".join(f"${tex_of(each, symbols)}$" for each in rule.repeats)
+        return f"periods after which {repeated} repeat, 0 if more than {rule.most}"
     words = KINDS.get(rule.kind, f"{rule.kind} of") + what
     if rule.event and not rule.every:
         words += f" at events `{rule.event}`"

@@ -15,6 +15,7 @@ from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.source import kernel_of
 from sweep.points.columns import points
 from sweep.request.chunk import Chunk
+from tests.benchmarks import tube_speed
 from tests.benchmarks.peers import mdr_numba, systems_numba
 from tests.benchmarks.speeds import Speed, case_of, numba, scalar_build, values_at_points
 from tests.cases import Case
@@ -174,6 +175,7 @@ def systems_speed(quick: bool) -> Iterator[Speed]:
     values = {"flow": np.linspace(0.2, 10.0, count), "relative_tolerance": 1e-10, "window_end": 1e5}
     case = file_case("relief_valve", "rk54", values, ("impacts",))
     yield Speed(replace(case, name="relief_valve, rk54"), count, note=PUBLISHED_VALVES)
+    yield from tube_speed.speeds(quick)
 
 
 def _loaded(name: str, config: str | Mapping[str, Any], *changes: str) -> Case:

@@ -73,7 +73,8 @@ def test_cells_of_a_row() -> None:
 
 
 # Shipped since the record was made, on a machine that is not at hand.
-NOT_MEASURED = {"atomic_friction", "drill_string_map", "earthquake_cycles"}
+NOT_MEASURED = {"atomic_friction", "chain_cycles", "drill_string_map", "earthquake_cycles",
+                "gear_rattle", "pendulum_hits", "tube_wear"}  # fmt: skip
 
 
 def test_every_shipped_sweep_has_a_recorded_speed(record: dict[str, Any]) -> None:

@@ -16,12 +16,12 @@ import sys
 
 from sweep.kernel.cpu import CpuBackend
 from tests.cases import cases
-from tests.cases.files import METHODS, NAMES, case_of_file
+from tests.cases.files import NAMES, case_of_file, methods_of
 
 POINTS = 200
 
 if __name__ == "__main__":
-    of_files = (case_of_file(name, method, POINTS) for name in NAMES for method in METHODS)
+    of_files = (case_of_file(name, method, POINTS) for name in NAMES for method in methods_of(name))
     for case in (*cases(POINTS), *of_files):
         if case.name.startswith(tuple(sys.argv[1:] or [""])):
             CpuBackend().compute(case.sweep, case.points)

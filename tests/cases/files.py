@@ -15,8 +15,10 @@ from sweep.model.table import Model
 from tests.cases import Case, Values, case_at
 
 METHODS = tuple(SCHEMES)
-NAMES = ("belt", "bouc_wen", "bouncing_ball", "drill_string", "duffing", "forced_impact", "lorenz",
-         "lugre", "prandtl_tomlinson", "relief_valve", "spring_slider", "van_der_pol")  # fmt: skip
+LARGE = ("chain", "tube")  # whose kernels take minutes to compile: the first method only
+NAMES = ("belt", "bouc_wen", "bouncing_ball", "chain", "drill_string", "duffing", "forced_impact",
+         "gear", "lorenz", "lugre", "prandtl_tomlinson", "relief_valve", "spring_slider", "tube",
+         "van_der_pol", "vibro_impact")  # fmt: skip
 
 # The ranges of the parameters that vary.
 RANGES: dict[str, dict[str, tuple[float, float]]] = {
@@ -26,13 +28,18 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
                  "elastic_share": (0.1, 1), "yield_displacement": (0.2, 2),
                  "sharpness": (1, 3), "force": (0.2, 2), "angular_frequency": (0.5, 2)},
     "bouncing_ball": {"drop_height": (0.5, 3), "restitution": (0.7, 1)},
+    "chain": {"coupling": (0.5, 2), "pull_stiffness": (0.5, 2), "speed": (0.2, 1),
+              "kinetic_force": (0.1, 0.4), "spread": (0.02, 0.1),
+              **{f"static_force[{i}]": (0.2, 1) for i in range(5)}},
     "drill_string": {"torque": (3000, 15000), "static_torque": (8000, 14000),
                      "table_inertia": (20, 60), "bit_inertia": (0.5, 2),
                      "table_damping": (10, 100), "bit_damping": (1, 20)},
     "duffing": {"damping": (0, 0.5), "linear": (-1, 1), "cubic": (0, 2), "force": (0, 1),
                 "omega": (0.5, 2), "start_x": (-1, 1), "start_v": (-1, 1)},
-    "forced_impact": {"damping": (0, 0.3), "omega": (0.5, 3), "gap": (0.1, 1),
-                      "restitution": (0.3, 1)},
+    "forced_impact": {"damping": (0, 0.3), "omega": (0.2, 3), "gap": (0.05, 0.6),
+                      "restitution": (0.05, 1)},
+    "gear": {"ripple": (2, 20), "angular_frequency": (200, 1000), "damping": (0.1, 1),
+             "backlash": (2e-4, 1e-3), "torque": (-2, 2)},
     "lorenz": {"rho": (0.5, 40), "sigma": (8, 12), "start_x": (-2, 2), "start_y": (-2, 2)},
     "lugre": {"pulling_speed": (0.05, 1), "bristle_stiffness": (100, 1000),
               "bristle_damping": (5, 20), "stribeck_speed": (0.01, 0.1)},
@@ -43,11 +50,23 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
                       "direct_effect": (0.005, 0.012), "slip_distance": (3e-5, 1e-4),
                       "onset_speed": (1.1e-3, 2e-3), "start_ratio": (0.5, 2),
                       "radiation_damping": (1e8, 1e9)},
+    "tube": {"force": (20, 100), "angular_frequency": (200, 600), "damping": (0.001, 0.05),
+             **dict.fromkeys(("gap[lower]", "gap[upper]"), (1e-5, 1e-4)),
+             **dict.fromkeys(("friction[lower]", "friction[upper]"), (0.1, 0.6))},
     "van_der_pol": {"mu": (0.1, 5), "force": (0, 1), "start_v": (-1, 1)},
+    "vibro_impact": {"force": (0.5, 3), "omega": (0.5, 3), "damping": (0, 0.3),
+                     "restitution": (0.05, 0.9)},
 }  # fmt: skip
+# The times of models that move faster than in 1 s, relative to those of the others.
+TIMES = {"gear": 0.01, "tube": 0.01}
 
 # A model for each method: smooth, with events and modes, and stiff.
 CHOSEN = (("lorenz", "rk4"), ("lorenz", "rk54"), ("belt", "dop853"), ("lugre", "rodas4"))
+
+
+def methods_of(name: str) -> tuple[str, ...]:
+    """The methods with which a model is tested."""
+    return METHODS[:1] if name in LARGE else METHODS
 
 
 def file_cases(n: int = 200) -> Iterator[Case]:
@@ -83,7 +102,10 @@ def values_of(name: str, method: str, n: int) -> Values:
     values["window_end"] = rng.uniform(0.5, 6.0, n)
     values["window_start"] = np.where(rng.random(n) < 0.5, 0.0, rng.uniform(0.0, 2.0, n))
     values["maximum_events"] = np.where(rng.random(n) < 0.9, 1000.0, 3.0)
-    return values | controls(method, n, rng)
+    values |= controls(method, n, rng)
+    for time in values.keys() & {"window_start", "window_end", "step", "maximum_step"}:
+        values[time] = TIMES.get(name, 1.0) * values[time]
+    return values
 
 
 def controls(method: str, n: int, rng: np.random.Generator) -> Values:

@@ -60,11 +60,33 @@ def test_equations_of_docstrings(generators: dict[str, ModuleType], line: str, t
         ("abs(x) + sqrt(x)", r"\left|x\right| + \sqrt{x}"),
         ("where(x > 0, 1e-5, pi)",
          r"\begin{cases}10^{-5} & x > 0 \\ \pi & \text{otherwise}\end{cases}"),
+        ("x*sum(i, y)", r"x \, \left(\sum_{i} y\right)"),
+        ("sum(i, c[i + 1]*x)", r"\sum_{i} {\gamma}_{i + 1} \, x"),
         ("hypot(x, spring_force)", r"\operatorname{hypot}\left(x, \mathit{spring\_force}\right)"),
     ],
 )  # fmt: skip
 def test_equations_of_model_files(generators: dict[str, ModuleType], text: str, tex: str) -> None:
-    assert generators["equations"].tex_of(parse(text), {"mass": "m_{0}"}) == tex
+    symbols = {"mass": "m_{0}", "c[]": r"\gamma"}
+    assert generators["equations"].tex_of(parse(text, is_indexed=True), symbols) == tex
+
+
+def test_a_models_page_has_its_indices_switches_rests_and_holds(
+    generators: dict[str, ModuleType],
+) -> None:
+    """With indices in place of a line for each element."""
+    pages = generators["models"].model_pages()
+    page = pages["vibro_impact"]
+    for text in (
+        "| `side` | left, right |",
+        "| `barrier[side]` | `apart`, `rest` | `apart` |",
+        r"once occurrences accumulate, ${\mathit{barrier}}_{\mathit{side}}$ becomes `rest`",
+        r"| `between` | $\left\|x\right\| \le 1$ | the pendulum passed through a barrier |",
+        "| `impacts[side]` | number of events `impact` |",
+    ):
+        assert text in page
+    shape = r"\sum_{\mathit{mode}} {\mathit{shape}}_{\mathit{support}, \mathit{mode}}"
+    assert shape in pages["tube"]
+    assert r"\mathit{twist} - b & \mathit{mesh} = \mathit{drive}" in pages["gear"]
 
 
 def test_a_models_page_has_all_that_the_command_prints(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sweep
+from sweep.model.shipped import configs_folder
 from tests.equations.examples import points
 
 GRAVITY = 2.0
@@ -141,21 +141,18 @@ def test_a_fast_floor_throws_the_ball_off_again() -> None:
 
 
 def forced_impact(*, rests: bool) -> dict[str, Any]:
-    """The shipped model, with a mode in which the force presses the mass against its stop."""
-    text = (Path(__file__).parents[2] / "configs/models/forced_impact.toml").read_text()
-    model = tomllib.loads(text)
-    if rests:
-        model["modes"] = {"fly": model.pop("derivatives"), "rest": {}}
-        model["events"][0] |= {"in": "fly", "rest": "rest"}
-        leave = {"name": "leave", "in": "rest", "when": "force*cos(omega*t) - gap",
-                 "direction": "falling", "at_entry": True, "then": "fly"}  # fmt: skip
-        model["events"].append(leave)
-        model["outputs"]["resting"] = {"share": "rest"}
+    """The shipped model, with or without what lets it rest."""
+    model = tomllib.loads((configs_folder() / "models/forced_impact.toml").read_text())
+    if not rests:
+        impact, leave = model["events"]
+        del impact["rest"], model["modes"]["rest"], model["outputs"]["resting"]
+        model["events"].remove(leave)
+        del model["tests"][-1]
     return model
 
 
 def test_no_point_of_the_bifurcation_map_is_left_out() -> None:
-    """Frequencies at which the shipped model is not converged, and some at which it is."""
+    """Frequencies at which the impacts accumulate, and some at which they do not."""
     at = {"damping": 0.05, "gap": 0.02, "restitution": 0.8, "start_cycle": 300.0,
           "end_cycle": 364.0, "relative_tolerance": 1e-9, "maximum_events": 10_000}  # fmt: skip
     omega = 3.0 + 5.0 * np.array([656, 736, 768, 0, 64]) / 2047

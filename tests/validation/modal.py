@@ -1,6 +1,6 @@
 """Text models of structures in modal coordinates. SI units, without their names.
 
-Mode i has the states q_i and v_i = q_i'. Forces act on it by the values of its shape.
+Each mode has the states q and v = q'. Forces act on it by the values of its shape.
 """
 
 from __future__ import annotations
@@ -27,47 +27,53 @@ class Modes(NamedTuple):
         return np.diag(self.mass), np.diag(self.damping), np.diag(stiffness)
 
 
-def combination(factors: ArrayLike, of: str = "q") -> str:
-    """The sum of all q_i, or v_i, with these factors."""
-    return " + ".join(f"({number!r})*{of}_{i}" for i, number in enumerate(_numbers(factors)))
-
-
 def modal_model(
     name: str,
     modes: Modes,
-    forces: Mapping[str, ArrayLike],
-    definitions: Mapping[str, str],
+    shapes: Mapping[str, ArrayLike],
+    force: str,
+    definitions: Mapping[str, Any],
     outputs: Mapping[str, Any],
     parameters: Sequence[str] = (),
     velocities: ArrayLike | None = None,
     scale: float = 1e-3,
+    stops: int = 0,
 ) -> dict[str, Any]:
-    """The content of a model file.
+    """The content of a model file with the index `mode`, and with `stops` the index `stop`.
 
-    `forces` are names of definitions, with the values of the shapes, (n_modes,). The motion starts
-    from q = 0 with `velocities`, by default at rest. `scale` is a typical displacement.
+    `shapes` become tables, (n_modes,) or (stops, n_modes). `force` is an expression: the force on a
+    mode. The motion starts from q = 0 with `velocities`, by default at rest. `scale` is a typical
+    displacement.
     """
-    speeds = _numbers(np.zeros_like(modes.mass) if velocities is None else velocities)
-    shapes = {force: _numbers(shape) for force, shape in forces.items()}
-    states, derivatives = {}, {}
-    for i, (mass, frequency, damping) in enumerate(zip(*map(_numbers, modes), strict=True)):
-        speed_scale = scale * max(frequency, 1.0)
-        states[f"q_{i}"] = {"initial": "0", "scale": repr(scale)}
-        states[f"v_{i}"] = {"initial": repr(speeds[i]), "scale": repr(speed_scale)}
-        terms = [f"({-(frequency**2)!r})*q_{i}", f"({-damping / mass!r})*v_{i}"]
-        terms += [f"({shape[i] / mass!r})*{force}" for force, shape in shapes.items()]
-        derivatives |= {f"q_{i}": f"v_{i}", f"v_{i}": " + ".join(terms)}
+    tables: dict[str, Any] = {
+        **modes._asdict(),
+        "start": np.zeros_like(modes.mass) if velocities is None else velocities,
+        **shapes,
+    }
+    over = {1: "mode", 2: ["stop", "mode"]}
     return {
         "format": 1,
         "name": name,
         "time_unit": "1",
+        "indices": {"mode": len(modes.mass), **({"stop": stops} if stops else {})},
+        "tables": {
+            table: {"over": over[np.ndim(values)], "values": np.asarray(values, float).tolist()}
+            for table, values in tables.items()
+        },
         "parameters": {parameter: {} for parameter in parameters},
-        "states": states,
-        "definitions": {each: {"value": value} for each, value in definitions.items()},
-        "derivatives": derivatives,
+        "states": {
+            "q": {"over": "mode", "initial": "0", "scale": repr(scale)},
+            "v": {
+                "over": "mode", "initial": "start", "scale": f"{scale!r}*max(angular_frequency, 1)",
+            },
+        },
+        "definitions": {
+            each: {"value": value} if isinstance(value, str) else value
+            for each, value in definitions.items()
+        },
+        "derivatives": {
+            "q": "v",
+            "v": f"({force} - damping*v)/mass - angular_frequency**2*q",
+        },
         "outputs": dict(outputs),
-    }
-
-
-def _numbers(values: ArrayLike) -> list[float]:
-    return np.asarray(values, dtype=float).tolist()
+    }  # fmt: skip

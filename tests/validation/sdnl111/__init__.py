@@ -13,7 +13,7 @@ import numpy as np
 from sweep.theory import beams
 from tests.oracles.linear_contacts import Contact, Motion, follow, row, start, structure
 from tests.validation.comparison import Ours, computed, constants, figures
-from tests.validation.modal import Modes, Values, combination, modal_model
+from tests.validation.modal import Modes, Values, modal_model
 
 SYSTEM = constants("sdnl111/system.csv")
 LENGTH, STIFFNESS, DAMPER = (
@@ -85,16 +85,16 @@ def _velocities(n: int) -> Values:
 
 def _by_model(times: list[float]) -> Any:
     modes, first, second = bars(OURS)
-    approach = second - first
     model = modal_model(
         "two_bars", modes,
-        forces={"push": -approach},
+        {"first": first, "approach": second - first},
+        force="-approach*push",
         definitions={
-            "overlap": combination(approach),
-            "closing": combination(approach, "v"),
+            "overlap": "sum(mode, approach*q)",
+            "closing": "sum(mode, approach*v)",
             "push": f"where(overlap > 0, max({STIFFNESS}*overlap + {DAMPER}*closing, 0), 0)",
         },
-        outputs={"displacement": {"final": combination(first)}},
+        outputs={"displacement": {"final": "sum(mode, first*q)"}},
         velocities=_velocities(OURS),
         scale=1e-5,
     )  # fmt: skip

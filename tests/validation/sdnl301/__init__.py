@@ -22,7 +22,7 @@ from tests.oracles.linear_contacts import (
     structure,
 )  # fmt: skip
 from tests.validation.comparison import Ours, computed, constants, figures
-from tests.validation.modal import Modes, Values, combination, modal_model
+from tests.validation.modal import Modes, Values, modal_model
 
 SYSTEM = constants("sdnl301/system.csv")
 LENGTH, GAP = SYSTEM["length"], SYSTEM["gap"]
@@ -125,24 +125,23 @@ def _symmetric(upper: list[float]) -> Values:
 def _by_model(gaps: list[float]) -> Values:
     """Root mean squares of the forces of the stops, (STOPS, n_gaps)."""
     modes, load, stops = tube(*MESHES[0])
-    definitions = {"drive": f"sin({SYSTEM['angular_frequency']}*t)"}
-    for i, stop in enumerate(stops):
-        definitions |= {
-            f"y_{i}": combination(stop),
-            f"speed_{i}": combination(stop, "v"),
-            f"right_{i}": f"max({STIFFNESS}*(y_{i} - gap) + {DAMPER}*speed_{i}, 0)",
-            f"left_{i}": f"min({STIFFNESS}*(y_{i} + gap) + {DAMPER}*speed_{i}, 0)",
-            f"push_{i}": f"where(y_{i} > gap, right_{i}, where(y_{i} < -gap, left_{i}, 0))",
-        }
-    pushes = {f"push_{i}": -stop for i, stop in enumerate(stops)}
-    outputs = {f"force_{i}": {"rms": f"push_{i}"} for i in range(STOPS)}
+    definitions: dict[str, Any] = {"drive": f"sin({SYSTEM['angular_frequency']}*t)"}
+    at_stops = {
+        "y": "sum(mode, shape*q)",
+        "speed": "sum(mode, shape*v)",
+        "right": f"max({STIFFNESS}*(y - gap) + {DAMPER}*speed, 0)",
+        "left": f"min({STIFFNESS}*(y + gap) + {DAMPER}*speed, 0)",
+        "push": "where(y > gap, right, where(y < -gap, left, 0))",
+    }
+    definitions |= {name: {"over": "stop", "value": value} for name, value in at_stops.items()}
     model = modal_model(
-        "tube_between_stops", modes, {"drive": load, **pushes}, definitions, outputs, ["gap"],
-        scale=GAP,
+        "tube_between_stops", modes, {"load": load, "shape": stops},
+        "load*drive - sum(stop, shape*push)", definitions,
+        {"force": {"over": "stop", "rms": "push"}}, ["gap"], scale=GAP, stops=STOPS,
     )  # fmt: skip
     parameters = {"window_start": START, "window_end": END, "relative_tolerance": 1e-12}
-    results = computed(model, "dop853", [*outputs], parameters, {"gap": gaps})
-    return np.array([results[name].to_numpy() for name in outputs])
+    results = computed(model, "dop853", ["force"], parameters, {"gap": gaps})
+    return results["force"].to_numpy().T
 
 
 # --- The exact motion ---

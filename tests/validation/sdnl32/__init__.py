@@ -9,7 +9,7 @@ import numpy as np
 from sweep.theory import beams
 from tests.oracles.linear_contacts import Contact, follow, row, start, structure
 from tests.validation.comparison import Ours, computed, constants, csv_rows
-from tests.validation.modal import Modes, Values, combination, modal_model
+from tests.validation.modal import Modes, Values, modal_model
 
 SYSTEM = constants("sdnl32/system.csv")
 LENGTH = SYSTEM["length"]
@@ -63,8 +63,9 @@ def _by_model(times: list[float], stiffnesses: list[float]) -> Any:
     modes, tip = beam(OURS)
     model = modal_model(
         "beam_on_a_spring", modes,
-        forces={"push": tip},
-        definitions={"tip": combination(tip), "push": "spring_stiffness*max(-tip, 0)"},
+        {"shape": tip},
+        force="shape*push",
+        definitions={"tip": "sum(mode, shape*q)", "push": "spring_stiffness*max(-tip, 0)"},
         outputs={"displacement": {"final": "tip"}},
         parameters=["spring_stiffness"],
         velocities=_velocities(tip),
