@@ -1,4 +1,4 @@
-"""Realisations of stationary random signals, plainly: Philox in whole numbers, sums of cosines, SciPy's splines."""
+"""Realisations of random signals: Philox in whole numbers, sums of cosines, SciPy's splines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORD = 2**32
 
 
 def philox(counter: Sequence[int], key: Sequence[int]) -> tuple[int, int, int, int]:
-    """Four words of Philox4x32-10 (Salmon et al. 2011, section 3.3), for a counter of four words and a key of two."""
+    """Four words of Philox4x32-10 (Salmon et al. 2011, section 3.3)."""
     c, k = [*counter], [*key]
     for _ in range(10):
         first, second = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
@@ -47,7 +47,7 @@ def random_phasors(
 def amplitudes(
     frequencies: ArrayLike, densities: ArrayLike, duration: float, n_harmonics: int
 ) -> NDArray[np.float64]:
-    """The amplitudes of harmonics k/duration of a one-sided spectrum, linear between its rows and 0 outside."""
+    """The amplitudes of harmonics k/duration; the one-sided spectrum is 0 outside its rows."""
     at = np.arange(1, n_harmonics + 1) / duration
     density = np.interp(at, np.asarray(frequencies), np.asarray(densities), left=0, right=0)
     return np.sqrt(2 * density / duration)
