@@ -80,6 +80,48 @@ def test_its_mean_square_is_the_integral_of_the_spectrum() -> None:
     np.testing.assert_allclose(_run(source)["mean_square"], 1 + 1.5 + 1, rtol=1e-4)
 
 
+def test_other_outputs_see_the_signal() -> None:
+    """Its greatest value, and the events at its zeros."""
+    model = watched()
+    model["events"] = [{"name": "rise", "when": "force", "direction": "rising"}]
+    model["outputs"] |= {"rises": {"count": "rise"}, "peak": {"maximum": "force", "unit": "N"}}
+    outputs = _run(swept(model, {"draw": [1, 2]}))
+    times = np.linspace(0, DURATION, 400_001)
+    for row, draw in enumerate([1, 2]):
+        values = _signal(draw)(times)
+        assert outputs["rises"][row] == np.count_nonzero((values[:-1] < 0) & (values[1:] >= 0))
+        assert float(outputs["peak"][row]) == pytest.approx(values.max(), rel=1e-7)
+
+
+def test_signals_of_a_model_are_independent_and_have_parameters_of_their_own() -> None:
+    model = watched()
+    model["signals"]["other"] = {**model["signals"]["force"], "draw": "second"}
+    model["parameters"]["second"] = {}
+    model["outputs"]["other_at_end"] = {"final": "other", "unit": "N"}
+    model["derivatives"]["impulse"] = "force + other"
+    axes = {"case": {"draw": {"values": [3, 3, 8]}, "second": {"values": [3, 8, 3]}}}
+    outputs = _run({**swept(model, {}), "axes": axes})
+    for row, (draw, second) in enumerate([(3, 3), (3, 8), (8, 3)]):
+        force, other = float(_signal(draw)(20.0)), float(_signal(second, signal=1)(20.0))
+        found = [float(outputs[name][row]) for name in ("force_at_end", "other_at_end")]
+        assert found == pytest.approx([force, other], abs=1e-11)
+
+
+def test_the_elements_of_two_indices_are_counted_with_the_last_one_fastest() -> None:
+    model = field(2)
+    model["indices"] = {"place": ["lower", "upper"], "part": 3, "other": {"same_as": "place"}}
+    model["signals"]["force"]["over"] = ["place", "part"]
+    model["derivatives"] = {"impulse": "sum(part, force)"}
+    model["outputs"] = {
+        "all": {"over": ["place", "part"], "final": "force", "unit": "N"},
+        "one": {"final": "force[upper, 1]", "unit": "N"},
+    }
+    outputs = _run(swept(model, {"draw": [6]}))
+    expected = [float(_signal(6, element)(20.0)) for element in range(6)]
+    np.testing.assert_allclose(outputs["all"][0].values.ravel(), expected, atol=1e-11)
+    assert float(outputs["one"][0]) == float(outputs["all"][0, 1, 1])
+
+
 def test_its_spectrum_may_be_discontinuous_at_its_ends() -> None:
     """A harmonic at the end of the spectrum counts; 0 Hz does not."""
     spectrum = {"frequencies": [0.0, 0.5], "densities": [[3.0, 3.0]]}
