@@ -10,8 +10,8 @@
 //
 //   m_j = g x_j,   g = -6 (1 - cos a)/(2 + cos a).
 //
-// The work is cut into stages of independent units: 0 the table of sines and cosines, 1 the spectra, then one
-// for each level of the transform. Processors do the units of a stage one after another, a GPU at once.
+// The work is cut into stages of independent units: 0 the table of sines and cosines, 1 zeros, 2 the harmonics,
+// then one for each level of the transform. Processors do the units of a stage one after another, a GPU at once.
 #pragma once
 
 #include "elementary.h"
@@ -68,7 +68,7 @@ HD double* place_of(Forcing const& f, int64 realisation, int64 sample) {
     return f.tables + 2 * f.elements * (realisation * f.samples + sample);
 }
 
-HD int64 blocks_of(Forcing const& f) { return (f.samples / 2 + lanes - 1) / lanes; }
+HD int64 blocks_of(int64 count) { return (count + lanes - 1) / lanes; }
 
 HD void set_turns(Forcing const& f, int64 block) {
     real angles, sines, cosines;
@@ -102,7 +102,7 @@ HD void set_random(Forcing const& f, int64 realisation, int64 first, int64 eleme
         cosines *= sizes;
     }
     for (int i = 0; i < lanes; ++i) {
-        if (first + i >= f.samples / 2) break;
+        if (first + i > f.harmonics) break;
         double* at = place_of(f, realisation, reversed(first + i, f.samples)) + 2 * element;
         at[0] = lane(cosines, i);
         at[1] = lane(sines, i);
@@ -130,11 +130,9 @@ HD void set_harmonic(Forcing const& f, int64 realisation, int64 harmonic) {
     double* mirrored = place_of(f, realisation, reversed(f.samples - harmonic, f.samples));
     double cosine = f.turns[2 * harmonic];
     double bend = -6.0 * (1.0 - cosine) / (2.0 + cosine);
-    if (f.factor && harmonic <= f.harmonics) correlate(f, at);
+    if (f.factor) correlate(f, at);
     for (int64 element = 0; element < f.elements; ++element) {
-        double half = 0.0;
-        if (harmonic <= f.harmonics)
-            half = 0.5 * f.amplitudes[(harmonic - 1) * f.elements + element];
+        double half = 0.5 * f.amplitudes[(harmonic - 1) * f.elements + element];
         double a = half * at[2 * element], b = half * at[2 * element + 1];
         at[2 * element] = fused(-bend, b, a);
         at[2 * element + 1] = fused(bend, a, b);
@@ -143,24 +141,27 @@ HD void set_harmonic(Forcing const& f, int64 realisation, int64 harmonic) {
     }
 }
 
-HD void set_spectra(Forcing const& f, int64 unit) {
-    int64 realisation = unit / blocks_of(f), first = unit % blocks_of(f) * lanes;
+HD void set_harmonics(Forcing const& f, int64 unit) {
+    int64 blocks = blocks_of(f.harmonics);
+    int64 realisation = unit / blocks, first = 1 + unit % blocks * lanes;
     for (int64 element = 0; element < f.elements; ++element)
         set_random(f, realisation, first, element);
-    for (int64 k = first; k < first + lanes && k < f.samples / 2; ++k)
-        if (k) set_harmonic(f, realisation, k);
-    if (first) return;
-    for (int64 i = 0; i < 2 * f.elements; ++i)  // the mean, and half of the samples' frequency
-        place_of(f, realisation, 0)[i] = place_of(f, realisation, 1)[i] = 0.0;
+    for (int64 k = first; k < first + lanes && k <= f.harmonics; ++k)
+        set_harmonic(f, realisation, k);
 }
 
-// One butterfly of the level whose parts have `span` samples, for all elements.
-HD void join(Forcing const& f, int64 span, int64 unit) {
-    int64 half = f.samples / 2, within = unit % half;
-    int64 turn = within & (span - 1);
-    double* first = place_of(f, unit / half, 2 * within - turn);
+// Of two samples.
+HD void clear(Forcing const& f, int64 unit) {
+    for (int64 i = 0; i < 4 * f.elements; ++i) f.tables[4 * f.elements * unit + i] = 0.0;
+}
+
+// One butterfly of a level, which joins parts of 2^level samples, for all elements. Whole tables stand one
+// after another, so that the units need not be told apart.
+HD void join(Forcing const& f, int64 level, int64 unit) {
+    int64 span = (int64)1 << level, turn = unit & (span - 1);
+    double* first = f.tables + 2 * f.elements * (2 * unit - turn);
     double* second = first + 2 * f.elements * span;
-    double const* turns = f.turns + 2 * turn * (half / span);
+    double const* turns = f.turns + 2 * turn * (f.samples >> (level + 1));
     double cosine = turns[0], sine = turns[1];
     for (int64 i = 0; i < 2 * f.elements; i += 2) {
         double a = fused(cosine, second[i], -(sine * second[i + 1]));
@@ -174,16 +175,19 @@ HD void join(Forcing const& f, int64 span, int64 unit) {
 
 // The units of a stage, 0 after the last stage.
 HD int64 units_of(Forcing const& f) {
-    if (f.stage == 0) return blocks_of(f);
-    if (f.stage == 1) return f.realisations * blocks_of(f);
-    return (int64)1 << (f.stage - 2) < f.samples ? f.realisations * (f.samples / 2) : 0;
+    if (f.stage == 0) return blocks_of(f.samples / 2);
+    if (f.stage == 2) return f.realisations * blocks_of(f.harmonics);
+    if (f.stage > 2 && (int64)1 << (f.stage - 3) >= f.samples) return 0;
+    return f.realisations * (f.samples / 2);
 }
 
 HD void do_unit(Forcing const& f, int64 unit) {
     if (f.stage == 0)
         set_turns(f, unit);
     else if (f.stage == 1)
-        set_spectra(f, unit);
+        clear(f, unit);
+    else if (f.stage == 2)
+        set_harmonics(f, unit);
     else
-        join(f, (int64)1 << (f.stage - 2), unit);
+        join(f, f.stage - 3, unit);
 }

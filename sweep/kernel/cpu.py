@@ -158,12 +158,10 @@ class Library:
         """As `run`, part by part, each with the tables of its draws."""
         seconds, tables = 0.0, Tables(self._loaded)
         for part in by_draw(forcings, points):
-            columns: dict[str, Column] = {}
-            kept: list[Any] = []
-            for each in forcings:
-                addresses, table = tables.addresses(each, values_at(points, each, part))
-                columns[each.column] = Column(addresses)
-                kept.append(table)
+            columns = {
+                each.column: Column(tables.addresses(each, values_at(points, each, part)))
+                for each in forcings
+            }
             of_part = {name: np.empty(part.size, each.dtype) for name, each in arrays.items()}
             seconds += self.run(some_of(points, part, columns), of_part, stop, budget)
             for name, values in of_part.items():

@@ -10,7 +10,6 @@ import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +55,11 @@ class Forcing:
 
     @property
     def n_stages(self) -> int:
-        """The number of stages: turns, spectra, and the levels of the transform."""
-        return self.signal.n_samples.bit_length() + 1
+        """The number of stages: turns, zeros, harmonics, and the levels of the transform."""
+        return self.signal.n_samples.bit_length() + 2
 
     def n_units(self, stage: int, n_realisations: int) -> int:
-        """Independent units of work of a stage, for threads of one lane."""
+        """Independent units of work of a stage, for threads of one lane; of some, fewer."""
         return self.signal.n_samples // 2 * (n_realisations if stage else 1)
 
     def request(self, n_realisations: int, **addresses: int) -> ForcingRequest:
@@ -123,9 +122,7 @@ def values_at(points: Points, forcing: Forcing, part: NDArray[np.intp]) -> Value
     return np.full(part.size, column.values[0]) if len(column) == 1 else column.at(part)
 
 
-def fitting(
-    forcings: Sequence[Forcing], points: Points, part: Order, most: int = MAX_BYTES
-) -> Iterator[Order]:
+def fitting(forcings: Sequence[Forcing], points: Points, part: Order, most: int) -> Iterator[Order]:
     """Parts, in order, whose tables take at most `most` bytes each, or of one point."""
     total = 0
     for each in forcings:
@@ -139,13 +136,13 @@ def fitting(
 
 
 def by_draw(forcings: Sequence[Forcing], points: Points) -> Iterator[Order]:
-    """The points in parts whose tables fit, by draw if they are several."""
+    """The points in parts whose tables take MAX_BYTES at most, by draw if they are several."""
     whole = np.arange(points.n_points, dtype=np.intp)
     keys = [values_at(points, each, whole) for each in reversed(forcings)]
     in_order = whole
-    if next(fitting(forcings, points, whole)).size < whole.size:
+    if next(fitting(forcings, points, whole, MAX_BYTES)).size < whole.size:
         in_order = np.lexsort(keys)
-    return fitting(forcings, points, in_order)
+    return fitting(forcings, points, in_order, MAX_BYTES)
 
 
 def some_of(points: Points, part: Order, more: Mapping[str, Column]) -> Points:
@@ -158,20 +155,27 @@ def some_of(points: Points, part: Order, more: Mapping[str, Column]) -> Points:
 
 
 class Tables:
-    """Tables in memory of this process, filled by a library that has the entry."""
+    """Tables in memory of this process, filled by a library that has the entry.
+
+    The memory is used again for the next batch: its pages take as long as what is written there.
+    """
 
     def __init__(self, library: ctypes.CDLL) -> None:
+        self._memory: dict[str, Values] = {}  # by column
         self._entry = library.tribosweep_forcing
         self._entry.restype = None
 
-    def addresses(self, forcing: Forcing, values: Values) -> tuple[Values, Any]:
-        """The address of each point's realisation, and the array that has to be kept alive."""
+    def addresses(self, forcing: Forcing, values: Values) -> Values:
+        """The address of each point's realisation, until the next call for this signal."""
         draws = draws_of(values)
         signal, count = forcing.signal, len(draws.realisations)
-        tables = np.empty(signal.table_bytes * count // 8)
+        size = signal.table_bytes * count // 8
+        tables = self._memory.get(forcing.column, np.empty(0))
+        if tables.size < size:
+            tables = self._memory[forcing.column] = np.empty(size)
         turns = np.empty(forcing.turns_bytes // 8)
         arrays = {**forcing.constants(), "draws": draws.realisations, "turns": turns}
         addresses = {name: array.ctypes.data for name, array in arrays.items()}
         request = forcing.request(count, tables=tables.ctypes.data, **addresses)
         self._entry(ctypes.byref(request))
-        return draws.addresses(tables.ctypes.data, signal.table_bytes), tables
+        return draws.addresses(tables.ctypes.data, signal.table_bytes)

@@ -262,15 +262,13 @@ def test_tables_take_a_bounded_memory_and_each_is_made_once(
     whole = bits_of(case.sweep, case.points)
     made: list[int] = []
     monkeypatch.setattr(forcing, "MAX_BYTES", 3 * 16 * N_SAMPLES)
-    monkeypatch.setattr(forcing.fitting, "__defaults__", (forcing.MAX_BYTES,))
-    addresses = forcing.Tables.addresses
+    request = forcing.Forcing.request
 
-    def counted(*arguments: Any) -> Any:
-        result = addresses(*arguments)
-        made.append(result[1].nbytes // (16 * N_SAMPLES))
-        return result
+    def counted(of: forcing.Forcing, n_realisations: int, **arrays: int) -> Any:
+        made.append(n_realisations)
+        return request(of, n_realisations, **arrays)
 
-    monkeypatch.setattr(forcing.Tables, "addresses", counted)
+    monkeypatch.setattr(forcing.Forcing, "request", counted)
     computed = CpuBackend().compute(case.sweep, case.points).arrays
     assert differing(whole, dict(computed)) == []
     assert max(made) <= 3

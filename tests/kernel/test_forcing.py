@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -53,14 +54,21 @@ def _amplitudes(n_elements: int) -> NDArray[np.float64]:
 class _Case:
     """A request for tables, and the arrays that it refers to."""
 
-    def __init__(self, n_elements: int, *, normal: bool, correlated: bool = False) -> None:
-        self.draws = np.array(DRAWS)
+    def __init__(
+        self,
+        n_elements: int,
+        *,
+        normal: bool,
+        correlated: bool = False,
+        draws: Sequence[float] = DRAWS,
+    ) -> None:
+        self.draws = np.array(draws, np.float64)
         self.amplitudes = _amplitudes(n_elements)
         self.factor = np.ascontiguousarray(FACTOR[:n_elements, :n_elements])
         self.turns = np.full((SAMPLES // 2, 2), np.nan)
-        self.tables = np.full((len(DRAWS), SAMPLES, n_elements, 2), np.nan)
+        self.tables = np.full((len(draws), SAMPLES, n_elements, 2), np.nan)
         self.request = ForcingRequest(
-            samples=SAMPLES, harmonics=HARMONICS, elements=n_elements, realisations=len(DRAWS),
+            samples=SAMPLES, harmonics=HARMONICS, elements=n_elements, realisations=len(draws),
             signal=SIGNAL, seed=SEED, normal=normal,
             draws=self.draws.ctypes.data, amplitudes=self.amplitudes.ctypes.data,
             factor=self.factor.ctypes.data if correlated else None,
@@ -112,6 +120,30 @@ def test_second_derivatives_are_those_of_the_periodic_spline() -> None:
         np.testing.assert_allclose(bend, expected, rtol=0, atol=1e-13 * np.abs(bend).max())
 
 
+@pytest.mark.parametrize("normal", [False, True])
+def test_periodograms_have_the_spectrum_as_their_mean(normal: bool) -> None:
+    """Over 200 draws; with fixed amplitudes each of them is the spectrum."""
+    case = _Case(1, normal=normal, draws=range(200))
+    _library().tribosweep_forcing(ctypes.byref(case.request))
+    lines = np.fft.rfft(case.tables[:, :, 0, 0]) / (SAMPLES / 2)  # (draw, harmonic), complex
+    expected = _amplitudes(1)[:, 0] ** 2
+    powers = np.abs(lines[:, 1 : HARMONICS + 1]) ** 2
+    errors = powers.std(axis=0, ddof=1) / np.sqrt(200)
+    distances = np.abs(powers.mean(axis=0) - expected)
+    if normal:
+        assert (distances < 3.5 * errors).all()  # by chance, one of 2000 is farther away
+        assert np.count_nonzero(distances < errors) > HARMONICS / 2  # of which 68 % are expected
+    else:
+        assert (np.abs(powers - expected) < 1e-12 * expected).all()
+    assert (np.abs(lines[:, HARMONICS + 1 :]) < 1e-14).all()
+    phases = lines[:, 1 : HARMONICS + 1] / np.abs(lines[:, 1 : HARMONICS + 1])
+    assert np.abs(phases.mean()) < 3 / np.sqrt(phases.size)
+    neighbours = (phases[:, 1:] * phases[:, :-1].conj()).mean()
+    assert np.abs(neighbours) < 3 / np.sqrt(phases.size)
+    draws = (phases[1:] * phases[:-1].conj()).mean()
+    assert np.abs(draws) < 3 / np.sqrt(phases.size)
+
+
 @pytest.mark.parametrize("law", [{"normal": True, "correlated": True}, {"normal": False}])
 def test_every_width_and_a_gpu_have_the_same_bits(law: dict[str, bool]) -> None:
     expected = _tables(_library("-DSWEEP_WIDTH=1", "-DSWEEP_PACK=1"), 3, **law)
@@ -120,7 +152,7 @@ def test_every_width_and_a_gpu_have_the_same_bits(law: dict[str, bool]) -> None:
         assert _tables(library, 3, **law).tobytes() == expected.tobytes()
     case = _Case(3, **law)
     entries = TwinEntries(launchable(flat_text("entry_forcing.h")), ())
-    for stage in range(2 + SAMPLES.bit_length() - 1):
+    for stage in range(3 + SAMPLES.bit_length() - 1):
         case.request.stage = stage
         units = SAMPLES // 2 * (len(DRAWS) if stage else 1)
         entries.start("tribosweep_forcing", ctypes.addressof(case.request), units)
