@@ -10,6 +10,7 @@ from sweep.equations.checks import dimensions_of
 from sweep.errors import FaultError
 from sweep.file.csv_table import named_table
 from sweep.file.keys import CSV_FILE
+from sweep.file.quantities import as_written
 from sweep.file.sweep_file import is_table
 from sweep.model.table import Parameter
 from sweep.text.reader import Faults, Table, dotted
@@ -49,6 +50,10 @@ def _rows(entry: Table, unit: str, folder: Path, has_time: bool) -> dict[str, An
     if len(file.names) < 2:
         what = f"file {given['file']!r} has one column"
         entry.fault("", what, "frequencies come first, then a column of densities or more")
+        return None
+    if all(isinstance(as_written(name), float) for name in file.names):
+        what = f"file {given['file']!r} begins with numbers"
+        entry.fault("", what, "name the columns in its first line, as in f [Hz],S [N^2/Hz]")
         return None
     density = Parameter(
         name="density", symbol="S", unit=_per_frequency(unit, has_time), meaning="", minimum=0.0

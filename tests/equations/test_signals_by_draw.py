@@ -372,6 +372,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"spectrum": {**ROWS, "densities": [0, 0]}}, "no multiple of 1/duration has any power"),
     ({"spectrum": "none.csv"}, "signals.force.spectrum: file '.*none.csv' cannot be read"),
     ({"spectrum": {"file": "one.csv"}}, "spectrum: file 'one.csv' has one column"),
+    ({"spectrum": "bare.csv"}, "spectrum: file 'bare.csv' begins with numbers; name the columns"),
     ({"spectrum": "wrong.csv"}, "wrong.csv', header: 'S .N/Hz.' has the wrong dimension"),
     ({"spectrum": {"file": "one.csv", "first": 2}}, "spectrum: first: there is no such key"),
     ({"duration": 0}, "signals.force.duration: 0.0 is not above 0"),
@@ -408,6 +409,7 @@ def test_a_faulty_signal_is_reported_once(
     changes: dict[str, Any], gist: str, tmp_path: Path
 ) -> None:
     (tmp_path / "one.csv").write_text("f\n1\n2\n")
+    (tmp_path / "bare.csv").write_text("0.5,1\n5,1\n")
     (tmp_path / "wrong.csv").write_text("f [Hz],S [N/Hz]\n1,1\n2,1\n")
     with pytest.raises(ConfigError, match=gist) as caught:
         read_system_file(_changed(watched(), changes), tmp_path)
