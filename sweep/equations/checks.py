@@ -232,7 +232,8 @@ def _early_switches(system: System, readable: Collection[str]) -> Iterator[Fault
 def _constant_events(system: System, readable: Collection[str]) -> Iterator[Fault]:
     """A fault for each event whose expression, at one of the readable places, never changes."""
     constants = {"pi", *(parameter.name for parameter in system.parameters)}
-    constants -= {each.name for each in (*system.states, *system.signals)}
+    constants -= {each.name for each in system.states}
+    constants -= {*system.signal_names}
     known = {
         each.name: each.value
         for each in system.definitions

@@ -28,6 +28,7 @@ from sweep.equations.output_kinds import KINDS, EventSum
 from sweep.equations.rates import written_out
 from sweep.equations.schemes import SCHEMES
 from sweep.equations.sides import Side
+from sweep.equations.signals import DrawnSignal
 from sweep.equations.system import PERIOD, Event, Rule, System
 from sweep.equations.tabulated import jumps_text, table_text
 from sweep.model.elements import base, is_of, spelled
@@ -74,6 +75,8 @@ def header_of(
         [
             '#include "systems/functions.h"',
             *(['#include "systems/signals.h"'] if system.signals else ()),
+            *(['#include "systems/drawn_signals.h"'] if system.drawn else ()),
+            *(map(_drawn_text, system.drawn)),
             *(table_text(f"{TABLE}{each.name}", each.table) for each in system.signals),
             *([jumps_text("jumps_of_signals", writer.jumps)] if writer.jumps else ()),
             '#include "systems/ring.h"',
@@ -108,6 +111,18 @@ def header_of(
     )
 
 
+def _drawn_text(signal: DrawnSignal) -> str:
+    """The struct of a signal by draw for kernels/systems/drawn_signals.h."""
+    fields = {
+        "int64 samples": signal.n_samples,
+        "int64 elements": len(signal.elements),
+        "double duration": repr(signal.duration),
+        "double per_time": repr(signal.n_samples / signal.duration),
+    }
+    body = " ".join(f"static constexpr {name} = {value};" for name, value in fields.items())
+    return f"struct {TABLE}{signal.name} {{ {body} }};"
+
+
 @dataclass(frozen=True)
 class Kink:
     """What changes its sign where an integrand has a kink or a jump."""
@@ -138,7 +153,7 @@ def _numbers(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Itera
         "sample_sums": len(writer.sums.of_samples),
         "sampled": len(writer.sums.sampled),
         "waves": len(writer.phases),
-        "signals": len(writer.system.signals),
+        "signals": len(writer.system.signals) + len(writer.system.drawn),
         "switches": len(writer.switches),
         "rests": sum(bool(event.rest) for event in writer.system.events),
         "entries": sum(event.at_entry for event in writer.system.events),

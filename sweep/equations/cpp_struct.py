@@ -10,13 +10,15 @@ from sweep.equations.expressions import ONE, Call, Expression, Name, walk
 from sweep.equations.functions import RATE, derivative, is_ranged, size_of, where
 from sweep.equations.output_kinds import KINDS, EventSum, Sums
 from sweep.equations.sides import Sides, side_name
+from sweep.equations.signals import DrawnSignal, Signal
 from sweep.equations.switches import condition_name
-from sweep.equations.system import Event, Rule, Signal, System
+from sweep.equations.system import Event, Rule, System
 from sweep.model.elements import base, is_of, spelled
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
 LONG = 8  # states, of more of which vectors.h has loops
+DRAWN = "_drawn_"  # of the parameter with the address of a realisation, which users have not
 SIZE = "size of rate of "  # of what is added to make that rate
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++
 
@@ -78,6 +80,12 @@ class Writer:
             **{s.name: _signal("at", s) for s in system.signals},
             **{RATE + s.name: _signal("slope", s) for s in system.signals},
             **{RATE + RATE + s.name: _signal("bend", s) for s in system.signals},
+            **{
+                RATE * order + name: _drawn(s, i, order)
+                for s in system.drawn
+                for i, name in enumerate(s.elements)
+                for order in range(3)
+            },
             **{
                 condition_name(name, value): f"(mode[{k}] == {i}.0)"
                 for k, (name, switch) in enumerate(self.switches.items())
@@ -152,8 +160,9 @@ class Writer:
 
     def by_time(self) -> dict[str, Expression]:
         """The rates of time and signals, and of the rates of signals that bend."""
-        names = [signal.name for signal in self.system.signals]
+        names = self.system.signal_names
         bent = [s.name for s in self.system.signals if s.table.interpolation == "cubic"]
+        bent += [name for signal in self.system.drawn for name in signal.elements]
         rates = [*names, *(RATE + name for name in bent)]
         return {"t": ONE, **{name: Name(RATE + name) for name in rates}}
 
@@ -165,7 +174,7 @@ class Writer:
     def typical_size(self, expression: Expression) -> Expression:
         """How large they are where each state has its scale; constant during a motion."""
         sizes = {state.name: state.scale for state in self.system.states}
-        others = {signal.name: ONE for signal in self.system.signals}
+        others = dict.fromkeys(self.system.signal_names, ONE)
         size = size_of(self.sides.inlined(expression), {**sizes, **others, "t": ONE})
         return size if not self.sides.moves(size) else ONE
 
@@ -200,6 +209,12 @@ def choice(
     any_number = f"{head}(int i{separator}{parameters}) const"
     members.append(template + function(any_number, [*switch, otherwise], "SELDOM"))
     return "\n".join(members)
+
+
+def _drawn(signal: DrawnSignal, element: int, order: int) -> str:
+    """The C++ of an element of a signal by draw, or of its derivative of an order."""
+    table = f"{TABLE}{signal.name}"
+    return f"{SIGNAL}_drawn<{order}, {table}, {element}>(p.{DRAWN}{signal.name}, t)"
 
 
 def function(head: str, lines: Iterable[str], kind: str = "HD") -> str:
@@ -272,9 +287,18 @@ def ends(writer: Writer) -> Iterable[str]:
             code.outside(event.when)
     tables = [f"{TABLE}{signal.name}" for signal in writer.system.signals]
     gone = [f"outside = outside | functions::outside_signal<{each}>(t);" for each in tables]
+    gone += [
+        f"outside = outside | functions::outside_drawn<{TABLE}{s.name}>(p.{DRAWN}{s.name}, t);"
+        for s in writer.system.drawn
+    ]
     lines = ["mask outside = false;", *gone, *code.lines, "return outside;"]
     yield function(f"mask outside({MOTION}) const", lines)
     nexts = [f"next = least(next, functions::sample_after<{each}>(t));" for each in tables]
+    # A spline is smooth, so steps need not end at its samples; but none passes over a period.
+    nexts += [
+        f"next = least(next, t + {s.duration / len(s.harmonic_amplitudes)!r});"
+        for s in writer.system.drawn
+    ]
     lines = [f"real next = {sys.float_info.max!r};", *nexts, "return next;"]
     yield function("real next_sample(real t) const", lines)
 

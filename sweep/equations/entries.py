@@ -17,8 +17,9 @@ from sweep.equations.functions import FUNCTIONS, Kind, literal
 from sweep.equations.model_indices import Index, over_of
 from sweep.equations.parsing import parse
 from sweep.equations.schemes import CONTROLS
+from sweep.equations.signals import Signal
 from sweep.equations.switches import with_conditions
-from sweep.equations.system import Definition, Line, Scope, Signal, State
+from sweep.equations.system import Definition, Line, Scope, State
 from sweep.equations.tabulated import table_fault
 from sweep.errors import FaultError
 from sweep.model.table import Parameter

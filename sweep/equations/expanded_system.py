@@ -83,6 +83,9 @@ class _Builder:
                 mode: self.rates(f"modes.{mode}" if mode else "derivatives", rates)
                 for mode, rates in written.modes.items()
             },
+            drawn=tuple(
+                replace(each, elements=tuple(expand.elements(each.name))) for each in written.drawn
+            ),
             switches=tuple(self.switches()),
             holds=tuple(self.holds()),
             events=events,

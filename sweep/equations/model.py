@@ -212,18 +212,25 @@ def causes_in_window(system: System, values: Mapping[str, Any]) -> dict[str, Any
     counts = IN_CYCLES.end in values or any(rule.every == PERIOD for rule in system.outputs)
     if period is not None and counts:
         causes["the period has to be above 0"] = ~(period > 0)
-    for name, last, end in signal_ends(system, values):
+    for name, last, end in signal_ends(system, values, by_draw=True):
         causes[f"{name} ends at {last!r} {system.time_unit}, before the motion"] = end > last
     return causes
 
 
-def signal_ends(system: System, values: Mapping[str, Any]) -> Iterator[tuple[str, float, Any]]:
-    """Each signal, its last sample and the end of the motion, if no event may end that before."""
+def signal_ends(
+    system: System, values: Mapping[str, Any], *, by_draw: bool = False
+) -> Iterator[tuple[str, float, Any]]:
+    """Each signal, its last time and the end of the motion, if no event may end that before.
+
+    Signals by draw, whose time is their duration, are among them only if they are wanted.
+    """
     end = end_in_time(values, _period(system, values))
     if end is None or any(event.stop_after for event in system.events):
         return
     for signal in system.signals:
         yield signal.name, signal.table.times[-1], end
+    for signal in system.drawn if by_draw else ():
+        yield signal.name, signal.duration, end
 
 
 def _period(system: System, values: Mapping[str, Any]) -> Any:

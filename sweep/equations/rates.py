@@ -94,7 +94,7 @@ class _Rates:
         self.system = system
         self.of_signals: dict[str, None] = {}  # the signals whose rates are taken
         self._definitions = {each.name: each.value for each in system.definitions}
-        self._signals = {each.name for each in system.signals}
+        self._signals = {*system.signal_names}
         self._states = {each.name for each in system.states}
         self._known: dict[tuple[str, str | None], Expression] = {}
         self._open: dict[str, None] = {}  # states whose derivatives are being written out

@@ -13,7 +13,7 @@ from sweep.text.wording import written
 
 MAX_PERIOD = 256  # in which twice as many values are compared, of up to 8 expressions
 MAX_REPEATS = 8
-SIGNAL = ("a signal", "write [signals]")
+SIGNAL = ("a signal", "write one with times and values in [signals]")
 
 
 def taken_at(

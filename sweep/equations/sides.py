@@ -56,8 +56,8 @@ class Sides:
         # The names whose values change between events, and whether they are time or a state. States
         # whose derivative is 0 in every mode are not among them.
         self._moving = {"t": True}
-        for signal in system.signals:
-            self._moving[signal.name] = self._moving[RATE + signal.name] = False
+        for name in system.signal_names:
+            self._moving[name] = self._moving[RATE + name] = False
         for state in system.states:
             if any(rational(m.get(state.name, ONE)) != 0 for m in system.modes.values()):
                 self._moving[state.name] = True

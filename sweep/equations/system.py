@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from sweep.equations.expressions import Call, Expression, Name, Number, text_of
 from sweep.equations.functions import Kind
 from sweep.equations.model_indices import Index, NumberTable, nested
+from sweep.equations.signals import DrawnSignal, Signal
 from sweep.model.elements import base
 from sweep.model.table import Parameter
-from sweep.model.time_series import TimeSeries, jumps
 from sweep.text.toml_text import assignments
 
 FORMAT = 1  # of the files that this version reads
@@ -58,23 +58,6 @@ class Definition:
     value: Expression
     unit: str
     meaning: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Signal:
-    """A name whose value at the time `t` is that of a table."""
-
-    name: str
-    table: TimeSeries
-    unit: str
-    meaning: str
-    has_rate: bool = False  # its rate stands in an expression
-
-    @property
-    def jumps(self) -> tuple[float, ...]:
-        """The times at which it jumps, or its rate does if that is needed."""
-        bends = self.has_rate and self.table.interpolation == "linear"
-        return self.table.times[1:] if bends else jumps(self.table)
 
 
 MODE = "mode"  # the switch that the modes are
@@ -185,6 +168,7 @@ class System:
     events: tuple[Event, ...]
     outputs: tuple[Rule, ...]
     signals: tuple[Signal, ...] = ()
+    drawn: tuple[DrawnSignal, ...] = ()  # signals by draw, numbered in the order of the file
     switches: tuple[Switch, ...] = ()
     holds: tuple[Hold, ...] = ()
     names_hold: bool = False  # a violated hold ends the motion well, and HOLD is its number
@@ -233,6 +217,12 @@ class System:
         return (*([modes] if self.mode_names else []), *self.switches)
 
     @property
+    def signal_names(self) -> tuple[str, ...]:
+        """The names of all signals in expressions."""
+        drawn = (name for signal in self.drawn for name in signal.elements)
+        return (*(signal.name for signal in self.signals), *drawn)
+
+    @property
     def acting(self) -> bool:
         """Whether steps end at events: one acts on the motion, or signals jump over their zeros."""
         jumps = any(signal.jumps for signal in self.signals)
@@ -259,6 +249,9 @@ class System:
         for role, entries in groups.items():
             table = role.removeprefix("a ") + "s"
             yield from ((e.name, role, f"{table}.{base(e.name)}", e.unit) for e in entries)
+        for signal in self.drawn:
+            place = f"signals.{signal.name}"
+            yield from ((name, "a signal", place, signal.unit) for name in signal.elements)
         yield from ((name, "a mode", f"modes.{name}", None) for name in self.mode_names)
         yield from ((e.name, "a switch", f"switches.{e.name}", None) for e in self.switches)
         yield from ((e.name, "a hold", f"holds.{e.name}", None) for e in self.holds)
@@ -294,9 +287,8 @@ def _lines(system: System) -> Iterator[str]:
         yield "[tables]"
         yield from _assignments({each.name: _numbers(system, each) for each in system.tables})
     for key in ("parameters", "states", "definitions", "signals", "switches"):
-        entries = {
-            e.name: {"over": _over(system, e.name), **_entry(e)} for e in getattr(system, key)
-        }
+        own = (*getattr(system, key), *(system.drawn if key == "signals" else ()))
+        entries = {e.name: {"over": _over(system, e.name), **_entry(e)} for e in own}
         if entries:
             yield f"[{key}]"
             yield from _assignments(entries)
@@ -359,10 +351,10 @@ def _choice(choice: Choice) -> object:
 
 
 def _entry(
-    entry: Parameter | State | Definition | Signal | Switch | Event,
+    entry: Parameter | State | Definition | Signal | DrawnSignal | Switch | Event,
 ) -> Mapping[str, object]:
     """What an entry has but its name: no flags that are off, and no bounds that are infinite."""
-    values = vars(entry)
+    values: Mapping[str, Any] = entry.entry if isinstance(entry, DrawnSignal) else vars(entry)
     if isinstance(entry, Parameter):
         values = {key: values[key] for key in PARAMETER_KEYS}
     elif isinstance(entry, Signal):

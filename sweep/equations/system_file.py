@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from sweep.equations.checks import MAX_KEPT, clashes, faults_across, in_order, unit_faults
+from sweep.equations.drawn_entries import drawn, is_drawn
 from sweep.equations.entries import (
     ModelFaults,
     ModelTable,
@@ -37,6 +38,7 @@ from sweep.equations.output_kinds import AT_EVENTS, KINDS
 from sweep.equations.parsing import parse
 from sweep.equations.rules import interval_rule, period_rule, signal_sampled, taken_at
 from sweep.equations.schemes import CONTROLS
+from sweep.equations.signals import MAX_TABLE_BYTES, SAMPLE_BYTES, DrawnSignal, Signal, as_draw
 from sweep.equations.system import FORMAT, PERIOD, Rule, System, Test
 from sweep.errors import ConfigError, Fault
 from sweep.model.elements import base
@@ -159,7 +161,19 @@ def _system(top: ModelTable) -> System:
     mode_names = list(filter(None, modes))
     events = top.tables("events", MAX_EVENTS, lambda table: event(table, state_names, mode_names))
     event_names = [each.name for each in events]
-    signals = top.named("signals", MAX_SIGNALS, signal, name_fault)
+    all_signals = top.named(
+        "signals",
+        MAX_SIGNALS,
+        lambda name, table: (
+            drawn(name, table, parameters, tables) if is_drawn(table) else signal(name, table)
+        ),
+        name_fault,
+    )
+    signals = tuple(each for each in all_signals if isinstance(each, Signal))
+    by_draw = tuple(each for each in all_signals if isinstance(each, DrawnSignal))
+    _check_tables(top, by_draw)
+    draws = {each.draw for each in by_draw}
+    parameters = tuple(as_draw(each) if each.name in draws else each for each in parameters)
     signal_names = [each.name for each in signals]
     outputs = top.named(
         "outputs",
@@ -178,6 +192,7 @@ def _system(top: ModelTable) -> System:
         states=states,
         definitions=top.named("definitions", MAX_DEFINITIONS, definition, name_fault),
         signals=signals,
+        drawn=by_draw,
         modes=modes,
         switches=top.named("switches", MAX_SWITCHES, switch, name_fault),
         names_hold=top.reading.is_stored and top.flag("names_hold"),
@@ -194,6 +209,17 @@ def _system(top: ModelTable) -> System:
         over=top.reading.over,
         only=top.reading.only,
     )
+
+
+def _check_tables(top: ModelTable, signals: Sequence[DrawnSignal]) -> None:
+    """Add a fault if realisations of all signals together take too much memory."""
+    sizes = {name: index.size for name, index in top.reading.indices.items()}
+    over = top.reading.over
+    counts = [math.prod(sizes[index] for index in over.get(each.name, ())) for each in signals]
+    total = sum(each.n_samples * n for each, n in zip(signals, counts, strict=True))
+    if len(signals) > 1 and total > (most := MAX_TABLE_BYTES // SAMPLE_BYTES):
+        what = f"{total:,} samples of all elements of signals by draw"
+        top.fault("signals", what, f"at most {most:,} are allowed: give lower rates")
 
 
 def _rule(

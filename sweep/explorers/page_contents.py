@@ -9,14 +9,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+import numpy as np
 import xarray as xr
 
 from sweep.equations.derived import CONSTANTS, CONVERSIONS, derivation, in_order
 from sweep.equations.expressions import Call, Expression, Name, Number, walk, whole_power
-from sweep.explorers.packing import packed, packed_values, plain
+from sweep.explorers.packing import packed, packed_values, plain, shuffled
 from sweep.explorers.subject import Columns, Subject
 from sweep.explorers.theory_borders import MAX_SLICES, TheoryBorders, theory_borders
 from sweep.explorers.unit_choices import unit_choices
+from sweep.kernel.forcing import forcings_of
 from sweep.kernel.source import kernel_digest, kernel_of
 from sweep.kernel.wasm import module_bytes as bytes_of_module
 from sweep.kernel.wasm import modules_of, whole_kernel
@@ -244,7 +246,23 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
         "modules": modules,
         "items": sweep.method.items,
         "outputs": [{"name": o.name, "kind": o.kind} for o in planes(kernel.outputs)],
+        "forcings": _forcings(sweep),
     }, why
+
+
+def _forcings(sweep: Sweep) -> list[dict[str, Any]]:
+    """What the page fills the tables of signals by draw with: see forcing.h."""
+    places = {parameter.name: place for place, parameter in enumerate(sweep.parameters)}
+    entries: list[dict[str, Any]] = []
+    for each in forcings_of(sweep.model):
+        request = each.request(0)
+        fields = ("samples", "harmonics", "elements", "signal", "seed", "normal")
+        numbers = {name: int(getattr(request, name)) for name in fields}
+        arrays = {"factor": np.empty(0), **each.constants()}
+        texts = {name: packed(shuffled(values)) for name, values in arrays.items()}
+        draw = {"draw": places[each.signal.draw], "bytes": each.signal.table_bytes}
+        entries.append({**draw, **numbers, **texts})
+    return entries
 
 
 def _obstacle(subject: Subject) -> str:

@@ -10,6 +10,7 @@ from sweep.equations.system import System
 from sweep.equations.system_file import examine
 from sweep.errors import ConfigError, Fault, SweepError
 from sweep.file.index_tables import with_index_tables
+from sweep.file.spectra import with_spectra
 from sweep.file.sweep_file import MODEL_KEYS, mapping_tables, parsed_file
 from sweep.file.time_tables import COLUMNS, SAMPLES, with_samples
 from sweep.model.installed import installed_model, offers
@@ -68,7 +69,8 @@ def read_system_file(source: str | Mapping[str, object], folder: Path) -> System
         cure = file_beside(source, folder) or nearest(source, known)
         raise ConfigError(source, [Fault("", f"{written(source)} is unknown", cure)])
     unread = Faults()
-    tables = with_index_tables(with_samples(tables, folder, unread), folder, unread)
+    for read in (with_samples, with_spectra, with_index_tables):
+        tables = read(tables, folder, unread)
     system, faults = examine(tables)
     keys = (*COLUMNS, *SAMPLES, "columns")
     follow = {f"{fault.where}.{key}" for fault in unread.found for key in keys}

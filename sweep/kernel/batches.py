@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sweep.errors import DeviceError
 from sweep.kernel.backend import Stopped
 from sweep.kernel.device import GROUP, Entries, Memory, Program, Queue, request_type
+from sweep.kernel.forcing_on_device import SHARE, DeviceTables
 from sweep.kernel.library import ColumnStruct
 from sweep.kernel.random_points import draw, random_columns
 from sweep.kernel.sorting import ORDER_BYTES, SORT_BYTES, WARP, Sorting, Uploaded
@@ -126,6 +127,7 @@ class Work:
     sorting: Sorting | None = None  # None: points are computed as they come
     rounding: Entries | None = None  # for arrays of float32
     drawing: Entries | None = None  # for columns of random points
+    tables: DeviceTables | None = None  # of signals by draw
     seconds: float = 0.0  # spent in launches
 
     def run(self, memory: int) -> int:
@@ -138,6 +140,8 @@ class Work:
         while first < self.points.n_points:
             points, groups = self.shares(memory)
             count = min(points, self.points.n_points - first)
+            if self.tables is not None:
+                count = self.tables.count(first, count, memory)
             try:
                 self._batch(first, count, groups)
                 first += count
@@ -164,6 +168,8 @@ class Work:
 
         The groups of items are those in progress; 0 if the kernel has no items.
         """
+        if self.tables is not None:
+            memory -= memory // SHARE
         sizes = self.program.sizes
         stored = sum(item_sizes(self.outputs).values())
         stored += 8 * len(self.program.kernel.parameters)  # if each point has its own value
@@ -213,9 +219,14 @@ class Work:
         request = request_type(len(names), len(self.outputs))()
         request.first, request.points = first, count
         request.status = places["status"]
-        columns = {name: self.points.columns[name] for name in names}
+        columns = {n: self.points.columns[n] for n in names if n in self.points.columns}
         uploaded, kept = self._uploaded(columns, first, count)
-        for i, (name, column) in enumerate(columns.items()):
+        if self.tables is not None:
+            addresses, memory = self.tables.uploaded(self.queue, self.program, first, count)
+            uploaded |= addresses
+            kept += memory
+        for i, name in enumerate(names):
+            column = uploaded[name].column
             place = uploaded[name].place - uploaded[name].start  # where value 0 would be
             address = uploaded[name].memory.address + 8 * place
             request.columns[i] = ColumnStruct(address, column.repeat, len(column))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event
@@ -23,6 +23,7 @@ from sweep.kernel.compiler import (
     find_compiler,
     processor_name,
 )
+from sweep.kernel.forcing import Forcing, Tables, by_draw, forcings_of, some_of, values_at
 from sweep.kernel.library import (
     ColumnStruct,
     check_layout,
@@ -34,7 +35,7 @@ from sweep.kernel.library import (
 from sweep.kernel.sorting import parts
 from sweep.kernel.source import Kernel, KernelTexts, kernel_of
 from sweep.model.table import array_types, planes
-from sweep.request.chunk import Points
+from sweep.request.chunk import Column, Points
 from sweep.request.sweeps import Sweep
 
 
@@ -85,6 +86,9 @@ class CpuBackend:
         library = self.library(kernel_of(sweep, points.variants))
         types = array_types(sweep.outputs)
         arrays = {name: np.empty(points.n_points, each) for name, each in types.items()}
+        if forcings := forcings_of(sweep.model):
+            seconds = library.run_by_draw(forcings, points, arrays, stop, self._budget)
+            return Computed(arrays, seconds).followed(then)
         seconds = 0.0
         for place, part, order in parts(sweep.method, points):
             part_arrays = {name: values[place] for name, values in arrays.items()}
@@ -132,6 +136,7 @@ class Library:
     """A compiled kernel, loaded."""
 
     def __init__(self, loaded: ctypes.CDLL, kernel: Kernel) -> None:
+        self._loaded = loaded
         self.names = tuple(parameter.name for parameter in kernel.parameters)
         self.state_bytes = integer_of(loaded, "tribosweep_state_bytes")
         self.lanes = integer_of(loaded, "tribosweep_lanes")
@@ -141,6 +146,27 @@ class Library:
         check_layout(request_bytes, self.request_type, "block_cpu.h and cpu.py")
         self._run = loaded.tribosweep_run
         self._run.restype = None
+
+    def run_by_draw(
+        self,
+        forcings: Sequence[Forcing],
+        points: Points,
+        arrays: Mapping[str, NDArray[Any]],
+        stop: Event | None,
+        budget: int | None,
+    ) -> float:
+        """As `run`, part by part, each with the tables of its draws."""
+        seconds, tables = 0.0, Tables(self._loaded)
+        for part in by_draw(forcings, points):
+            columns = {
+                each.column: Column(tables.addresses(each, values_at(points, each, part)))
+                for each in forcings
+            }
+            of_part = {name: np.empty(part.size, each.dtype) for name, each in arrays.items()}
+            seconds += self.run(some_of(points, part, columns), of_part, stop, budget)
+            for name, values in of_part.items():
+                arrays[name][part] = values
+        return seconds
 
     def run(
         self,

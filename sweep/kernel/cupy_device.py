@@ -29,7 +29,7 @@ from sweep.kernel.gpu_discovery import (
     no_cupy,
 )
 from sweep.kernel.sorting import WARP
-from sweep.kernel.source import Kernel, KernelTexts, flat_text
+from sweep.kernel.source import Kernel, KernelTexts, flat_text, realisations
 
 QUEUES = 2  # while one computes, the other copies
 FIRST = -1  # the priority of their streams; 0: that of the others
@@ -303,6 +303,7 @@ class CupyProgram(CupyEntries):
     def __init__(self, cupy: Any, kernel: Kernel, text: str, multiprocessors: int) -> None:
         self.kernel = kernel
         names = ["sizes", "run", *(["sum", "finish"] if kernel.method.items else [])]
+        names += ["forcing"] if realisations(kernel.model) else []
         super().__init__(cupy, text, options_for(kernel), names, multiprocessors)
         sizes = cupy.zeros(4, np.int64)
         self._entries[SIZES]((1,), (1,), (sizes,))

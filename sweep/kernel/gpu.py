@@ -11,6 +11,8 @@ from sweep.errors import DeviceError, LostDeviceError, SweepError
 from sweep.kernel.backend import Computed, Stopped, Then
 from sweep.kernel.batches import Pace, Work, item_sizes
 from sweep.kernel.device import Device, Sizes, request_type
+from sweep.kernel.forcing import forcings_of
+from sweep.kernel.forcing_on_device import DeviceTables
 from sweep.kernel.library import check_layout
 from sweep.kernel.random_points import drawing_text, random_columns
 from sweep.kernel.reducing import DeviceLauncher
@@ -72,6 +74,8 @@ class GpuBackend:
             work = Work(queue, program, points, outputs, {}, pace, stop, sorting=alike)
             if random_columns(points.columns):
                 work = replace(work, drawing=self._device.entry(drawing_text(), "draw"))
+            if forcings := forcings_of(sweep.model):
+                work = replace(work, tables=DeviceTables(forcings, points))
             if then is not None and self._has_room:
                 try:
                     return self._on_device(work, then)

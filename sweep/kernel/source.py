@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from sweep.equations.cpp_struct import DRAWN
 from sweep.equations.model import pack_of
 from sweep.equations.system_file import system_of_text
 from sweep.equations.tabulated import table_text
@@ -62,8 +63,9 @@ class Kernel:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of the kernel's columns, in order."""
-        return parameters_of(self.model, self.parameter_set, self.method)
+        """The parameters of the kernel's columns, in order; those of realisations are the last."""
+        own = parameters_of(self.model, self.parameter_set, self.method)
+        return (*own, *realisations(self.model))
 
     @property
     def pack(self) -> int:
@@ -72,6 +74,15 @@ class Kernel:
             return self.method.pack
         outputs = [output.name for output in self.outputs]
         return pack_of(self.method.name, system_of_text(self.model.text), outputs)
+
+
+def realisations(model: Model) -> tuple[Parameter, ...]:
+    """Of each signal by draw, the address of a point's realisation, which backends make."""
+    drawn = system_of_text(model.text).drawn if model.text else ()
+    return tuple(
+        Parameter(name=DRAWN + each.name, symbol="", unit="1", meaning="address of a table")
+        for each in drawn
+    )
 
 
 def kernel_of(sweep: Sweep, variants: tuple[str, ...] = ()) -> Kernel:
@@ -99,6 +110,7 @@ def kernel_text(kernel: Kernel, target: Target = "cpu") -> str:
         _columns(kernel),
         *([_rows(kernel.model)] if target == "trace" else []),
         "".join(_flatten(f"entry_{target}{'_items' if kernel.method.items else ''}.h", seen)),
+        *(_flatten("entry_forcing.h", seen) if realisations(kernel.model) else ()),
     ]
     return "\n".join(parts)
 
@@ -340,7 +352,8 @@ def _fields(model: Model) -> list[str]:
     """The names of all parameters that a sweep of the model can have."""
     sets = [p for parameter_set in model.parameter_sets for p in parameter_set.parameters]
     controls = [p for method in model.methods for p in method.parameters]
-    return list(dict.fromkeys(_spelled(model, (*model.parameters, *sets, *controls))))
+    every = (*model.parameters, *sets, *controls, *realisations(model))
+    return list(dict.fromkeys(_spelled(model, every)))
 
 
 def _struct(name: str, fields: Mapping[str, str]) -> str:

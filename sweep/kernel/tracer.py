@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sweep.errors import SweepError
 from sweep.kernel.compiler import compile_library, find_compiler
 from sweep.kernel.cpu import CpuTarget
+from sweep.kernel.forcing import Tables, forcings_of
 from sweep.kernel.library import (
     check_layout,
     fields_of,
@@ -80,6 +81,12 @@ class Tracer:
             struct, header, flags = Trace, "entry_trace.h", CpuTarget(width=1, pack=1).flags
         text = kernel_text(kernel, "trace")
         self._library = load_library(compile_library(text, find_compiler(), flags))
+        values = {**values}
+        if forcings := forcings_of(kernel.model):
+            self._tables = Tables(self._library)  # which the kernel reads
+            for each in forcings:
+                draw = np.array([values[each.signal.draw]])
+                values[each.column] = float(self._tables.addresses(each, draw)[0])
         self._parameters = np.array([values[p.name] for p in kernel.parameters], np.float64)
         check_layout(self._integer("trace_bytes"), struct, f"{header} and tracer.py")
 

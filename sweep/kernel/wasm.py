@@ -18,7 +18,7 @@ from typing import Literal
 
 from sweep.kernel.cache import cached, digest
 from sweep.kernel.compiler import NoCompilerError, run_compiler, zig
-from sweep.kernel.source import Kernel, flat_text, kernel_text
+from sweep.kernel.source import Kernel, flat_text, kernel_text, realisations
 from sweep.model.shipped import modules_folder
 from sweep.model.tables import models
 
@@ -51,6 +51,7 @@ EXPORTS = {
     ),
 }
 ITEM_SIZES = ("tribosweep_sum_bytes", "tribosweep_item_row_size")
+FORCING = ("tribosweep_forcing", "tribosweep_forcing_bytes")  # of models with signals by draw
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ class Module:
     @property
     def flags(self) -> tuple[str, ...]:
         sizes = ITEM_SIZES if self.entry == "trace" and self.kernel.method.items else ()
-        names = (*COMMON_EXPORTS, *EXPORTS[self.entry], *sizes)
+        forcing = FORCING if realisations(self.kernel.model) else ()
+        names = (*COMMON_EXPORTS, *EXPORTS[self.entry], *sizes, *forcing)
         exports = tuple(f"-Wl,--export={name}" for name in names)
         return (*FLAGS, *(RELAXED if self.relaxed else SCALAR_FLAGS), *exports)
 

@@ -13,6 +13,7 @@ from sweep.equations.schemes import SCHEMES
 from sweep.file.model_file import read_model
 from sweep.model.table import Model
 from tests.cases import Case, Values, case_at
+from tests.equations.forced_models import field
 
 METHODS = tuple(SCHEMES)
 LARGE = ("chain", "tube")  # whose kernels take minutes to compile: the first method only
@@ -70,8 +71,19 @@ def methods_of(name: str) -> tuple[str, ...]:
 
 
 def file_cases(n: int = 200) -> Iterator[Case]:
-    """A case of each method of model files."""
+    """A case of each method of model files, and one of signals by draw."""
     yield from (case_of_file(name, method, n) for name, method in CHOSEN)
+    yield forced_case(n)
+
+
+def forced_case(n: int, method: str = "rk54") -> Case:
+    """n random points under correlated random signals, of which some windows are too long."""
+    correlation = {"length": 2.0, "positions": [0.0, 1.0, 4.0]}
+    model = read_model(field(3, correlation=correlation, amplitudes="normal", seed=3), Path())
+    chosen = next(each for each in model.methods if each.name == method)
+    rng = np.random.default_rng(6)
+    windows = {"window_end": rng.uniform(0.1, 21.0, n), "draw": np.floor(rng.uniform(0, 30, n))}
+    return case_at(f"field-{method}", model, chosen, windows | controls(method, n, rng), n)
 
 
 @functools.cache

@@ -215,3 +215,52 @@ def test_elements_of_an_index_are_rows_a_slider_and_lines_of_one_chart(
     assert tab.value("panelsOf(explorer.motion.observed).map((each) => each.length)") == [2]
     tab.page.locator("#sliders input").fill("1")
     assert "fast" in tab.text("#caption")
+
+
+FORCED = """
+format = 1
+method = "rk54"
+parameters.relative_tolerance = 1e-6
+axes.draw = { values = [0, 1, 2, 3, 4, 5, 6, 7] }
+axes.window_end = { values = [0.1, 0.2, 0.3, 0.4] }
+[model]
+format = 1
+name = "forced"
+parameters.draw = {}
+indices.place = 2
+states.x = { over = "place", unit = "m", initial = "0" }
+derivatives.x = "wind"
+outputs.last = { final = "x[0] - x[1]", unit = "m" }
+[model.definitions.shown]
+over = "place"
+value = "wind"
+unit = "m/s"
+[model.signals.wind]
+over = "place"
+spectrum = { frequencies = [0.0, 5.0], densities = [[2.0, 0.0]] }
+duration = 20.0
+rate = RATE
+draw = "draw"
+seed = 4
+amplitudes = "normal"
+correlation = [[1.0, 0.5], [0.5, 1.0]]
+unit = "m/s"
+"""
+
+
+@pytest.mark.parametrize("rate", ["50.0", pytest.param("2e4", marks=pytest.mark.broad)])
+def test_points_under_signals_by_draw_have_the_bits_of_a_run(
+    opened: Opened, tmp_path: Path, rate: str
+) -> None:
+    """At the higher rate a realisation takes 16 MB, so that the page makes few at once."""
+    path = tmp_path / "plan.toml"
+    path.write_text(FORCED.replace("RATE", rate))
+    ds = sweep.run(path, store=tmp_path / "plan.zarr", progress=False)
+    tab = opened(explore(path, tmp_path / "plan.html"))
+    tab.settle()
+    assert (tab.computed("last") == bits(ds["last"].values)).all()
+    tab.click(0.9, 0.9)
+    at = tab.traced()
+    trace = sweep.trace(tmp_path / "plan.zarr", at)
+    motion = tab.motion()
+    assert (motion["shown[1]"] == bits(trace["shown"].sel(place=1).values)).all()

@@ -15,9 +15,10 @@ import pytest
 from sweep.kernel.gpu import OPTIONS, options_for
 from sweep.kernel.random_points import drawing_text
 from sweep.kernel.reducing import reduction_text
-from sweep.kernel.source import Kernel, flat_text, kernel_text
+from sweep.kernel.source import Kernel, flat_text, kernel_of, kernel_text
 from sweep.model.shipped import shipped_models
 from sweep.model.tables import models
+from tests.cases.files import forced_case
 from tests.gpu import nvrtc
 from tests.gpu.kernels import (
     RECORD,
@@ -94,6 +95,15 @@ def test_the_record_is_of_these_kernels_and_within_their_limits() -> None:
         spilling += [f"{name}: {fault}" for fault in spill_faults(name, kernel, usages)]
     assert outdated == [], "these have changed: run python -m tests.gpu.kernels"
     assert spilling == []
+
+
+@pytest.mark.parametrize("method", ["rk54", "rk4"])
+def test_the_tables_of_signals_by_draw_compile(method: str) -> None:
+    made = compiled(kernel_of(forced_case(1, method).sweep))
+    assert made.ok, made.log
+    assert "warning" not in made.log
+    assert made.usage.keys() == {"tribosweep_run", "tribosweep_forcing", SIZES}
+    assert made.usage["tribosweep_forcing"].spill_stores == 0
 
 
 def test_every_method_is_compiled_for_all_parameter_sets_and_variants() -> None:

@@ -4,6 +4,7 @@
 
 const BYTES = { real: 8, count: 4, flag: 1 };
 const ARRAYS = { real: Float64Array, count: Int32Array, flag: Uint8Array };
+const MAX_TABLES = 1 << 26; // bytes of the realisations of signals by draw, unless one point needs more
 const MAX_STATES = 1 << 23; // items times moments that a trace may have here
 
 // Whether relaxed SIMD's multiply-add rounds once: (1 + e)^2 - (1 + 2e) is e^2 then, and otherwise 0.
@@ -70,9 +71,60 @@ class Kernel {
     if (this.size(entry) !== bytes) throw Error(`the kernel's ${entry} is ${this.size(entry)}, not ${bytes}`);
   }
 
+  // The draws of n points for a signal, each once.
+  draws(forcing, columns, n) {
+    const { values, repeat } = columns[forcing.draw];
+    const isDraw = (value) => Number.isInteger(value) && value >= 0 && value < 2 ** 32;
+    return [...new Set(values.slice(0, Math.ceil(n / repeat)).filter(isDraw))];
+  }
+
+  // The columns, with one more for each signal by draw: the address of each point's realisation. The
+  // tables of these are filled as forcing.h says.
+  realised(columns, n) {
+    const more = this.table.forcings.map((forcing) => {
+      const draws = this.draws(forcing, columns, n);
+      const tables = this.block(forcing.bytes * draws.length);
+      this.refuseLayout("forcing_bytes", 88);
+      const request = this.zeros(88);
+      const { samples, harmonics, elements, signal, seed, normal } = forcing;
+      [samples, harmonics, elements, draws.length, signal, seed, normal].forEach((value, i) =>
+        this.int64(request + 8 + 8 * i, value));
+      const factor = forcing.factor.length ? this.put(forcing.factor) : 0;
+      [this.put(draws), this.put(forcing.amplitudes), factor, this.block(8 * samples), tables].forEach(
+        (address, i) => this.pointer(request + 64 + 4 * i, address));
+      this.exports.tribosweep_forcing(request);
+      const addresses = new Map(draws.map((draw, i) => [draw, tables + i * forcing.bytes]));
+      const { values, repeat } = columns[forcing.draw];
+      return { values: Array.from(values, (value) => addresses.get(value) ?? 0), repeat };
+    });
+    return [...columns, ...more];
+  }
+
   // The outputs of n points; a column's value at point i is values[floor(i / repeat) % length].
   compute(columns, n) {
+    const bytes = this.table.forcings.reduce(
+      (sum, forcing) => sum + forcing.bytes * this.draws(forcing, columns, n).length, 0);
+    if (n === 1 || bytes <= MAX_TABLES) return this.computeAtOnce(columns, n);
+    const [first, last] = [[0, n >> 1], [n >> 1, n]].map(([from, to]) => {
+      const part = columns.map(({ values, repeat }) => ({ repeat: 1, values: Array.from(
+        { length: to - from }, (_, i) => values[Math.floor((from + i) / repeat) % values.length]) }));
+      return this.compute(part, to - from);
+    });
+    const joined = (a, b) => {
+      const whole = new a.constructor(a.length + b.length);
+      whole.set(a);
+      whole.set(b, a.length);
+      return whole;
+    };
+    return {
+      status: joined(first.status, last.status),
+      outputs: first.outputs.map((values, i) => joined(values, last.outputs[i])),
+    };
+  }
+
+  computeAtOnce(given, n) {
     this.free();
+    const columns = this.realised(given, n);
     const outputs = this.table.outputs;
     const bytes = (40 + 24 * columns.length + 4 * outputs.length + 7) & ~7;
     this.refuseLayout("request_bytes", bytes);
@@ -101,11 +153,17 @@ class Kernel {
     };
   }
 
+  // The parameters of a point in memory, with the addresses of its realisations.
+  putPoint(parameters) {
+    const columns = Array.from(parameters, (value) => ({ values: [value], repeat: 1 }));
+    return this.put(this.realised(columns, 1).map(({ values }) => values[0]));
+  }
+
   // Begin, first and last moment of a trace.
   span(parameters) {
     this.free();
     const times = this.zeros(24);
-    this.exports.tribosweep_span(this.put(parameters), times);
+    this.exports.tribosweep_span(this.putPoint(parameters), times);
     return [...new Float64Array(this.exports.memory.buffer, times, 3)];
   }
 
@@ -116,6 +174,7 @@ class Kernel {
     const width = this.size("row_size");
     const rows = this.block(8 * width * times.length);
     new Float64Array(this.exports.memory.buffer, rows, width * times.length).fill(NaN);
+    const point = this.putPoint(parameters);
     const trail = this.block(this.size("trail_bytes"));
     const room = 1000;
     const events = this.block(16 * room);
@@ -128,13 +187,13 @@ class Kernel {
       const seen = this.block(8 * items * times.length * this.size("item_row_size"));
       const sums = this.zeros(times.length * this.size("sum_bytes"));
       this.int64(trace, times.length);
-      [this.put(parameters), this.put(times), places, seen, rows, sums, trail].forEach((address, i) =>
+      [point, this.put(times), places, seen, rows, sums, trail].forEach((address, i) =>
         this.pointer(trace + 32 + 4 * i, address));
     } else {
       this.refuseLayout("trace_bytes", 72);
       [trace, budget, status] = [this.zeros(72), 16, 32];
       this.int64(trace + 8, times.length);
-      [this.put(parameters), this.put(times), rows, trail, events].forEach((address, i) =>
+      [point, this.put(times), rows, trail, events].forEach((address, i) =>
         this.pointer(trace + 40 + 4 * i, address));
       this.int64(trace + 64, room);
     }

@@ -73,7 +73,9 @@ async function hire() {
   const modules = { batch: await part("cpu") };
   if (page.kernel.modules.trace_plain) modules.trace = await part("trace");
   const itemsColumn = page.parameters.findIndex(({ name }) => name === page.kernel.items);
-  const table = { outputs: page.kernel.outputs, items: page.kernel.items, itemsColumn };
+  const forcings = await Promise.all(page.kernel.forcings.map(async (forcing) => (
+    { ...forcing, amplitudes: await doubles(forcing.amplitudes), factor: await doubles(forcing.factor) })));
+  const table = { outputs: page.kernel.outputs, items: page.kernel.items, itemsColumn, forcings };
   staff = new Staff(byId("worker-source").textContent, modules, table);
 }
 
