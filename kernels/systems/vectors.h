@@ -6,6 +6,10 @@
 #ifdef SWEEP_GPU
 #define TABLE __device__ constexpr  // constants that are looked up by number
 #define UNROLLED _Pragma("unroll")  // so that arrays stay in registers
+#ifdef MANY_EVENTS  // otherwise NVRTC takes minutes; with few, calls make lanes that wait slower
+#undef SELDOM
+#define SELDOM __device__ __noinline__
+#endif
 #else
 #define TABLE constexpr
 #define UNROLLED

@@ -13,6 +13,7 @@ from sweep.equations.switches import number_of
 from sweep.equations.system import DIRECTIONS, HOLD, Choice, Event
 
 FEW = 2  # events and sides, for each of which kernels have code of its own: `few_seen` in events.h
+MANY = 8  # ... of more of which a GPU calls what is rarely done: `MANY_EVENTS` in vectors.h
 
 RULE = (
     "int direction, bool switches, int rest, int stop_after, bool acts, bool at_entry, int entry, "

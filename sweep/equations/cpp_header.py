@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from sweep.equations.cpp_code import Statements
-from sweep.equations.cpp_events import event_members, event_rules, hold_members, starts
+from sweep.equations.cpp_events import MANY, event_members, event_rules, hold_members, starts
 from sweep.equations.cpp_struct import (
     MOTION,
     PREFIX,
@@ -73,6 +73,7 @@ def header_of(
     ]
     return "\n".join(
         [
+            *(["#define MANY_EVENTS"] if len(writer.watched) > MANY else ()),
             '#include "systems/functions.h"',
             *(['#include "systems/signals.h"'] if system.signals else ()),
             *(['#include "systems/drawn_signals.h"'] if system.drawn else ()),

@@ -184,7 +184,7 @@ def test_files_have_a_column_for_each_element(stored: Path, tmp_path: Path) -> N
     sweep.export(stored, tmp_path / "a.csv")
     lines = [line for line in (tmp_path / "a.csv").read_text().splitlines() if line[0] != "#"]
     rows = list(csv.DictReader(lines))
-    assert float(rows[1]["reach_upper_2.0"]) == pytest.approx(expected_reach(1.0, 1.0, 2))
+    assert float(rows[1]["reach_upper_2"]) == pytest.approx(expected_reach(1.0, 1.0, 2))
     assert rows[0]["touches_lower"] == "1"
     sweep.export(stored, tmp_path / "a.nc")
     with xr.open_dataset(tmp_path / "a.nc", engine="h5netcdf") as of_file:
@@ -204,9 +204,9 @@ def test_pictures_are_cut_by_label(stored: Path) -> None:
         sweep.plot(stored, "touches", at={"support": "lowr"})
 
 
-def test_traces_have_a_variable_for_each_element(stored: Path) -> None:
+def test_traces_have_a_dimension_for_an_index(stored: Path) -> None:
     trace = sweep.trace(stored, {"rate": 2.0, "gap": 0.5}, samples=5)
-    np.testing.assert_allclose(trace["x[2]"], 6.0 * trace["time"], rtol=1e-12)
+    np.testing.assert_allclose(trace["x"].sel(mode=2), 6.0 * trace["time"], rtol=1e-12)
     assert trace["gap[upper]"] == 0.5
     names = [name for _, name in json.loads(trace.attrs["events"])]
     assert sorted(names) == ["touch[lower]", "touch[upper]"]
