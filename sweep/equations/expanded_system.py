@@ -59,6 +59,7 @@ class _Builder:
             written.over,
             {table.name: table for table in written.tables},
             frozenset([*(name for name, *_ in written.named()), "t", "pi"]),
+            frozenset(each.name for each in (*written.outputs, *written.events, *written.holds)),
             self.has_numbers,
         )
         self.by_place = {line.place: line for line in written.lines}

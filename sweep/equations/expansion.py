@@ -49,6 +49,7 @@ class Expander:
     over: Mapping[str, Sequence[str]]  # the indices of each name that has some
     tables: Mapping[str, NumberTable]
     names: frozenset[str]  # all other names that expressions may have
+    lines: frozenset[str]  # names of outputs, events and holds, which expressions do not have
     has_numbers: bool = False  # whether numbers of tables replace their names
     _parts: int = field(default=0, init=False)
     _in_all: int = field(default=0, init=False)
@@ -79,7 +80,10 @@ class Expander:
 
     def target(self, text: Expression, places: Places) -> str:
         """The element that `v` or `v[block + 1]` names in `set` or as an event."""
-        name = self._expanded(text, places)
+        if isinstance(text, Name) and text.name in self.over:
+            name = self._element(text, places)
+        else:
+            name = self._expanded(text, places)
         assert isinstance(name, Name)
         return name.name
 
@@ -102,8 +106,10 @@ class Expander:
                 return part
             case Name(name) if name in self.indices:
                 return Number(float(self._place(part, name, places)), part.column)
-            case Name(name):
-                return self._named(part, [self._bound(part, i, places) for i in self.over_of(name)])
+            case Name(name) if name not in self.lines:
+                return self._element(part, places)
+            case Name():  # perhaps a value of a switch, which an output may be called, too
+                return part
             case Call("[]", (Name(name), *subscripts)):
                 return self._subscripted(part, name, subscripts, places)
             case Call("size", (Name(name),)):
@@ -126,6 +132,10 @@ class Expander:
                 pass
         arguments = tuple(self._expanded(each, places) for each in part.arguments)
         return Call(part.function, arguments, part.column)
+
+    def _element(self, part: Name, places: Places) -> Expression:
+        """The element of a name that has the indices of its line."""
+        return self._named(part, [self._bound(part, i, places) for i in self.over_of(part.name)])
 
     def over_of(self, name: str) -> Sequence[str]:
         """The indices of a name; none if it has none."""

@@ -201,3 +201,17 @@ def test_faults_of_switches_over_an_index(name: str) -> None:
     system, faults = examine(tomllib.loads(BLOCKS.replace(old, new)))
     assert system is None
     assert any(what in str(fault) and cure in str(fault) for fault in faults), faults
+
+
+def test_an_output_may_be_called_like_a_value_of_a_switch() -> None:
+    shares = '[outputs]\nslip = { over = "block", share = "contact == slip" }\n'
+    written = BLOCKS.partition("[outputs]")[0] + shares
+    named = written.replace("slip = { over", "slip_share = { over")
+    texts = [tomllib.loads(f"{each}\n[indices]\nblock = {N}\n") for each in (written, named)]
+    request = {"method": "rk54", "parameters": {"window_end": 20.0}}
+    first, second = (
+        sweep.run({"model": text, **request}, store=None, progress=False) for text in texts
+    )
+    assert first["slip"].dims == ("block",)
+    assert (first["slip"] > 0).any()
+    np.testing.assert_array_equal(first["slip"], second["slip_share"])

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import sweep
 from sweep.explorers import explore
+from sweep.model.elements import base, places_of
 from sweep.model.shipped import configs_folder, shipped_configs
 from tests.explorers.sweeps import BORDERS, REDUCED, SWEEP
 from tests.explorers.tab import FEW, MARKS, Tab, bits
@@ -181,7 +183,15 @@ def test_every_shipped_sweep_has_a_page_whose_motion_is_that_of_trace(
     ds = sweep.trace(store, at)
     for observable, values in tab.motion().items():
         series = values.view(np.float64)
-        np.testing.assert_array_equal(bits(series), bits(ds[observable].values))
+        np.testing.assert_array_equal(bits(series), bits(_observed(ds, observable)))
+
+
+def _observed(trace: xr.Dataset, name: str) -> np.ndarray:
+    """An observable of a trace, or the element with a name such as x[3]."""
+    values = trace[base(name)]
+    labels = [list(map(str, trace[dim].values)) for dim in values.dims[1:]]
+    places = [along.index(place) for along, place in zip(labels, places_of(name), strict=True)]
+    return values.values[(slice(None), *places)]
 
 
 def test_elements_of_an_index_are_rows_a_slider_and_lines_of_one_chart(
