@@ -17,7 +17,7 @@ from sweep.errors import FaultError, SweepError
 from sweep.file.quantities import number, value_of
 from sweep.file.sweep_file import plain
 from sweep.model.table import Parameter
-from sweep.pictures.labels import point_text
+from sweep.pictures.labels import point_text, with_codes
 from sweep.pictures.relative_errors import error_name, errors
 from sweep.pictures.slices import Slice
 from sweep.points.recipes import model_of, table_of
@@ -49,13 +49,14 @@ def compare(
     units, or text with a unit), otherwise from the results, otherwise from its defaults. Raises
     SweepError if a parameter has no value, or one that is not allowed.
 
-    For each output `x` with one value at each point the Dataset has `x_error`. It is the
-    relative error |x - reference| / |reference|; where the reference is 0, it is relative to the
-    largest reference. For a flag it is 1 where the classes differ, otherwise 0. `status` is the
-    status of the results, or of the reference where the results are ok. Points that are not ok have
-    no error: NaN, or 255 for a flag, so use `.where(errors.status == 0)` before `.max()`. Results
-    stored as float32 also have the error of their rounding. The attribute `against_parameters`
-    names the parameters of the reference that are given or that the results lack.
+    For each output `x` with one value at each point, or one for each element of an index, the
+    Dataset has `x_error`. It is the relative error |x - reference| / |reference|; where the
+    reference is 0, it is relative to the largest reference. For a flag it is 1 where the classes
+    differ, otherwise 0. `status` is the status of the results, or of the reference where the
+    results are ok. Points that are not ok have no error: NaN, or 255 for a flag, so use
+    `.where(errors.status == 0)` before `.max()`. Results stored as float32 also have the error of
+    their rounding. The attribute `against_parameters` names the parameters of the reference that
+    are given or that the results lack.
     """
     if not isinstance(cast(object, method), str):
         raise SweepError(
@@ -88,7 +89,13 @@ def compare_slice(
     sweep = reference_sweep(shown.dataset, method, parameters)
     if shown.name not in [output.name for output in sweep.outputs]:
         raise SweepError(f"{shown.name} is {NOT_COMPARED}")
-    expected = reference(shown.dataset, method, parameters, report)
+    expected = with_codes(reference(shown.dataset, method, parameters, report))
+    labels = {
+        dim: shown.dataset[dim].item()
+        for dim in expected.dims
+        if dim in shown.dataset.coords and not shown.dataset[dim].ndim
+    }
+    expected = expected.sel(labels)
     dataset = _errors(shown.dataset, expected, parameters)[[error_name(shown.name), "status"]]
     dataset = dataset.assign_attrs(recipe=shown.dataset.attrs["recipe"])
     if not is_flag(shown.output):
@@ -203,7 +210,7 @@ def _without_values(dataset: xr.Dataset, method: str) -> Sweep:
             f"method {method!r} needs a sinusoid, and these results have a table of "
             f"{model.excitation.parameter}: compare with method {able}"
         )
-    outputs = tuple(o for o in model.outputs if o.name in dataset.data_vars and not o.count)
+    outputs = tuple(o for o in model.outputs if o.name in dataset.data_vars and not o.values)
     if not outputs and len(dataset.data_vars) > 1:
         raise SweepError(f"these results have {NOT_COMPARED}")
     return Sweep(

@@ -38,7 +38,7 @@ def errors(dataset: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
     difference is relative to the largest |reference| of all points: the error is 0 if the value is
     0 too, and inf if it is not and the reference is 0 everywhere. For a flag, the error is a flag
     of the classes same and different. A point that is not ok in both Datasets has no error: NaN, or
-    255 for a flag. Outputs with several values at each point are left out.
+    255 for a flag. Outputs that keep several values of a motion are left out.
 
     The reference may lack axes of the dataset; it applies to all their values. SweepError if the
     axes have different values, or if a parameter of the reference is a variable of the dataset: the
@@ -72,7 +72,7 @@ def joint_status(dataset: xr.Dataset, reference: xr.Dataset) -> xr.DataArray:
 def spread(errors: xr.Dataset, name: str) -> Spread:
     """Median and worst of the errors of that name; for a flag, a difference counts as 1."""
     variable = errors[name]
-    values = np.where(errors["status"].values == Status.ok, variable.values, np.nan)
+    values = variable.where(errors["status"] == Status.ok).transpose(*variable.dims).values
     if np.isnan(values).all():
         return Spread(0, np.nan, np.nan, {})
     at = np.unravel_index(np.nanargmax(values), values.shape)
@@ -86,7 +86,7 @@ def spread(errors: xr.Dataset, name: str) -> Spread:
 
 
 def _outputs_of_both(dataset: xr.Dataset, reference: xr.Dataset) -> list[str]:
-    """The names of the outputs with one value at each point that both have."""
+    """The names of the outputs that both have, but for those that keep several values."""
     if parameters := [str(name) for name in dataset.data_vars if name in reference.coords]:
         raise SweepError(
             f"there is no output {parameters[0]!r} to compare: it is a parameter, so make it a "
@@ -116,7 +116,8 @@ def _error(
     else:
         errors = _relative(values.values, expected.values, ok)
         described = {"long_name": f"relative error {names}", "units": "1"}
-    return xr.DataArray(errors, status.coords, status.dims, attrs=described).transpose(*joint.dims)
+    made = xr.DataArray(errors, status.coords, status.dims, attrs=described)
+    return made.transpose(*variable.dims)
 
 
 def _relative(values: Values, reference: Values, ok: NDArray[np.bool_]) -> Values:

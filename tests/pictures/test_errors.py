@@ -360,3 +360,39 @@ def test_plot_against_prints_median_and_worst_also_as_json(run: Run) -> None:
     }  # fmt: skip
     status, _, err = run("plot", "a.zarr", "--against", "exakt")
     assert (status, "did you mean 'exact'?" in err) == (2, True)
+
+
+def test_elements_of_an_index_have_errors(tmp_path: Path, run: Run) -> None:
+    """Two decays by steps of constant length: by rk4 the error of a step is (rate h)^5/120."""
+    model = {
+        "format": 1,
+        "name": "decays",
+        "indices": {"body": ["slow", "fast"]},
+        "tables": {"rate": {"over": "body", "values": [1, 2], "unit": "1/s"}},
+        "parameters": {"start": {}},
+        "states": {"x": {"over": "body", "initial": "start"}},
+        "derivatives": {"x": "-rate*x"},
+        "outputs": {"last": {"over": "body", "final": "x"}},
+    }
+    request = {
+        "model": model,
+        "method": "rk4",
+        "parameters": {"window_end": 1.0, "step": 0.125},
+        "axes": {"start": [1.0, 2.0]},
+    }
+    path = tmp_path / "decays.zarr"
+    ds = sweep.run(request, store=path, progress=False).load()
+    errors = sweep.compare(ds, "dop853", {"relative_tolerance": 1e-13})
+    assert errors["last_error"].dims == ("start", "body")
+    for place, rate in enumerate((1.0, 2.0)):
+        h = rate * 0.125
+        stepped = (1 - h + h**2 / 2 - h**3 / 6 + h**4 / 24) ** 8
+        expected = abs(stepped / math.exp(-rate) - 1)
+        np.testing.assert_allclose(errors["last_error"].values[:, place], expected, rtol=1e-4)
+    against = ("--against", "dop853", "--set", "relative_tolerance=1e-13")
+    for choice in (("--at", "body=fast"), ("--hue", "body")):
+        picture = tmp_path / f"{choice[1]}.png"
+        status, out, _ = run("plot", str(path), "last", *against, *choice, "-o", str(picture))
+        assert status == 0
+        assert "2 points" in out if choice[0] == "--at" else "4 points" in out
+        assert picture.exists()
