@@ -57,19 +57,20 @@ MAX_SPILLED = {
     "vibro_impact rk4": 1300,
     "vibro_impact rodas4": 2000,
     "gear rk54": 350,
-    "gear rk4": 300,
+    "gear rk4": 350,
     "gear rodas4": 900,
     "gear dop853": 700,
     "chain rk54": 150,
     "tube rk54": 2300,
     "drill_string rk54": 1450,
-    "drill_string rk4": 1000,
+    "drill_string rk4": 1150,
     "drill_string rodas4": 1650,
     "drill_string dop853": 450,
     "spring_slider rk54": 200,
     "lorenz rk54": 60,
+    "lorenz rodas4": 20,
     "spring_slider rk4": 50,
-    "spring_slider rodas4": 400,
+    "spring_slider rodas4": 450,
 }
 NO_CODE = re.compile(r"//.*|^#line.*$", re.MULTILINE)
 

@@ -41,6 +41,7 @@ DELETED = "\n".join(
 PRELUDE = f"""
 #define __CUDACC_RTC__
 #define __device__
+#define __noinline__ __attribute__((noinline))
 #define __constant__
 #define __global__
 #define __forceinline__ inline __attribute__((always_inline))
