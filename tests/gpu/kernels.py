@@ -56,6 +56,7 @@ MAX_SPILLED = {
     "vibro_impact rk54": 900,
     "vibro_impact rk4": 1300,
     "vibro_impact rodas4": 2000,
+    "vibro_impact dop853": 100,
     "gear rk54": 350,
     "gear rk4": 350,
     "gear rodas4": 900,
