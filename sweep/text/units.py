@@ -40,6 +40,8 @@ UNITS = {
     "t": ("tonne", "1000 kg"),
     "min": ("minute", "60 s"),
     "h": ("hour", "3600 s"),
+    "d": ("day", "24 h"),
+    "year": ("", "365 d"),  # as in [wear]
     "turn": ("revolution cycle", "6.283185307179586476925286766559 rad"),
     "deg": ("degree °", "1/360 turn"),
     "rpm": ("revolution_per_minute", "1 turn/min"),

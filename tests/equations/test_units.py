@@ -25,6 +25,7 @@ from sweep.text.units import (
     read_unit,
     unit_text,
 )
+from sweep.theory.wear import YEAR
 from tests.equations.good_model import (
     FORCE,
     GOOD,
@@ -58,7 +59,7 @@ def test_coherent_units_have_the_dimensions_that_pint_gives_them(text: str) -> N
 
 @pytest.mark.parametrize(
     "name",
-    [*UNITS,
+    [*(unit for unit in UNITS if unit != "year"),
      *(each for others, _ in UNITS.values() for each in others.split() if "_per_" not in each),
      *(prefix + unit for names in PREFIXES for prefix in names for unit in ("m", "watts"))],
 )  # fmt: skip
@@ -66,6 +67,10 @@ def test_every_name_and_prefix_has_the_factor_that_pint_gives_it(name: str) -> N
     expected = PINT.Quantity(1, name).to_base_units()
     assert float(read_unit(name).factor) == pytest.approx(expected.magnitude, rel=1e-15)
     assert read_unit(name).dimensions[1] == expected.dimensionality["[length]"]
+
+
+def test_a_year_has_the_days_that_years_of_wear_have() -> None:
+    assert read_unit("years").factor == 365 * read_unit("days").factor == YEAR
 
 
 def test_an_angle_counts_as_a_plain_number() -> None:
