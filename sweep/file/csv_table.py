@@ -185,8 +185,8 @@ def csv_table(path: Path, decimal: str = ".", skip: int = 0) -> CsvTable:
         raise FaultError(f"skip is {skip}", "give the number of lines before the header, from 0")
     place, every = f"file {str(path)!r}", _lines(path)
     lines = every[skip:]
-    texts = (line for line in lines if line.strip() and line.lstrip(' "')[:1] != "#")
-    separator = _separator(next(texts, ""), decimal, place)
+    texts = [line for line in lines if line.strip() and line.lstrip(' "')[:1] != "#"]
+    separator = _separator(texts, decimal, place)
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     try:
         rows = [(skip + reader.line_num, row) for row in reader if row and row[0][:1] != "#"]
@@ -234,12 +234,15 @@ def _lines(path: Path) -> list[str]:
         raise FaultError(f"{place} cannot be read: {reason}") from None
 
 
-def _separator(header_line: str, decimal: str, place: str) -> str:
-    """What separates the cells of a file, from its header."""
-    bare = PADDING.sub(r"\1", QUOTED.sub("", header_line))
+def _separator(lines: Sequence[str], decimal: str, place: str) -> str:
+    """What separates the cells of a file, from its header, the first of its lines."""
+    bare, *others = [PADDING.sub(r"\1", QUOTED.sub("", line)) for line in lines] or [""]
     separators = [mark for mark in SEPARATORS if mark != decimal]
     separator = max(separators, key=bare.count)
     if decimal == "," in bare and separator not in bare:
+        if any(separator in line for line in others):
+            what = f"{place}: its first line, {written(lines[0].strip())}, is no header"
+            raise FaultError(what, "give the number of lines above the header as skip")
         cure = 'separate them by semicolons, or remove decimal = ","'
         raise FaultError(f"{place}: columns are separated by commas", cure)
     return separator

@@ -34,6 +34,8 @@ SYNTAX_CURES = {  # by the beginning of what tomllib says
     "cannot overwrite a value": "give each key once",
     "cannot declare": "give each table once",
 }
+FLAG = re.compile(r"= *(yes|no|on|off|true|false)\b", re.IGNORECASE)  # as others write it
+FLAG_CURE = "a flag is true or false; put text in quotes"
 TOO_DEEP = Fault("", "values are nested too deeply")
 
 
@@ -229,6 +231,8 @@ def _syntax_fault(problem: str, text: str) -> Fault:
         return Fault("end of file", f"this is not TOML: {reason}")
     line = text.split("\n")[int(match[2]) - 1].strip()
     cure = next((cure for start, cure in SYNTAX_CURES.items() if reason.startswith(start)), "")
+    if cure == SYNTAX_CURES["invalid value"] and FLAG.search(line):
+        cure = FLAG_CURE
     if not re.search("[\"'#]", line) and BARE_POINT.search(line):  # of no text or comment
         cure = POINT_CURE
     place = f"line {match[2]}, column {match[3]}"

@@ -143,7 +143,7 @@ def _axis(stored: Axis, longer: Axis) -> Iterator[str]:
     if longer.size < stored.size:
         yield (
             f"axis {stored.name}: {stored.size:,} values in the store, {longer.size:,} in this "
-            "sweep"
+            "sweep, which needs those of the store as its first"
         )
         return
     methods = [axis.recipe.get("method") for axis in (stored, longer)]  # of drawing a sample

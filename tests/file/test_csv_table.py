@@ -165,6 +165,8 @@ FAULTS: list[tuple[str, str, Parameter, dict[str, Any], str]] = [
     ("# a\n  # b", "a", RATIO, {}, " is empty; name the columns in its first line"),
     ("a,b\n1,2\n", "a", RATIO, COMMA,
      ': columns are separated by commas; separate them by semicolons, or remove decimal = ","'),
+    ("Rig 3, 12 May\na;b\n1;2\n", "a", RATIO, COMMA,
+     ": its first line, 'Rig 3, 12 May', is no header; give the number of lines above the header"),
     ("a;b\n1;2;3\n", "a", RATIO, {}, ", line 2: 3 cells, but the header has 2; semicolons sep"),
     ("a\n1,5\n", "a", RATIO, {}, ', line 2: 2 cells, but the header has 1; commas separate cells, '
      'so write decimals with a point: 0.5, or give decimal = ","'),

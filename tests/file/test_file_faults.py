@@ -35,6 +35,7 @@ BROKEN_FILES = [
     ("mass = 1.0", "mass = { values = [1] }", "mass: {'values': [1]} is not one number; for"),
     (LAST, "[rum", "line 14, column 5: this is not TOML: expected ']' at the end of a table"),
     (LAST, LAST + "\n[axes]\n", "this is not TOML: cannot declare [axes] twice in '[axes]'; give"),
+    (LAST, LAST + "\nsmall = yes", "in 'small = yes'; a flag is true or false; put text in quotes"),
     (FORMAT, "format = 1" + "0" * 5000, "this is not TOML: "),
     (FORMAT, "a = " + "[" * 100_000, "values are nested too deeply"),
     (FORMAT, "# caf\udce9", "line 2 is not UTF-8 text; save the file as UTF-8"),
