@@ -22,11 +22,11 @@ def extend(
     as_json: Json = False,
     **options: Unpack[RunKeywords],
 ) -> None:
-    """Append values to the axes of a store; computed points stay.
+    """Append values to the axes of a store, whose points `sweep run` then computes.
 
     The axes and the sample in FILE may continue after their last value; nothing else may differ.
-    Chunks that were incomplete at the old end are computed again. If it is interrupted, run the
-    same command to resume.
+    Computed points stay, except in chunks that were incomplete at the old end. If it is
+    interrupted, run the same command to resume.
     """
     from sweep.cli.actions.extend_action import extend_store
 
