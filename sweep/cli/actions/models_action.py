@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -125,16 +126,27 @@ def _print_model(model: Model) -> None:
     if model.excitation:
         print(f"a table over time is possible with {listed(model.excitation.methods)}:")
         print(f"    {model.excitation.parameter} = {EXAMPLE}\n")
-    for method in model.methods:
-        print(f"method {method.name}: {method.summary}\n")
-        if method.parameters:
-            _print_parameters(f"parameters of {method.name}", method.parameters)
+    print_section(((each.name, each.summary) for each in model.methods), ("method", "meaning"))
+    for names, parameters in _of_methods(model).items():
+        _print_parameters(f"parameters of {listed(names)}", tuple(parameters))
     for kind, quantities in {"output": model.outputs, "traced": model.observables}.items():
         if quantities:
             rows = ((_with_indices(each), each.unit, each.long_name) for each in quantities)
             print_section(rows, (kind, "unit", "meaning"))
     rows = [(str(int(status)), status.name, text) for status, text in model.sentences.items()]
     print_table(rows, ("status", "name", "meaning"))
+
+
+def _of_methods(model: Model) -> Mapping[tuple[str, ...], list[Parameter]]:
+    """The parameters of methods, each once, by the names of the methods that have them."""
+    names: dict[Parameter, list[str]] = {}
+    for method in model.methods:
+        for parameter in method.parameters:
+            names.setdefault(parameter, []).append(method.name)
+    groups: dict[tuple[str, ...], list[Parameter]] = {}
+    for parameter, having in names.items():
+        groups.setdefault(tuple(having), []).append(parameter)
+    return groups
 
 
 def _with_indices(each: Output | Observable) -> str:
