@@ -32,6 +32,7 @@ LAWS: tuple[Law, ...] = ("fixed", "normal")
 SPECTRUM = '"psd.csv", or { frequencies = [...], densities = [[...]] }'
 DRAW = f"{{ whole = true, minimum = 0, maximum = {LARGEST_DRAW} }}"
 MIN_ROWS, MAX_ROWS = 2, 10**5  # of a spectrum
+ROUNDING = 1e-12  # of correlations that a program computes from covariances
 
 
 def is_drawn(table: ModelTable) -> bool:
@@ -232,11 +233,11 @@ def _numbers(raw: object, over: Sequence[Index], tables: Sequence[NumberTable]) 
 def _checked(matrix: Matrix) -> Matrix:
     """The matrix; FaultError if it is none of correlations."""
     for i, row in enumerate(matrix):
-        if row[i] != 1:
+        if abs(row[i] - 1) > ROUNDING:
             what = f"the diagonal has {row[i]!r} in row {i + 1}"
             raise FaultError(what, "an element's correlation with itself is 1")
         for j in range(i):
-            if row[j] != matrix[j][i]:
+            if abs(row[j] - matrix[j][i]) > ROUNDING:
                 other = f"row {j + 1} has {matrix[j][i]!r}"
                 what = f"not symmetric: row {i + 1} has {row[j]!r} where {other}"
                 raise FaultError(what, "give one correlation for each pair")

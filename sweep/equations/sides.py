@@ -185,6 +185,15 @@ class Sides:
                 if self.moves(expression) and signs[0] is not None and signs[1] is not None:
                     return times(signs[0], signs[1])
                 return None
+            case Call("where", (condition, a, b)) if _has_side(condition):
+                # As a whole it may stay at zero, as the force of a contact that is open does.
+                signs = [
+                    self._side_of(each) if self.moves(each) else Call("sign", (each,))
+                    for each in (a, b)
+                ]
+                if signs[0] is not None and signs[1] is not None:
+                    return Call("where", (condition, signs[0], signs[1]))
+                return self._number("sign", expression)
             case Call("/", (a, b)) if not self.moves(b):
                 side = self._side_of(a)
                 return None if side is None else times(side, Call("sign", (b,)))
@@ -199,8 +208,9 @@ class Sides:
         if not self.moves(expression):
             return None
         key = (kind, expression)
-        if self._mode is None and is_ranged(expression):
-            return None  # what is missing there, a held side would hide
+        if self._mode is None and (is_ranged(expression) or _has_side(expression)):
+            # A held side would hide what is missing there, or that it stays at zero.
+            return None
         if self._mode is not None:
             self._held_in.setdefault(key, {})[self._mode] = None
         return side_name(list(self._held_in).index(key)) if key in self._held_in else None

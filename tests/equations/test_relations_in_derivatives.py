@@ -370,3 +370,49 @@ def test_guards_need_no_exception(method: str) -> None:
         np.testing.assert_allclose(ds[name], 2 / 3, rtol=0, atol=1e-4, err_msg=name)
     np.testing.assert_allclose(ds.energy, 5.0, rtol=0, atol=5e-3)
     np.testing.assert_allclose(ds.highest, 0.5, rtol=0, atol=5e-4)
+
+
+STOPPED = """
+[parameters]
+gap = {{ default = 0.5 }}
+[states]
+x = {{ initial = "1" }}
+v = {{ initial = "0" }}
+[definitions]
+overlap = {{ value = "5*(x - gap) + 0.1*v" }}
+push = {{ value = "{push}" }}
+[derivatives]
+x = "v"
+v = "-9*x - ({force})"
+[outputs]
+end = {{ final = "x" }}
+pushed = {{ share = "push > 0" }}
+"""
+STOP = "where(x > gap, max(overlap, 0), 0)"
+RELIEVED = "where(x > gap, where(overlap > 0, overlap - 0.5, 0), 0)"
+STOPS = "where(x > gap, 5*(x - gap), 0) + where(x < -gap, -(x + gap), 0)"
+
+
+@controlled
+@pytest.mark.parametrize(
+    ("push", "force", "plain"),
+    [
+        (STOP, "abs(push)", STOP),
+        (STOP, "max(push, 0)", STOP),
+        (STOP, "push - where(push != 0, 0.5, 0)", RELIEVED),
+        (STOPS, "abs(push)", STOPS),
+    ],
+)
+def test_a_relation_of_what_stays_at_zero(method: str, push: str, force: str, plain: str) -> None:
+    """As the force of an open contact does; against the same motion without that relation."""
+    ours, right = (
+        points(
+            STOPPED.format(push=push, force=each),
+            method,
+            window_end=END,
+            relative_tolerance=1e-9,
+        )
+        for each in (force, plain)
+    )
+    for name in ("end", "pushed"):
+        assert ours[name].item() == pytest.approx(right[name].item(), abs=1e-6)

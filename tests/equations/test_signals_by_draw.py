@@ -441,6 +441,15 @@ def test_a_faulty_correlation_is_reported_once(correlation: Any, gist: str) -> N
     assert len(caught.value.faults) == 1
 
 
+def test_correlations_may_have_rounding_errors() -> None:
+    rounded = [[1 - 2e-16, 0.5 + 2e-16], [0.5, 1 + 2e-16]]
+    products = [
+        _run(swept(field(2, correlation=matrix), {}, "rk54", tolerance=1e-6))["product"]
+        for matrix in (rounded, [[1.0, 0.5], [0.5, 1.0]])
+    ]
+    np.testing.assert_allclose(*products, rtol=1e-13)
+
+
 def test_all_faults_are_reported_at_once() -> None:
     changes = {"spectrum": {**ROWS, "densities": [1]}, "rate": -1, "draw": "x", "seed": 0.5}
     with pytest.raises(ConfigError) as caught:

@@ -13,9 +13,12 @@ from scipy.optimize import brentq
 import sweep
 from sweep.theory import mdr_contact as theory
 from sweep.theory.friction_oscillator import asymptotic_wear_power
+from tests.oracles.beams import wave_numbers
+from tests.oracles.curved_tubes import Tube, modes
 from tests.oracles.linear_contacts import exponential
-from tests.validation import hanisch2020, sdnl301
-from tests.validation.comparison import RESULTS
+from tests.oracles.random_forcing import amplitudes, random_phasors, spline
+from tests.validation import hanisch2020, sdnl112, sdnl301
+from tests.validation.comparison import RESULTS, computed
 from tests.validation.hanisch2020.cycles import first_cycles
 from tests.validation.sdnd104 import table_excitation
 from tests.validation.sdnd104.motion import reversals
@@ -108,6 +111,101 @@ def test_the_frequencies_of_the_tube_are_those_of_a_timoshenko_beam() -> None:
         exact = brentq(determinant, 0.999 * fine, 1.001 * fine, rtol=1e-12)
         assert coarse == pytest.approx(exact, rel=5e-5)
         assert fine - exact == pytest.approx((coarse - exact) / 5, rel=0.06, abs=3e-8)
+
+
+# --- SDNL112 ---
+
+WIRE = Tube(2e-3, 1e-3, 2e11, 0.3, 8000.0)  # so slender that its shear does not matter
+MASS = 3 * WIRE.density * WIRE.area
+SPEED = math.sqrt(WIRE.modulus * WIRE.second_moment / MASS)
+
+
+def test_a_straight_tube_has_the_frequencies_of_a_clamped_beam() -> None:
+    nodes = np.outer(np.linspace(0, 2, 41), [1 / 3, 2 / 3, -2 / 3])
+    exact = [SPEED * (float(each) / 2) ** 2 for each in wave_numbers(("clamped", "clamped"), 3)]
+    frequencies = modes(WIRE, nodes, np.full(40, MASS), 6)[0]
+    assert frequencies == pytest.approx(np.repeat(exact, 2), rel=4e-5)
+
+
+def test_a_ring_has_the_frequencies_of_a_ring() -> None:
+    """In and across its plane: A. E. H. Love, Mathematical theory of elasticity, section 293."""
+    n, stiffer = np.array([2.0, 3.0, 4.0]), 1 + WIRE.poisson_ratio  # bending by torsion
+    exact = [
+        SPEED / 0.5**2 * n * (n**2 - 1) / np.sqrt(n**2 + each) for each in (1, 1, stiffer, stiffer)
+    ]
+    for count, error in ((48, 2.3e-3), (96, 5.8e-4)):  # of second order in the elements
+        angle = 2 * math.pi * np.arange(count) / count
+        nodes = 0.5 * np.array([np.cos(angle), 0.6 * np.sin(angle), 0.8 * np.sin(angle)]).T
+        frequencies = modes(WIRE, nodes, np.full(count, MASS), 18, closed=True)[0]
+        assert frequencies[6:] == pytest.approx(np.sort(np.ravel(exact)), rel=error)
+
+
+@pytest.mark.broad
+def test_a_draw_with_contacts_is_that_of_small_steps() -> None:
+    """Runge-Kutta steps of 10 µs; the contact changes at their ends."""
+    bend, end, amplitude, draw, step = sdnl112.Bend(), 1.0, 90.0, 7, 1e-5
+    its_modes, shapes = bend.modes()
+    integrals, system = bend.correlated(shapes), sdnl112.SYSTEM
+    lines = 1 + sdnl112.SPACING * np.arange(2048)
+    count, n_samples = int(system["last_frequency"] * sdnl112.DURATION), 2**15
+    size = amplitudes(lines, bend.spectrum(lines), sdnl112.DURATION, count)
+    phasors = np.linalg.cholesky(integrals) @ np.array([
+        random_phasors(count, seed=0, draw=draw, element=i, normal=False) for i in range(4)
+    ])  # fmt: skip
+    harmonics = np.zeros((4, n_samples // 2 + 1), complex)
+    harmonics[:, 1 : count + 1] = size * phasors * n_samples / 2
+    forces = spline(np.fft.irfft(harmonics).T, sdnl112.DURATION)
+    n_steps = round(end / step)
+    loads = amplitude * forces(np.arange(2 * n_steps + 1) * step / 2)
+    mass, omega, damping = its_modes
+    across = shapes[:, sdnl112.APEX, 0]
+    along = shapes[:, sdnl112.APEX, 1:3] @ [-system["normal_z"], system["normal_y"]]
+    k, c, kt, ct, mu = (system[each] for each in sdnl112.STOP)
+    state, contact = np.zeros(9), "open"
+
+    def at_stop(y: np.ndarray) -> tuple[float, float, float, float]:
+        """Signed distance beyond the gap, force of spring and damper, friction limit of stick."""
+        side = 1.0 if across @ y[:4] > 0 else -1.0
+        beyond = side * (across @ y[:4]) - system["gap"]
+        speed = along @ y[4:8]
+        return side, beyond, k * beyond + c * side * (across @ y[4:8]), kt * y[8] + ct * speed
+
+    def rates(y: np.ndarray, load: np.ndarray) -> np.ndarray:
+        side, _, push, stuck = at_stop(y)
+        normal, rub, creep = 0.0, 0.0, 0.0
+        if contact != "open":
+            normal, rub, creep = push, stuck, along @ y[4:8]
+        if contact in ("plus", "minus"):
+            rub = mu * push * (1 if contact == "plus" else -1)
+            creep = (rub - kt * y[8]) / ct
+        force = load - across * side * normal - along * rub - damping * y[4:8]
+        return np.concatenate([y[4:8], force / mass - omega**2 * y[:4], [creep]])
+
+    square = closed = wear = 0.0
+    for i in range(n_steps):
+        before, middle, after = loads[2 * i : 2 * i + 3]
+        k1 = rates(state, before)
+        k2 = rates(state + step / 2 * k1, middle)
+        k3 = rates(state + step / 2 * k2, middle)
+        state = state + step / 6 * (k1 + 2 * k2 + 2 * k3 + rates(state + step * k3, after))
+        _, beyond, push, stuck = at_stop(state)
+        if contact == "open" and beyond > 0 and push > 0:
+            contact = "stick"
+        if contact != "open" and push <= 0:
+            contact, state[8] = "open", 0.0
+        if contact != "open":
+            contact = "plus" if stuck > mu * push else "minus" if stuck < -mu * push else "stick"
+            closed += step
+        if contact in ("plus", "minus"):
+            wear += step * push * abs(along @ state[4:8] - rates(state, after)[8])
+        square += step * (across @ state[:4]) ** 2
+    outputs = ["rms", "closed", "wear_power"]
+    parameters = {name: system[name] for name in ("gap", *sdnl112.STOP)}
+    parameters |= {"window_end": end, "amplitude": amplitude, "share_in_plane": 1.0}
+    ours = computed(sdnl112.model(bend), "dop853", outputs, parameters, {"draw": [draw]})
+    assert ours["rms"].item() == pytest.approx(math.sqrt(square / end), rel=1e-4)
+    assert ours["closed"].item() == pytest.approx(closed / end, rel=3e-3)
+    assert ours["wear_power"].item() == pytest.approx(wear / end, rel=3e-3)
 
 
 # --- Hanisch, Richter, Li 2020 ---

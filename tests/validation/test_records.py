@@ -13,7 +13,7 @@ import sweep
 from tests.validation import DOCUMENTS
 from tests.validation.comparison import RESULTS, Ours, compute, json_text, markdown, record_of
 
-SLOW = ("sdnd104", "sdnl301")  # they compile every method of a model, and a large model
+SLOW = ("sdnd104", "sdnl112", "sdnl301")  # every method of a model, many draws, a large model
 documents = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.broad if name in SLOW else ()) for name in DOCUMENTS],
@@ -82,6 +82,9 @@ def rounded(figures: Any) -> Any:
         ("sdnl111", "modes", "exact_20", 0.6),
         pytest.param("sdnl301", "forces", "ours", 1e-6, marks=pytest.mark.broad),
         pytest.param("sdnl301", "meshes", "exact_48_25", 0.4, marks=pytest.mark.broad),
+        pytest.param("sdnl112", "shapes", "ours", 0.06, marks=pytest.mark.broad),
+        pytest.param("sdnl112", "linear", "errors", 2.0, marks=pytest.mark.broad),
+        pytest.param("sdnl112", "singles", "share", 0.1, marks=pytest.mark.broad),
         ("sdnl32", "modes", "ours", 1e-6),
         ("sdnl32", "modes", "exact_61", 0.05),
         ("zzzz405a", "volumes", "ours", 1e-11),
