@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sweep.fits.curve import MasterCurve
 from sweep.fits.points import ContactEnergies
 from sweep.pictures.colours import LINES
-from sweep.pictures.figures import WIDTH, new_figure, plain_ticks, save, styled
+from sweep.pictures.figures import WIDTH, Layout, figure_of, save
+from sweep.pictures.panels import FREE, Limits, Mark, Panel, PanelAxis
 from sweep.pictures.scales import evenly
 from sweep.request.chunk import Values
 from sweep.theory.mdr_contact import complete_slip, partial_slip, relaxation
@@ -30,6 +30,9 @@ COULOMB = ("Coulomb, of this profile", "Coulomb, eq. 20")
 DASHED, LEVEL, DOTTED = (
     dict[str, Any](color="k", linestyle=style, linewidth=0.9) for style in ("--", "-.", ":")
 )
+BORDER = {"color": "0.6", "linewidth": 0.8}
+DOTS = {"linestyle": "none", "marker": ".", "markersize": 2.5}
+CIRCLES = {"linestyle": "none", "marker": "o", "markersize": 3.5, "fillstyle": "none"}
 
 
 def write_pictures(
@@ -62,7 +65,6 @@ def _makes_curves(column: Values) -> bool:
     return 0 < 2 * np.unique(column).size <= column.size
 
 
-@styled
 def draw_amplitudes(points: ContactEnergies) -> Figure:
     """Fig. 3: W̄ over β, and W̄δ over ξ = β/δ, a curve for each normal amplitude.
 
@@ -71,107 +73,96 @@ def draw_amplitudes(points: ContactEnergies) -> Figure:
     W̄δ = 3n²ξ/(2(n + 1)), which for a sphere is eq. 20. Regions I and II part at ξ = 1/√8, II and
     III at β = 1/(4 sin²φ) (eq. 24). Contacts of constant load, δ = 0, are drawn over ξ alone.
     """
-    figure, left, right = _two_panels(("β", "W̄"), ("ξ = β/δ", "W̄δ"))
-    points = points.usable
+    points, left, right = points.usable, list[Mark](), list[Mark]()
     level = float(relaxation(points.phase[0])) if np.unique(points.phase).size == 1 else 0.0
-    for i, delta in enumerate(_chosen(points.delta)):
-        some = points.where(points.delta == delta)
-        some = some.where(np.argsort(some.xi))
-        style: dict[str, Any] = {"label": f"δ = {delta:.4g}", "color": _colour(i)}
+    for delta, some in _curves(points, "delta", "xi"):
+        label = f"δ = {delta:.4g}"
+        right.append(_line(some.xi, some.xi_energy, label))
         if delta > 0:
-            left.plot(some.beta, some.energy, **style)
+            left.append(_line(some.beta, some.energy, label))
             if level > NEGLIGIBLE:
-                right.axhline(level * delta, color=_colour(i), linestyle="-.", linewidth=0.9)
-        right.plot(some.xi, some.xi_energy, **style)
+                right.append(Mark("axhline", (level * delta,), LEVEL, hue=label))
     low, high = float(points.xi.min()), float(points.xi.max())
     slip, stick = np.geomspace(low, 1.0), np.geomspace(0.2, max(high, 1.0))
-    ends = right.get_ylim()
     exponent = float(np.median(points.profile_exponent))
     # W̄δ of complete slip over a sphere's: W = 4μF_nΔx, and F_n = 2E*a0d0 n/(n + 1).
     share = 0.75 * exponent**2 / (exponent + 1)
-    right.plot(slip, share * complete_slip(slip, 1.0), **DOTTED, label=COULOMB[share == 1])
-    right.plot(stick, partial_slip(stick), **DASHED, label="Mindlin, eq. 19")
-    right.axvline(1 / math.sqrt(8), color="0.6", linewidth=0.8, label="I | II, eq. 24")
+    coulomb = share * complete_slip(slip, 1.0)
+    right += [
+        Mark("plot", (slip, coulomb), {**DOTTED, "label": COULOMB[share == 1]}),
+        Mark("plot", (stick, partial_slip(stick)), {**DASHED, "label": "Mindlin, eq. 19"}),
+        Mark("axvline", (1 / math.sqrt(8),), {**BORDER, "label": "I | II: ξ = 1/√8, eq. 24"}),
+    ]
     if level > NEGLIGIBLE:
-        right.plot([], [], **LEVEL, label="δ sin²φ, eq. 22")
-        left.axhline(level, **LEVEL, label="sin²φ, eq. 22")
-        left.axvline(0.25 / level, color="0.6", linewidth=0.8, label="II | III, eq. 24")
-    right.set_ylim(ends)
-    return _finished(figure)
+        right.append(Mark("plot", ([], []), {**LEVEL, "label": "W̄δ = δ sin²φ, eq. 22"}))
+        left.append(Mark("axhline", (level,), {**LEVEL, "label": "W̄ = sin²φ, eq. 22"}))
+        border = {**BORDER, "label": "II | III: β = 1/(4 sin²φ), eq. 24"}
+        left.append(Mark("axvline", (0.25 / level,), border))
+    limits = _around(np.hstack([mark.data[-1] for mark in right if mark.hue]))
+    return _side_by_side(_logarithmic("β", "W̄", left), _logarithmic("ξ = β/δ", "W̄δ", right, limits))
 
 
-@styled
 def draw_phases(points: ContactEnergies) -> Figure:
     """Fig. 4: W̄ over β, and W̄/sin²φ, a curve for each phase."""
-    figure, left, right = _two_panels(("β", "W̄"), ("β", "W̄/sin²φ"))
-    points = points.usable
-    for i, phase in enumerate(_chosen(points.phase)):
-        some = points.where(points.phase == phase)
-        some = some.where(np.argsort(some.beta))
-        style: dict[str, Any] = {
-            "label": f"φ = {np.degrees(phase):.4g}°",
-            "color": _colour(i),
-        }
-        left.plot(some.beta, some.energy, **style)
-        share = float(relaxation(phase))
+    left, right = list[Mark](), list[Mark]()
+    for phase, some in _curves(points.usable, "phase", "beta"):
+        label, share = f"φ = {np.degrees(phase):.4g}°", float(relaxation(phase))
+        left.append(_line(some.beta, some.energy, label))
         if share > NEGLIGIBLE:
-            right.plot(some.beta, some.energy / share, **style)
-    return _finished(figure)
+            right.append(_line(some.beta, some.energy / share, label))
+    return _side_by_side(_logarithmic("β", "W̄", left), _logarithmic("β", "W̄/sin²φ", right))
 
 
-@styled
 def draw_fits(curves: Sequence[MasterCurve], others: Mapping[str, Formula] | None = None) -> Figure:
     """Fig. 5: the fits through the points, and below each its distance from them.
 
     `others` are labelled formulas by variable ("beta", "xi"), which are drawn too.
     """
-    figure = new_figure(WIDTH, 4.6 if len(curves) > 1 else 6.0)
-    panels = figure.subplots(
-        2, len(curves), sharex="col", squeeze=False, gridspec_kw={"height_ratios": [3, 2]}
-    )
-    for (upper, lower), curve in zip(panels.T, curves, strict=True):
-        _draw_curve(upper, lower, curve)
-        if others and curve.variable.name in others:
-            label, formula = others[curve.variable.name]
-            x = np.sort(curve.x)
-            upper.plot(x, formula(x), "--", color=LINES[2], label=label)
-            difference = _relative_difference(formula(curve.x), curve.energy)
-            order = np.argsort(curve.x)
-            lower.plot(x, difference[order], "--", color=LINES[2], label=f"{label} − points")
-    return _finished(figure)
+    pairs = [_panels(curve, (others or {}).get(curve.variable.name)) for curve in curves]
+    n = len(pairs)
+    size = (WIDTH, 5.2 if n > 1 else 6.4)
+    cells = np.arange(2 * n).reshape(2, n).tolist()
+    layout = Layout(cells, size, heights=[3, 2], shared="x")
+    return figure_of([panel for row in zip(*pairs, strict=True) for panel in row], layout=layout)
 
 
-def _draw_curve(upper: Axes, lower: Axes, curve: MasterCurve) -> None:
+def _panels(curve: MasterCurve, other: Formula | None) -> tuple[Panel, Panel]:
+    """A curve through its points, and its distance from them."""
     order = np.argsort(curve.x)
     x, energy = curve.x[order], curve.energy[order]
     marks = evenly(x.size, MAX_MARKS)
     grid: Values = np.geomspace(float(x[0]), float(x[-1]), 2001)
-    upper.plot(x[marks], energy[marks], "o", markersize=3.5, fillstyle="none", label="points")
-    label = f"fit, {curve.n_coefficients} coefficients"
-    upper.plot(grid, curve(grid), color=LINES[1], label=label)
+    label = f"fit of {curve.variable.energy}, {curve.n_coefficients} coefficients"
+    upper = [
+        Mark("plot", (x[marks], energy[marks]), {**CIRCLES, "label": "points"}),
+        Mark("plot", (grid, curve(grid)), {"color": LINES[1], "label": label}),
+    ]
     difference = _relative_difference(curve(curve.x), curve.energy)
-    for i, (name, some) in enumerate(_branches(curve.points).items()):
-        label = f"fit − points{name}"
-        lower.plot(
-            curve.x[some],
-            difference[some],
-            ".",
-            color=_colour(i),
-            label=label,
-            ms=2.5,
-        )
+    lower = [
+        Mark("plot", (curve.x[some], difference[some]), {**DOTS, "label": name}, hue=name)
+        for name, some in _branches(curve.points).items()
+    ]
     if curve.theory is not None:
         closed_form = curve.theory(grid)
-        upper.plot(grid, closed_form, **DOTTED, label="closed form, δ → 0")
+        upper.append(Mark("plot", (grid, closed_form), {**DOTTED, "label": "closed form, δ → 0"}))
         difference = _relative_difference(curve(grid), closed_form)
-        lower.plot(grid, difference, **DOTTED, label="fit − closed form")
+        lower.append(Mark("plot", (grid, difference), {**DOTTED, "label": "fit − closed form"}))
+    if other:
+        label, formula = other
+        style = {"linestyle": "--", "color": LINES[2]}
+        upper.append(Mark("plot", (x, formula(x)), {**style, "label": label}))
+        difference = _relative_difference(formula(x), energy)
+        lower.append(Mark("plot", (x, difference), {**style, "label": f"{label} − points"}))
     scale = "log" if x[-1] > 100 * x[0] > 0 else "linear"
-    upper.set(xscale=scale, ylabel=curve.variable.energy)
-    lower.set(yscale="log", xlabel=curve.variable.symbol, ylabel="relative difference")
+    across = PanelAxis(curve.variable.symbol, scale)
+    return (
+        Panel(across, PanelAxis(curve.variable.energy), upper, has_grid=True),
+        Panel(across, PanelAxis("relative difference", "log"), lower, has_grid=True),
+    )
 
 
 def _branches(points: ContactEnergies) -> dict[str, NDArray[np.bool_]]:
-    """The points of each value of δ or φ, by ", δ = 0.01"; all by "" unless one of the two varies.
+    """The points of each value of δ or φ by name; all by one unless one of the two varies.
 
     All, too, if there are more than MAX_CURVES values.
     """
@@ -180,8 +171,9 @@ def _branches(points: ContactEnergies) -> dict[str, NDArray[np.bool_]]:
     if len(varied) == 1:
         ((symbol, values),) = varied.items()
         if values.size <= MAX_CURVES:
-            return {f", {symbol} = {value:.4g}": known[symbol] == value for value in values}
-    return {"": np.ones(points.beta.size, dtype=bool)}
+            names = {f"fit − points, {symbol} = {value:.4g}": value for value in values}
+            return {name: known[symbol] == value for name, value in names.items()}
+    return {"fit − points": np.ones(points.beta.size, dtype=bool)}
 
 
 def _relative_difference(energy: Values, reference: Values) -> Values:
@@ -189,21 +181,33 @@ def _relative_difference(energy: Values, reference: Values) -> Values:
     return np.abs(energy / np.where(reference == 0, np.nan, reference) - 1)
 
 
-def _two_panels(*labels: tuple[str, str]) -> tuple[Figure, Axes, Axes]:
-    figure = new_figure(height=3.6)
-    left, right = figure.subplots(1, 2)
-    for axes, (abscissa, ordinate) in zip((left, right), labels, strict=True):
-        axes.set(xscale="log", yscale="log", xlabel=abscissa, ylabel=ordinate)
-    return figure, left, right
+def _line(x: Values, y: Values, label: str) -> Mark:
+    return Mark("plot", (x, y), {"label": label}, hue=label)
 
 
-def _finished(figure: Figure) -> Figure:
-    for axes in figure.axes:
-        plain_ticks(axes.xaxis)
-        plain_ticks(axes.yaxis)
-        axes.grid(color="0.9")
-        axes.legend()
-    return figure
+def _logarithmic(x: str, y: str, marks: Sequence[Mark], limits: Limits = FREE) -> Panel:
+    return Panel(PanelAxis(x, "log"), PanelAxis(y, "log", limits), marks, has_grid=True)
+
+
+def _side_by_side(*panels: Panel) -> Figure:
+    return figure_of(panels, layout=Layout([[0, 1]], (WIDTH, 4.0)))
+
+
+def _around(values: Values) -> Limits:
+    """Limits of a logarithmic axis around some values, as far from them as matplotlib's."""
+    low, high = np.log10([np.nanmin(values), np.nanmax(values)])
+    margin = 0.05 * (high - low)
+    return float(10 ** (low - margin)), float(10 ** (high + margin))
+
+
+def _curves(
+    points: ContactEnergies, column: str, x: str
+) -> Iterator[tuple[float, ContactEnergies]]:
+    """Some values of a column, and the points of each in the order of x."""
+    values: Values = getattr(points, column)
+    for value in _chosen(values):
+        some = points.where(values == value)
+        yield float(value), some.where(np.argsort(getattr(some, x)))
 
 
 def _chosen(column: Values) -> Values:
@@ -213,8 +217,3 @@ def _chosen(column: Values) -> Values:
     if distinct.size > 1 and (distinct.size - 1) % (most - 1):
         return distinct[:: -(-distinct.size // MAX_CURVES)]
     return distinct[evenly(distinct.size, MAX_CURVES)]
-
-
-def _colour(number: int) -> str:
-    """The colour of a line of this number; after the last, the first again."""
-    return LINES[number % len(LINES)]

@@ -11,7 +11,6 @@ from typing import cast
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from sweep.errors import SweepError
 from sweep.model.table import Status
@@ -43,7 +42,7 @@ def energy_at(dataset: xr.Dataset, frequency: float) -> xr.DataArray:
         raise SweepError(f"frequency={wording.shown(frequency)} is not one number in Hz")
     shown = dataset[[FREQUENCY, "status"]].sortby(ENERGY).transpose(..., ENERGY)
     curves = np.where(shown["status"].values == Status.ok, shown[FREQUENCY].values, np.nan)
-    energies = _crossing(curves, shown[ENERGY].values, frequency)
+    energies = np.apply_along_axis(_crossing, -1, curves - frequency, shown[ENERGY].values)
     rest = [name for name in shown[FREQUENCY].dims if name != ENERGY]
     along = {name: dataset[name] for name in rest if name in dataset.coords}
     described = {"long_name": f"energy at {frequency:g} Hz", "units": "J"}
@@ -101,24 +100,20 @@ def _dotted_where_unstable(panel: Panel, shown: Slice) -> Iterator[Mark]:
             yield Mark("plot", (x, np.where(is_dotted, line, np.nan)), style, hue=mark.hue)
 
 
-def _crossing(curves: Values, energies: Values, level: float) -> Values:
-    """The only energy at which each curve, along the last axis, has the value `level`.
+def _crossing(difference: Values, energies: Values) -> float:
+    """The only energy at which a curve less its level is 0; NaN if there is none, or several.
 
     Between samples, ln E is interpolated linearly over the curve.
     """
-    difference = curves - level
-    before, after = difference[..., :-1], difference[..., 1:]
-    passes: NDArray[np.bool_] = (before < 0) & (after > 0) | (before > 0) & (after < 0)
-    met: NDArray[np.bool_] = difference == 0
-    only = passes.sum(axis=-1) + met.sum(axis=-1) == 1
-    crosses = only & passes.any(axis=-1)
-    left = np.array(met.argmax(axis=-1), np.intp)
-    np.copyto(left, passes.argmax(axis=-1), where=crosses)
-    right: NDArray[np.intp] = left + crosses
-    low: Values = np.take_along_axis(difference, left[..., None], -1)[..., 0]
-    high: Values = np.take_along_axis(difference, right[..., None], -1)[..., 0]
-    share = np.where(crosses, low, 0.0) / np.where(crosses, low - high, 1.0)
-    return np.where(only, energies[left] * (energies[right] / energies[left]) ** share, np.nan)
+    met = np.flatnonzero(difference == 0)
+    passes = np.flatnonzero(np.sign(difference[:-1]) * np.sign(difference[1:]) < 0)
+    if met.size + passes.size != 1:
+        return np.nan
+    if met.size:
+        return float(energies[met[0]])
+    i = int(passes[0])
+    share = difference[i] / (difference[i] - difference[i + 1])
+    return float(energies[i] * (energies[i + 1] / energies[i]) ** share)
 
 
 def _check(dataset: xr.Dataset) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import matplotlib
@@ -28,10 +28,11 @@ MISSING_DOTS: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-def of_hues(hues: Sequence[str]) -> dict[str, Any]:
+def of_hues(hues: Iterable[str | None]) -> dict[str, Any]:
     """The colour of each hue; from a colour map if there are more than LINES."""
-    many = matplotlib.colormaps["turbo"].resampled(len(hues) + 1)
-    return {hue: many(i) if len(hues) > len(LINES) else LINES[i] for i, hue in enumerate(hues)}
+    names = list(dict.fromkeys(hue for hue in hues if hue is not None))
+    many = matplotlib.colormaps["turbo"].resampled(len(names) + 1)
+    return {hue: many(i) if len(names) > len(LINES) else LINES[i] for i, hue in enumerate(names)}
 
 
 def of_map(shown: Slice) -> dict[str, Any]:

@@ -31,8 +31,8 @@ Named = TypeVar("Named")
 
 CHUNKS = 64  # enough to occupy all processors
 NOT_COMPARED = (
-    "no output of the model with one value at each point, which errors are of: compare the sweep "
-    "that statistics or wear come from"
+    "no output of the model with one value at each point or element of an index, which errors are "
+    "of: compare the sweep that statistics or wear come from"
 )
 MIN_COMPARED_POINTS, MAX_COMPARED_POINTS = 64, 2**16
 
@@ -99,16 +99,10 @@ def compare_slice(
     dataset = _errors(shown.dataset, expected, parameters)[[error_name(shown.name), "status"]]
     dataset = dataset.assign_attrs(recipe=shown.dataset.attrs["recipe"])
     if not is_flag(shown.output):
-        flags = {
-            str(name): expected[name] for name in expected.data_vars if is_flag(expected[name])
-        }
-        like = dataset["status"]
-        dataset = dataset.assign(
-            {
-                n: flag.reset_coords(drop=True).broadcast_like(like).transpose(*like.dims)
-                for n, flag in flags.items()
-            }
-        )
+        names = [name for name in expected.data_vars if is_flag(expected[name])]
+        status = dataset["status"]
+        flags = expected[names].reset_coords(drop=True).broadcast_like(status)
+        dataset = dataset.assign(flags.transpose(*status.dims))
     name = error_name(shown.name)
     return replace(shown, dataset=dataset, name=name, view=shown.view.renamed(shown.name, name))
 

@@ -54,9 +54,9 @@ def cut(
     over (`instead_of`).
     """
     _refuse_kinds(output, at, over)
-    dataset = with_symbols(with_codes(dataset))
-    names = _output_names(dataset, output)
     view = view or View()
+    dataset = with_symbols(with_codes(with_years(dataset, at, view)))
+    names = _output_names(dataset, output)
     first = shown = _cut(dataset, names[0], at, over, view, computed=computed)
     for i, name in enumerate(names[1:], start=1):
         if not _is_infinite(shown):
@@ -310,7 +310,7 @@ def by_number(dataset: xr.Dataset, at: Mapping[str, float | str]) -> dict[str, f
 def with_years(dataset: xr.Dataset, at: Collection[str], view: View) -> xr.Dataset:
     """The Dataset over years in place of seconds, if it has both and the user names no time."""
     has_both = "years" in dataset.coords and dataset["years"].dims == ("time",)
-    if not has_both or "time" in {view.hue, *at, *view.panel_axes}:
+    if not has_both or "time" in {*view.axes, *view.panel_axes, *at}:
         return dataset
     return dataset.swap_dims(time="years").drop_vars("time")
 

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import wraps
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import LogFormatterSciNotation
-from numpy.typing import NDArray
-from scipy import ndimage
 
 from sweep.errors import SweepError
 from sweep.pictures import colours
-from sweep.pictures.labels import hyphenated
-from sweep.pictures.panels import FREE, Note, Panel, PanelAxis, Regions
-from sweep.request.chunk import Values
+from sweep.pictures.class_names import name_classes
+from sweep.pictures.panels import FREE, Note, Panel, PanelAxis
 from sweep.store.disk_faults import making
 
 # Width and height in inches of a single panel over two columns of a page, or in one of them. In
 # this size it is printed.
 SIZES = {"page": (7.0, 4.6), "column": (3.4, 3.6)}
-WIDTH, HEIGHT = SIZES["page"]
+WIDTH = SIZES["page"][0]
+DPI = 200
+EMPTY = -1  # in place of a panel
+MAX_IN_ROW = 7  # names in a legend above a panel
+LOOP_TICKS = 5  # at most, below a square panel: numbers may be long
 NARROW_LABEL = 26  # characters that fit along an axis in one column
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that a picture is the same everywhere
@@ -50,80 +50,136 @@ STYLE: dict[Any, Any] = {
     "axes.prop_cycle": f"cycler(color={[*colours.LINES]})",
     "pdf.fonttype": 42,  # letters that journals and editors of drawings can use
 }
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 MARGIN = 0.01  # at the ends of a heading, as a share of the width
 MIN_LETTERS = 20  # in a line of a heading, however narrow the figure is
 QUIET = "0.35"  # grey of what is no title
 PLAIN = 1e-3, 1e4  # ends of axes whose numbers are all written without powers of ten
 TITLE_LETTERS = 13  # of a panel's title, in an inch
 PANEL_ASPECT = 0.55  # height over width of one of several panels, on its own
-LETTER_WIDTH, LETTER_HEIGHT = 0.72, 1.3  # of bold letters, over the size of the font
-MOST_ROOM = 1.5  # from the middle of a name to a border, over its size, that is enough
-SAMPLES = 120  # squares along each side of a panel, in which classes are looked up
-_distance = cast(
-    "Callable[..., Values]",
-    ndimage.distance_transform_edt,  # pyright: ignore[reportUnknownMemberType]
-)
 
 
-def styled(draw: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """A function that draws, in the style of all pictures."""
+@dataclass(frozen=True)
+class Layout:
+    """Where the panels of a figure are, and what they have in common.
 
-    @wraps(draw)
-    def in_style(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
-        with matplotlib.rc_context(STYLE):
-            return draw(*arguments, **named)
+    `cells` has the number of the panel in each column of each row, or EMPTY; a panel in several
+    cells covers all of them.
+    """
 
-    return in_style
+    cells: Sequence[Sequence[int]]
+    size: tuple[float, float]  # width and height in inches
+    widths: Sequence[float] | None = None  # of the columns, relative to each other
+    heights: Sequence[float] | None = None  # of the rows
+    shared: Literal["", "x", "xy", "all"] = ""  # axes of each column, and of each row; or all
+    has_legends: bool = False  # one above each panel, in place of one below all
+    numbers: str | None = None  # size of the numbers along axes, if not that of other pictures
 
 
-@styled
+def in_rows(n_panels: int, columns: int = 1, size: str = "page") -> Layout:
+    """The layout of panels with common axes, row by row."""
+    rows, (width, height) = ceil(n_panels / columns), SIZES[size]
+    if n_panels > 1:
+        height = rows * PANEL_ASPECT * width / columns**0.6 + 1.0
+    cells = np.arange(rows * columns).reshape(rows, columns)
+    return Layout(np.where(cells < n_panels, cells, EMPTY).tolist(), (width, height), shared="all")
+
+
 def figure_of(
     panels: Sequence[Panel],
-    heading: tuple[str, str],
+    heading: tuple[str, str] = ("", ""),
     notes: Sequence[Note] = (),
-    *,
-    columns: int = 1,
-    size: str = "page",
+    layout: Layout | None = None,
 ) -> Figure:
-    """Draw panels with common axes and colours, row by row, with one legend below all of them."""
-    is_single, rows = len(panels) == 1, ceil(len(panels) / columns)
-    width, height = SIZES[size]
-    if not is_single:
-        height = rows * PANEL_ASPECT * width / columns**0.6 + 1.0
-    figure = new_figure(width, height)
-    grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-    places: list[Axes] = list(grid.flat)
-    panels, hues = _with_common_limits(panels), colours_of_hues(panels)
-    meshes = [draw(axes, panel, hues) for axes, panel in zip(places, panels, strict=False)]
-    if not is_single:
-        _label_outer_axes(figure, places, len(panels), columns)
-    coloured = [(mesh, panel) for mesh, panel in zip(meshes, panels, strict=True) if mesh]
-    if coloured:
-        mesh, panel = coloured[-1]
-        _draw_colour_bar(figure, places[: len(panels)], mesh, panel.colours or PanelAxis())
-    if engine := figure.get_layout_engine():
-        engine.execute(figure)  # from here on axes have nearly their final sizes
-    for axes, panel in zip(places, panels, strict=False):
-        letters = int(TITLE_LETTERS * width / columns)
-        axes.set_title(textwrap.fill(panel.title, letters), loc="left", fontsize="small")
-        if panel.regions is not None:
-            _name_classes(axes, panel.regions)
-    if size == "column":
-        for axes in figure.axes:
-            label = " ".join(axes.get_ylabel().split())
-            axes.set_ylabel(textwrap.fill(label, NARROW_LABEL))
-    draw_legend(figure, places, [*(note for panel in panels for note in panel.notes), *notes])
-    draw_heading(figure, *heading)
+    """Draw panels with their legends, a bar of colours if they need one, and a heading."""
+    layout = layout or in_rows(len(panels))
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=layout.size, dpi=DPI, layout="constrained")
+        _fill(figure, panels, notes, layout)
+        if any(heading):
+            _draw_heading(figure, *heading)
     return figure
 
 
-def draw(axes: Axes, panel: Panel, hues: Mapping[str, Any] | None = None) -> ScalarMappable | None:
+def _fill(figure: Figure, panels: Sequence[Panel], notes: Sequence[Note], layout: Layout) -> None:
+    """Draw panels, legends and a bar of colours on an empty figure."""
+    cells = np.array(layout.cells)
+    grid = figure.add_gridspec(
+        *cells.shape, width_ratios=layout.widths, height_ratios=layout.heights
+    )
+    places: list[Axes] = []
+    for number in range(len(panels)):
+        first, last = np.argwhere(cells == number)[[0, -1]]
+        place = grid[first[0] : last[0] + 1, first[1] : last[1] + 1]
+        places.append(axes := figure.add_subplot(place))
+        if layout.numbers:
+            axes.tick_params(labelsize=layout.numbers)
+    if layout.shared:
+        panels = _joined(figure, places, panels, layout)
+    hues = colours.of_hues(mark.hue for panel in panels for mark in panel.marks)
+    meshes = [draw(axes, panel, hues) for axes, panel in zip(places, panels, strict=True)]
+    coloured = [(mesh, panel) for mesh, panel in zip(meshes, panels, strict=True) if mesh]
+    if coloured:
+        mesh, panel = coloured[-1]
+        _draw_colour_bar(figure, places, mesh, panel.colours or PanelAxis())
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)  # from here on axes have nearly their final sizes
+    width = layout.size[0]
+    for axes, panel in zip(places, panels, strict=True):
+        letters = int(TITLE_LETTERS * width / len(layout.cells[0]))
+        axes.set_title(textwrap.fill(panel.title, letters), loc="left", fontsize="small")
+        if panel.regions is not None:
+            name_classes(axes, panel.regions)
+    if width == SIZES["column"][0]:
+        for axes in figure.axes:
+            label = " ".join(axes.get_ylabel().split())
+            axes.set_ylabel(textwrap.fill(label, NARROW_LABEL))
+    if layout.has_legends:
+        _draw_legends(places, panels)
+        figure.align_ylabels(
+            [axes for axes, panel in zip(places, panels, strict=True) if not panel.is_square]
+        )
+    else:
+        _draw_legend(figure, places, [*(note for panel in panels for note in panel.notes), *notes])
+
+
+def _joined(
+    figure: Figure, places: Sequence[Axes], panels: Sequence[Panel], layout: Layout
+) -> list[Panel]:
+    """Share axes, and leave their labels and numbers at the left and lower ends.
+
+    Ordinates without numbers, as those of histograms in a matrix, are not shared.
+    """
+    cells, joined = np.array(layout.cells), list(panels)
+    if layout.shared == "all":
+        joined = _with_common_limits(panels)
+        if len(panels) > 1:
+            figure.supylabel(panels[0].y.label, fontsize="medium")
+            joined = [replace(each, y=replace(each.y, label="")) for each in joined]
+    for i, axes in enumerate(places):
+        row, column = np.argwhere(cells == i)[0]
+        across, down = (line[line != EMPTY].tolist() for line in (cells[row], cells[:, column]))
+        first = (0, 0) if layout.shared == "all" else (down[0], across[0])
+        if first[0] != i:
+            axes.sharex(places[first[0]])
+        if down[-1] != i:
+            axes.tick_params(which="both", labelbottom=False)
+            joined[i] = replace(joined[i], x=replace(joined[i].x, label=""))
+        if layout.shared == "x":
+            continue
+        if first[1] != i and panels[i].y.ticks != {}:
+            axes.sharey(places[first[1]])
+        if across[0] != i:
+            axes.tick_params(which="both", labelleft=False)
+            joined[i] = replace(joined[i], y=replace(joined[i].y, label=""))
+    return joined
+
+
+def draw(axes: Axes, panel: Panel, hues: Mapping[str, Any]) -> ScalarMappable | None:
     """Draw a panel in the colours of these hues; return what its colours need a bar for, if any."""
     axes.patch.set(**panel.background)
     for name, axis in (("x", panel.x), ("y", panel.y)):
-        axes.set(**{f"{name}scale": axis.scale, f"{name}label": axis.label})
+        axes.set(**{f"{name}scale": axis.scale})
+        getattr(axes, f"set_{name}label")(axis.label, fontsize=axis.size)
         if axis.ticks is not None:
             labels = list(axis.ticks.values())
             axes.set(**{f"{name}ticks": list(axis.ticks), f"{name}ticklabels": labels})
@@ -133,7 +189,7 @@ def draw(axes: Axes, panel: Panel, hues: Mapping[str, Any] | None = None) -> Sca
         style = dict(mark.style)
         if mark.within:
             style["transform"] = transforms[mark.within]
-        if mark.hue is not None and hues:
+        if mark.hue is not None:
             style["color"] = hues[mark.hue]
         drawn = getattr(axes, mark.method)(*mark.data, **style)
         if mark.method == "contour":
@@ -144,45 +200,24 @@ def draw(axes: Axes, panel: Panel, hues: Mapping[str, Any] | None = None) -> Sca
             axes.set(**{f"{name}lim": axis.limits})
     plain_ticks(axes.xaxis)
     plain_ticks(axes.yaxis)
+    if panel.has_grid or panel.is_square:
+        axes.grid(color="0.9")
+    if panel.is_square:
+        axes.set_anchor("N")
+        axes.set_box_aspect(1.0)
+        if panel.x.ticks is None:
+            axes.locator_params(axis="x", nbins=LOOP_TICKS)
     return mesh
-
-
-def colours_of_hues(panels: Sequence[Panel]) -> dict[str, Any]:
-    """The colour of each hue, the same in all panels; from a colour map if there are too many."""
-    marks = [mark for panel in panels for mark in panel.marks]
-    hues = list(dict.fromkeys(mark.hue for mark in marks if mark.hue is not None))
-    return colours.of_hues(hues)
 
 
 def _with_common_limits(panels: Sequence[Panel]) -> list[Panel]:
     """The panels with axes that reach over the limits of all, where these are known."""
-    common: dict[str, tuple[float | None, ...]] = {}
     for name in ("x", "y"):
-        ends = zip(*(getattr(panel, name).limits for panel in panels), strict=True)
-        common[name] = tuple(
-            None if None in values else choose(values)
-            for choose, values in zip((min, max), ends, strict=True)
-        )
-    return [
-        replace(
-            panel,
-            **{name: replace(getattr(panel, name), limits=ends) for name, ends in common.items()},
-        )
-        for panel in panels
-    ]
-
-
-def _label_outer_axes(figure: Figure, places: Sequence[Axes], n_panels: int, columns: int) -> None:
-    """Leave labels and numbers at the left and lower ends of a grid of panels; hide empty ones."""
-    for axes in places[n_panels:]:
-        axes.set_visible(False)
-    figure.supylabel(places[0].get_ylabel(), fontsize="medium")
-    for i, axes in enumerate(places):
-        has_below = i + columns < n_panels
-        axes.tick_params(which="both", labelbottom=not has_below, labelleft=i % columns == 0)
-        axes.set_ylabel("")
-        if has_below:
-            axes.set_xlabel("")
+        lows, highs = zip(*(getattr(each, name).limits for each in panels), strict=True)
+        limits = None if None in lows else min(lows), None if None in highs else max(highs)
+        axes = [replace(getattr(each, name), limits=limits) for each in panels]
+        panels = [replace(each, **{name: a}) for each, a in zip(panels, axes, strict=True)]
+    return list(panels)
 
 
 def _draw_colour_bar(
@@ -198,60 +233,7 @@ def _draw_colour_bar(
         bar.ax.tick_params(length=0)
 
 
-def _name_classes(axes: Axes, regions: Regions) -> None:
-    """Write the name of each class of a flag where that class has the most room.
-
-    A name that fits only upright is upright, and theory is crossed only if there is no other place.
-    A name that does not fit is a number, which the legend explains. Limits and scales must be set.
-    """
-    shares = axes.transData + axes.transAxes.inverted()
-    middles = np.repeat((np.arange(SAMPLES) + 0.5) / SAMPLES, 2).reshape(SAMPLES, 2)
-    places: Values = shares.inverted().transform(middles)
-    cells = (np.searchsorted(regions.x, places[:, 0]), np.searchsorted(regions.y, places[:, 1]))
-    codes = np.pad(regions.codes, 1, constant_values=np.nan)[np.ix_(*cells)]
-    is_free = np.ones(codes.shape, dtype=bool)
-    for line in regions.crossed_by:
-        columns, rows = np.floor(shares.transform(line) * SAMPLES).clip(-1, SAMPLES).astype(int).T
-        is_shown = (np.minimum(columns, rows) >= 0) & (np.maximum(columns, rows) < SAMPLES)
-        is_free[columns[is_shown], rows[is_shown]] = False
-    for number, (code, class_name) in enumerate(regions.names.items(), start=1):
-        name, region = hyphenated(class_name), codes == code
-        ways = [(region & is_free, name, 0), (region & is_free, name, 90)]
-        ways += [(region, name, 0), (region, name, 90)]
-        if not region.any() or any(_write(axes, *way) for way in ways):
-            continue
-        _write(axes, region, str(number), 0)
-        axes.plot([], [], " ", label=f"{number}: {name}")
-
-
-def _write(axes: Axes, region: NDArray[np.bool_], text: str, rotation: int) -> bool:
-    """Write a text in the middle of a region, if it fits there; whether it does.
-
-    The region is that of the squares into which the panel is divided.
-    """
-    figure: Any = axes.figure  # a part of a figure has dpi, too, which its type does not say
-    letter = float(matplotlib.rcParams["font.size"]) * figure.dpi / 72
-    size = np.array([LETTER_WIDTH * len(text), LETTER_HEIGHT][:: -1 if rotation else 1]) * letter
-    boxes = SAMPLES * size / (axes.bbox.width, axes.bbox.height)  # squares that the text takes
-    room = _distance(np.pad(region, 1), sampling=(1 / boxes).tolist())[1:-1, 1:-1]
-    if room.max() < np.sqrt(0.5):  # from the middle of a text to its corner, in its sizes
-        return False
-    fits = np.argwhere(room >= 0.99 * min(room.max(), MOST_ROOM))
-    middle = fits[np.argmin(np.sum((fits - fits.mean(axis=0)) ** 2, axis=1))]
-    x, y = ((middle + 0.5) / SAMPLES).tolist()
-    axes.text(
-        x, y, text, transform=axes.transAxes, color="white", weight="bold",
-        ha="center", va="center", rotation=rotation, **outline(2.5),
-    )  # fmt: skip
-    return True
-
-
-def new_figure(width: float = WIDTH, height: float = HEIGHT, dpi: float = 200) -> Figure:
-    """An empty figure of this size in inches."""
-    return Figure(figsize=(width, height), dpi=dpi, layout="constrained")
-
-
-def draw_heading(figure: Figure, title: str, fixed: str = "") -> None:
+def _draw_heading(figure: Figure, title: str, fixed: str = "") -> None:
     """Write the title and, in small grey letters below it, the parameters that are fixed.
 
     Lines are broken where the figure ends.
@@ -278,28 +260,49 @@ def _break_lines(text: Text, figure: Figure) -> None:
         text.set_text("\n".join(broken))
 
 
-def draw_legend(figure: Figure, places: Iterable[Axes], notes: Iterable[Note] = ()) -> None:
+def _draw_legend(figure: Figure, places: Iterable[Axes], notes: Iterable[Note]) -> None:
     """Draw one legend below the picture, in three columns or as many as fit.
 
     It has each label of the axes once, then the notes.
     """
-    handles = [each for axes in places for each in axes.get_legend_handles_labels()[0]]
-    for text, style in notes:
-        mark = Line2D([], [], label=text, **style) if "marker" in style else None
-        handles.append(mark or Patch(label=text, **style))
-    handles = list({str(handle.get_label()): handle for handle in handles}.values())
+    drawn = [each for axes in places for each in axes.get_legend_handles_labels()[0]]
+    handles = {str(each.get_label()): each for each in drawn}
+    handles |= {text: _handle(text, style) for text, style in notes}
     for n_columns in (3, 2, 1) if handles else ():
         legend = figure.legend(
-            handles=handles, loc="outside lower center", ncols=n_columns, fontsize="small",
+            handles=[*handles.values()], loc="outside lower center", ncols=n_columns,
+            fontsize="small",
         )  # fmt: skip
         if n_columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()
 
 
-def outline(width: float) -> dict[str, Any]:
-    """An outline around lines or letters, which makes them legible on any background."""
-    return {"path_effects": [withStroke(linewidth=width, foreground="black")]}
+def _draw_legends(places: Sequence[Axes], panels: Sequence[Panel]) -> None:
+    """Draw a legend in one line above each panel, without what it or one above has named."""
+    named: set[tuple[str, str]] = set()
+    for axes, panel in zip(places, panels, strict=True):
+        handles = [*axes.get_legend_handles_labels()[0], *(_handle(*note) for note in panel.notes)]
+        of_names = {(str(each.get_label()), _colour(each)): each for each in handles}
+        new = [each for name, each in of_names.items() if name not in named]
+        named |= of_names.keys()
+        if new:
+            axes.legend(
+                handles=new, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0,
+                ncols=min(len(new), MAX_IN_ROW), fontsize="small",
+            )  # fmt: skip
+
+
+def _colour(handle: Any) -> str:
+    """The colour of a line or an area, by which a name is told from the same one of another."""
+    return str(handle.get_color() if isinstance(handle, Line2D) else handle.get_facecolor())
+
+
+def _handle(text: str, style: Mapping[str, Any]) -> Artist:
+    """What a legend shows of a note."""
+    if "marker" in style:
+        return Line2D([], [], label=text, **style)
+    return Patch(label=text, **style)
 
 
 def plain_ticks(axis: Axis) -> None:
@@ -319,7 +322,6 @@ class _PlainNumbers(LogFormatterSciNotation):
         return f"{x:g}" if text and is_plain else text
 
 
-@styled
 def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure in the format that the suffix names.
 
@@ -327,7 +329,7 @@ def save(figure: Figure, path: str | Path) -> Path:
     """
     path = Path(path)
     refuse_end(path)
-    with making(path):
+    with making(path), matplotlib.rc_context(STYLE):
         figure.savefig(path)
     return path
 

@@ -137,12 +137,17 @@ def point_text(dataset: xr.Dataset, without: Iterable[str] = (), always: Iterabl
     for each in shown:
         of_base.setdefault(base(str(each.name)), set()).add(float(each))
     texts = (
-        f"{base(symbol(each)) if len(of_base[base(str(each.name))]) == 1 else symbol(each)}"
+        f"{_of_all(symbol(each)) if len(of_base[base(str(each.name))]) == 1 else symbol(each)}"
         f" = {quantity(each)}"
         for each in shown
     )
     once = dict.fromkeys(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)
     return ", ".join(once)
+
+
+def _of_all(symbol: str) -> str:
+    """The symbol of all elements, from that of one: "F" from "F[0]", also where it is typeset."""
+    return re.sub(r"\[[^\]]*\]", "", symbol)
 
 
 def unit_of(variable: xr.DataArray) -> str:

@@ -12,7 +12,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from sweep.pictures import colours
-from sweep.pictures.figures import outline
+from sweep.pictures.class_names import outline
 from sweep.pictures.labels import axis_label, in_words
 from sweep.pictures.panels import (
     FREE,

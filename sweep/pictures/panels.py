@@ -35,6 +35,7 @@ class PanelAxis:
     limits: Limits = FREE
     ticks: Mapping[float, str] | None = None  # names of some values in place of numbers
     extend: str = "neither"  # of colours: the ends beyond which there are values
+    size: str = "medium"  # of the label
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,8 @@ class Panel:
     notes: Sequence[Note] = ()
     background: Mapping[str, Any] = field(default_factory=dict[str, Any])
     title: str = ""
+    has_grid: bool = False
+    is_square: bool = False  # with a grid, as a loop
 
 
 def axis_of(

@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 from sweep.errors import SweepError
 from sweep.model.table import Status
 from sweep.pictures import colours
-from sweep.pictures.cuts import check_names, cut, parameters_along, with_years
-from sweep.pictures.figures import figure_of, refuse_end, save
+from sweep.pictures.cuts import check_names, cut, parameters_along
+from sweep.pictures.figures import figure_of, in_rows, refuse_end, save
 from sweep.pictures.labels import in_words, named, point_text, quantity, readable
 from sweep.pictures.line_panels import bar_panel, line_panel, values_panel
 from sweep.pictures.map_panels import dot_panel, map_panel
@@ -28,6 +28,7 @@ from sweep.pictures.panels import TEXT_ALONE, Mark, Note, Panel
 from sweep.pictures.scales import evenly
 from sweep.pictures.slices import Slice
 from sweep.pictures.view import View, ViewKeywords, view_of
+from sweep.pictures.wear_pictures import wear_panel, wear_slice
 from sweep.request.sweeps import POINT
 from sweep.results.summary import coded
 from sweep.store import open_results
@@ -46,6 +47,7 @@ MAX_STORES = 10  # whose lines share a panel; more would share colours
 LABEL_WIDTH = 52  # letters of a panel's title
 PANELS: Mapping[str, Callable[[Slice], Panel]] = {
     "values": values_panel, "bars": bar_panel, "dots": dot_panel, "map": map_panel,
+    "years": wear_panel,
 }  # fmt: skip
 
 
@@ -140,12 +142,9 @@ def slices_of(
         for values in product(*drawn.values()):
             where = {**at, **dict(zip(drawn, values, strict=True))} if drawn else at
             if wear_of(dataset) is not None and not (over or against):
-                from sweep.pictures.wear_pictures import wear_slice  # which most do without
-
                 part = wear_slice(dataset, output, where, view)
             else:
-                shown = with_years(dataset, where, view)
-                part = cut(shown, output, where, over, computed=against is not None, view=view)
+                part = cut(dataset, output, where, over, computed=against is not None, view=view)
             if against is not None:
                 from sweep.pictures.comparison import compare_slice  # brings the engine
 
@@ -231,7 +230,7 @@ def draw_slices(slices: Mapping[str, Slice]) -> Figure:
         if first.view.row:
             columns = len({each.cuts.get(str(first.view.col)) for each in slices.values()})
     heading, notes = first.heading(without=omitted), notes_of(list(slices.values()))
-    return figure_of(panels, heading, notes, columns=columns, size=first.view.size)
+    return figure_of(panels, heading, notes, in_rows(len(panels), columns, first.view.size))
 
 
 def panel_of(slices: Mapping[str, Slice], title: str = "") -> Panel:
@@ -246,12 +245,7 @@ def panel_of(slices: Mapping[str, Slice], title: str = "") -> Panel:
         raise SweepError(
             f"nothing to draw: there is a single point{value}; give a store with an axis"
         )
-    if shown.kind == "years":
-        from sweep.pictures.wear_pictures import wear_panel  # which most do without
-
-        panel = wear_panel(shown)
-    else:
-        panel = PANELS[shown.kind](shown) if shown.kind in PANELS else line_panel(slices)
+    panel = PANELS[shown.kind](shown) if shown.kind in PANELS else line_panel(slices)
     marks = list(panel.marks)
     if all(np.isnan(each.values).all() for each in slices.values()):
         box = {"facecolor": "white", "edgecolor": "none"}

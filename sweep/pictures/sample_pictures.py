@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -16,15 +15,7 @@ from sweep.errors import SweepError
 from sweep.model.table import index_name
 from sweep.pictures import colours
 from sweep.pictures.cuts import by_number, check_names, cut_at, output_name, parameters_along
-from sweep.pictures.figures import (
-    WIDTH,
-    draw,
-    draw_heading,
-    draw_legend,
-    figure_of,
-    new_figure,
-    styled,
-)
+from sweep.pictures.figures import EMPTY, WIDTH, Layout, figure_of
 from sweep.pictures.labels import (
     axis_label,
     hyphenated,
@@ -92,38 +83,29 @@ def draw_as(
     return figure_of([replace(panel, y=share)], _heading(shown))
 
 
-@styled
 def _scatter_matrix(shown: Slice, weights: Values, names: Sequence[str]) -> Figure:
-    columns = {name: shown.variable(name).values.astype(np.float64) for name in names}
-    columns[shown.name] = shown.values
-    labels = [with_unit(named(shown.variable(name)), shown.variable(name)) for name in columns]
-    number = len(columns)
-    figure = new_figure(WIDTH, WIDTH)
-    grid: Any = figure.subplots(number, number, squeeze=False)
-    for i, (below, y) in enumerate(columns.items()):
-        for j, x in enumerate(columns.values()):
-            axes: Axes = grid[i, j]
-            if j > i:
-                axes.set_visible(False)
-                continue
-            is_parameter = below != shown.name
-            if i == j:
-                flags = {} if is_parameter else shown.names
-                draw(axes, histogram(x, weights, "", flags, colour=GREY))
-                axes.set_yticks([])
-            else:
-                axes.sharex(grid[j, j])  # which has all points, and those without a value, too
-                if j > 0:
-                    axes.sharey(grid[i, 0])
-                draw(axes, _dots(x, y, np.isfinite(shown.values), has_crosses=is_parameter))
-            axes.tick_params(labelsize="x-small", labelbottom=i == number - 1, labelleft=j == 0)
-            axes.set_xlabel(labels[j] if i == number - 1 else "", fontsize="small")
-            axes.set_ylabel(labels[i] if j == 0 else "", fontsize="small")
-    draw_heading(figure, *_heading(shown))
-    draw_legend(
-        figure, [], [(_missing_words(shown), colours.MISSING_DOTS)] if shown.missing else []
-    )
-    return figure
+    variables = [shown.variable(name) for name in names]
+    columns = [*(each.values.astype(np.float64) for each in variables), shown.values]
+    labels = [with_unit(named(each), each) for each in (*variables, shown.output)]
+    last = len(names)  # place of the output
+    panels: list[Panel] = []
+    rows, places = np.tril_indices(last + 1)
+    for i, j in zip(rows.tolist(), places.tolist(), strict=True):
+        if i == j:
+            panel = histogram(columns[i], weights, "", {} if i < last else shown.names, GREY)
+            panel = replace(panel, y=PanelAxis(ticks={}))
+        else:
+            is_finite = np.isfinite(shown.values)
+            panel = _dots(columns[j], columns[i], is_finite, has_crosses=i < last)
+        x, y = (
+            replace(axis, label=labels[k], size="small") for axis, k in ((panel.x, j), (panel.y, i))
+        )
+        panels.append(replace(panel, x=x, y=y))
+    cells = np.full((last + 1, last + 1), EMPTY)
+    cells[rows, places] = np.arange(rows.size)
+    notes = [(_missing_words(shown), colours.MISSING_DOTS)] if shown.missing else []
+    layout = Layout(cells.tolist(), (WIDTH, WIDTH), shared="xy", numbers="x-small")
+    return figure_of(panels, _heading(shown), notes, layout)
 
 
 def _sample_of_cell(

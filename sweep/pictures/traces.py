@@ -12,18 +12,15 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from sweep.errors import SweepError
 from sweep.model.elements import base
 from sweep.model.table import Status
 from sweep.pictures import colours
-from sweep.pictures.figures import WIDTH, draw, draw_heading, new_figure, save, styled
+from sweep.pictures.figures import WIDTH, Layout, figure_of, save
 from sweep.pictures.labels import (
     in_words,
     point_text,
@@ -33,7 +30,7 @@ from sweep.pictures.labels import (
     with_symbols,
     with_unit,
 )
-from sweep.pictures.panels import FREE, Mark, Note, Panel, PanelAxis, shade
+from sweep.pictures.panels import FREE, Mark, Panel, PanelAxis, shade
 from sweep.points.recipes import model_in
 from sweep.request.chunk import Values
 from sweep.results.summary import flag_names, is_flag
@@ -41,14 +38,11 @@ from sweep.results.summary import flag_names, is_flag
 MAX_SIZE_RATIO = 5.0  # largest ratio of observables that share a panel
 LABEL_WIDTH = 20  # characters that fit along the shortest panel
 MAX_TICKS = 10  # of the elements of an index
-LOOP_TICKS = 5  # at most, below the loop: their numbers may be long
 MAP_HEIGHT = 2.0  # of a map of items, in panels
 MAX_EVENTS = 200  # that are drawn; more would cover the lines
 MAX_NAMED = 6  # lines of a panel; more names would take more room than the panel
-MAX_IN_ROW = 7  # names in one row of a legend
 
 
-@styled
 def plot_trace(
     dataset: xr.Dataset, path: str | Path | None = None, cycles: float | None = None
 ) -> Figure:
@@ -68,47 +62,22 @@ def plot_trace(
     flags = [str(name) for name, flag in dataset.data_vars.items() if is_flag(flag)]
     maps = [name for name in flags if dataset[name].ndim == 2]
     behind = [*_shades(dataset, [name for name in flags if name not in maps]), *_events(dataset)]
-    unnamed = [replace(mark, style={**mark.style, "label": None}) for mark in behind]
-    panels = [
-        _observables(dataset, names, unnamed if row else behind)
-        for row, names in enumerate(_groups(dataset))
-    ]
+    panels = [_observables(dataset, names, behind) for names in _groups(dataset)]
     heights = [1.0] * len(panels) + [MAP_HEIGHT] * len(maps)
     panels += [_item_map(dataset, name) for name in maps]
-    figure = new_figure(WIDTH, 1.0 + 1.1 * sum(heights))
-    grid = figure.add_gridspec(
-        len(heights), 2 if loop else 1, width_ratios=[5, 3][: 1 + bool(loop)],
-        height_ratios=heights,
+    panels = [replace(each, y=replace(each.y, size="small")) for each in panels]
+    cells = [[row, len(heights)][: 1 + bool(loop)] for row in range(len(heights))]
+    figure = figure_of(
+        [*panels, *([_loop(dataset, loop)] if loop else [])],
+        _heading(dataset),
+        layout=Layout(
+            cells, (WIDTH, 1.0 + 1.1 * sum(heights)), widths=[5, 3][: 1 + bool(loop)],
+            heights=heights, shared="x", has_legends=True,
+        ),
     )  # fmt: skip
-    stack: list[Axes] = []
-    for row, panel in enumerate(panels):
-        axes = figure.add_subplot(grid[row, 0], sharex=stack[0] if stack else None)
-        stack.append(axes)
-        draw(axes, panel)
-        axes.yaxis.label.set_fontsize("small")
-        _draw_legend(axes, panel.notes)
-        if row < len(panels) - 1:
-            axes.tick_params(labelbottom=False)
-            axes.set_xlabel("")
-    figure.align_ylabels(stack)
-    if loop:
-        _draw_loop(figure.add_subplot(grid[:, 1]), dataset, loop)
-    draw_heading(figure, *_heading(dataset))
     if path is not None:
         save(figure, path)
     return figure
-
-
-def _draw_legend(axes: Axes, notes: Sequence[Note]) -> None:
-    """Write a legend in one line above a panel, on the right."""
-    handles, labels = axes.get_legend_handles_labels()
-    shown: list[Artist] = list(dict(zip(labels, handles, strict=True)).values())
-    shown += [Patch(label=label, **style) for label, style in notes]
-    if shown:
-        axes.legend(
-            handles=shown, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0,
-            ncols=min(len(shown), MAX_IN_ROW), fontsize="small",
-        )  # fmt: skip
 
 
 def _last_cycles(dataset: xr.Dataset, cycles: float | None) -> xr.Dataset:
@@ -286,17 +255,12 @@ def _loop_of(dataset: xr.Dataset) -> tuple[str, str] | None:
     return loop if loop and set(loop) <= set(dataset.data_vars) else None
 
 
-def _draw_loop(axes: Axes, dataset: xr.Dataset, loop: tuple[str, str]) -> None:
-    """Draw one observable over another in a square."""
-    units = [_readable(dataset, [name]) for name in loop]
-    loop_axes = [_axis(dataset, [name], unit) for name, (unit, _) in zip(loop, units, strict=True)]
-    values = [share * dataset[name].values for name, (_, share) in zip(loop, units, strict=True)]
-    draw(axes, Panel(loop_axes[0], loop_axes[1], [Mark("plot", values, {"linewidth": 1.1})]))
-    axes.set_anchor("N")
-    axes.set_box_aspect(1.0)
-    axes.grid(color="0.9")
-    if loop_axes[0].ticks is None:
-        axes.locator_params(axis="x", nbins=LOOP_TICKS)
+def _loop(dataset: xr.Dataset, names: tuple[str, str]) -> Panel:
+    """One observable over another in a square."""
+    units = [_readable(dataset, [name]) for name in names]
+    x, y = (_axis(dataset, [name], unit) for name, (unit, _) in zip(names, units, strict=True))
+    values = [share * dataset[name].values for name, (_, share) in zip(names, units, strict=True)]
+    return Panel(x, y, [Mark("plot", values, {"linewidth": 1.1})], is_square=True)
 
 
 def _heading(dataset: xr.Dataset) -> tuple[str, str]:

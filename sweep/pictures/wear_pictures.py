@@ -11,17 +11,17 @@ import xarray as xr
 
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_FLAG, Status, status_counts
-from sweep.pictures.cuts import check_names, cut, cut_at, with_years
+from sweep.pictures.cuts import check_names, cut, cut_at
 from sweep.pictures.labels import in_words, with_symbols
 from sweep.pictures.line_panels import lines_of
 from sweep.pictures.panels import FREE, Mark, Note, Panel, axis_of
 from sweep.pictures.scales import evenly
 from sweep.pictures.slices import MAX_LINES, Slice
 from sweep.pictures.view import View
+from sweep.points.wear_stage import STATES
 from sweep.request.chunk import Values
 from sweep.request.sweeps import POINT
 from sweep.results.refined import holds_refined_points
-from sweep.results.wear_over_years import STATES
 from sweep.store.datasets import wear_of
 from sweep.text.units import fine_unit
 from sweep.theory.wear import YEAR
@@ -60,9 +60,8 @@ def wear_slice(
     if name.startswith("time_to_limit"):
         return _in_years(dataset, name, at, view)
     is_over_time = "time" in dataset[name].dims and dataset[name].dtype.kind == "f"
-    if {*dataset[name].dims} - {*dataset["status"].dims, "time", "quantile"}:  # supports, powers
-        return cut(with_years(dataset, at, view), name, at, view=view)
-    if is_over_time and view.x in (None, "time", "years") and view.y is None:
+    has_others = {*dataset[name].dims} - {*dataset["status"].dims, "time", "quantile"}  # powers
+    if is_over_time and not has_others and view.x in (None, "time", "years") and view.y is None:
         return _over_years(with_symbols(dataset), name, at, view)
     return cut(dataset, name, at, view=view)
 

@@ -11,7 +11,7 @@ from sweep.errors import SweepError
 from sweep.model.shipped import configs_folder
 from sweep.pictures import map_panels, plots
 from sweep.pictures.figures import figure_of
-from sweep.pictures.labels import quantities, quantity, readable, symbol_text
+from sweep.pictures.labels import point_text, quantities, quantity, readable, symbol_text
 from sweep.pictures.panels import Panel, PanelAxis, Regions
 from sweep.pictures.scales import without_rounding
 from sweep.pictures.slices import MAX_LINES
@@ -127,6 +127,19 @@ def test_symbols_of_tables():
     written = ("mu", "a0", "Delta_z", "K_T", "t_0", "omega", "phi", "R")
     expected = ["μ", "a₀", "Δz", r"$K_\mathrm{T}$", "t₀", "ω", "φ", "R"]
     assert [symbol_text(each) for each in written] == expected
+
+
+def test_elements_that_are_equal_are_written_once() -> None:
+    """Also where the symbol is typeset: what was left of it could not be."""
+    texts = (r"$F_\mathrm{s[0]}$", r"$F_\mathrm{s[1]}$", "v[0]", "v[1]")
+    names = ("force[0]", "force[1]", "v[0]", "v[1]")
+    values = (2.0, 2.0, 1.0, 3.0)
+    coordinates = {
+        name: xr.Variable((), value, {"symbol": text, "units": "1"})
+        for name, value, text in zip(names, values, texts, strict=True)
+    }
+    written = point_text(xr.Dataset(coords=coordinates)).replace("\N{NO-BREAK SPACE}", " ")
+    assert written == r"$F_\mathrm{s}$ = 2, v[0] = 1, v[1] = 3"
 
 
 def test_a_parameter_without_a_symbol_is_named_once() -> None:

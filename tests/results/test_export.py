@@ -139,13 +139,6 @@ def test_pandas_reads_csv_without_options_and_comments_are_beside_it(
     assert not (tmp_path / "a.csv.txt").exists()  # it would be of another export
 
 
-def test_a_fit_finds_constants_beside_a_csv_file(tmp_path: Path) -> None:
-    dataset = sweep.run("hanisch_fig3", ["delta=1e-4"], store=None)
-    csv_file = export(dataset, tmp_path / "a.csv")
-    from_csv, from_dataset = sweep.fit(csv_file), sweep.fit(dataset)
-    assert from_csv.constants["delta"] == from_dataset.constants["delta"] == (1e-4, 1e-4)
-
-
 def test_points_that_where_leaves_out_are_pending(store: Store, tmp_path: Path) -> None:
     """`where` makes floats of status and flags, with NaN where points are left out."""
     dataset = store.dataset().load()

@@ -97,9 +97,15 @@ def test_pictures_have_a_line_for_each_element_and_a_map_of_a_switch() -> None:
     figure = plot_trace(trace(samples=61))
     by_label = {axes.get_ylabel().split(" ")[0]: axes for axes in figure.axes}
     lines = by_label["v"].get_lines()
-    legend = by_label["v"].get_legend()
-    assert legend is not None
-    assert {"slow", "fast", "arrest"} == {text.get_text() for text in legend.get_texts()}
+    named = {
+        name: [text.get_text() for text in legend.get_texts()]
+        for name, axes in by_label.items()
+        if (legend := axes.get_legend()) is not None
+    }  # what a panel above has named is not repeated
+    of_both = [f"{slider}, {pair}" for slider in ("slow", "fast") for pair in (0, 1)]
+    assert named == {
+        "v": ["slow", "fast", "arrest"], "share": of_both, "slider": ["slip", "stick"],
+    }  # fmt: skip
     assert len([line for line in lines if len(line.get_xdata()) == 61]) == 2
     (mesh,) = (each for each in by_label["slider"].collections if isinstance(each, QuadMesh))
     assert np.asarray(mesh.get_array()).shape == (2, 61)
