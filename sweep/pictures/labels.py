@@ -27,6 +27,7 @@ GREEK = {
     "Omega": "Ω",
 }  # fmt: skip
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+PREPOSITION = re.compile(r" (?:about|against|at|between|by|for|from|in|of|on|over|to|under|with) ")
 
 
 def axis_label(variable: xr.DataArray) -> str:
@@ -205,7 +206,7 @@ def title_of(dataset: xr.Dataset, output: str) -> str:
 
 def _article(system: str) -> str:
     """The indefinite article of a title with a space after it; none of a plural."""
-    noun = system.partition(" ")[0]
+    noun = PREPOSITION.split(system)[0].split()[-1]
     if noun.endswith("s") and not noun.endswith("ss"):
         return ""
     return "an " if system[0] in "aeio" else "a "

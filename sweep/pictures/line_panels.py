@@ -44,6 +44,7 @@ from sweep.request.chunk import Values
 from sweep.results.refined import refined_axes
 from sweep.results.summary import flag_names
 
+DASHES = ("-", "--", ":", "-.")  # of slices in one panel, which may cover each other
 ORDERS = ("first_order", "total_order")  # of Sobol' indices
 
 
@@ -56,11 +57,11 @@ def line_panel(slices: Mapping[str, Slice]) -> Panel:
         y = replace(y, limits=_constant(shown.scaled))
     marks: list[Mark] = []
     notes: list[Note] = []
-    for label, each in slices.items():
+    for (label, each), dashes in zip(slices.items(), cycle(DASHES), strict=False):
         along, lines, labels = lines_of(each)
         is_numbered = along.name in each.numbered
         marks += [
-            _line(each, along, line, label or words)
+            _line(each, along, line, label or words, dashes)
             for line, words in zip(lines, labels, strict=True)
         ]
         if len(lines) < (n_lines := each.output.size // max(along.size, 1)):
@@ -94,12 +95,12 @@ def lines_of(shown: Slice) -> tuple[xr.DataArray, Values, list[str]]:
     return along, lines[some], labels
 
 
-def _line(shown: Slice, along: xr.DataArray, line: Values, label: str) -> Mark:
+def _line(shown: Slice, along: xr.DataArray, line: Values, label: str, dashes: str) -> Mark:
     """Dots for a sample, steps for a flag; dots on lines of few points, and beside gaps."""
     is_numbered = along.name in shown.numbered
     style: dict[str, Any] = {
         "markersize": _marker_size(along.size),
-        "linestyle": "none" if is_numbered else "-",
+        "linestyle": "none" if is_numbered else dashes,
         "drawstyle": "steps-mid" if shown.names else "default",
         "label": label,
     }

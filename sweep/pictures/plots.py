@@ -268,6 +268,9 @@ def notes_of(slices: Collection[Slice]) -> list[Note]:
         missing.update(each.missing)
         infinite.update(each.infinite)
     n_infinite = sum(each.n_infinite for each in slices)
+    is_line = first.kind == "line" and len(slices) == len(first.axes) == 1
+    is_hatched = (is_line or first.kind == "values") and not first.numbered
+    hatch = colours.NO_VALUE if is_hatched or first.kind == "map" else TEXT_ALONE
     of_drawn = f" of {size:,} points drawn" if first.thinned else " points"
     if first.has_zeros_apart and zeros:
         words = "error 0" if first.is_error else f"{in_words(first.name)} = 0"
@@ -275,13 +278,10 @@ def notes_of(slices: Collection[Slice]) -> list[Note]:
     if missing:
         counts = ", ".join(f"{n:,} {in_words(status.name)}" for status, n in missing.items())
         share_text = "" if first.counts is not None else of_drawn.removeprefix(" points")
-        style = colours.MISSING_DOTS if first.kind == "dots" else TEXT_ALONE
-        is_one = first.kind == "values" or (first.kind == "line" and len(slices) == 1)
-        if first.kind == "map" or (is_one and not first.numbered):
-            style = colours.NO_VALUE
+        style = colours.MISSING_DOTS if first.kind == "dots" else hatch
         notes.append((f"no value: {counts}{share_text}", style))
     if n_infinite:
-        notes.append((f"{in_words(first.name)} = inf: {n_infinite:,}{of_drawn}", colours.NO_VALUE))
+        notes.append((f"{in_words(first.name)} = inf: {n_infinite:,}{of_drawn}", hatch))
     texts = [f"not drawn: {n:,} with {in_words(name)} = inf" for name, n in infinite.items()]
     texts += [f"instead of {in_words(name)}, which is infinite" for name in first.instead_of]
     texts += [first.note] if first.note else []

@@ -31,7 +31,7 @@ CURVE_POINTS = 200
 THROUGH = STATES.index("worn_through")
 SAMPLE_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEVELS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # years that may have contours
-LONGEST = 100  # years; a map shows longer times like this
+LONGEST = 100  # years; a map shows longer times like this, and lines leave the picture there
 MAX_CONTOURS = 6
 CROSS: Mapping[str, Any] = {"linestyle": "none", "marker": "x"}
 DRAWN = (
@@ -193,16 +193,22 @@ def _curve(years: Values, wear: Values) -> tuple[Values, Values]:
 
 
 def _in_years(dataset: xr.Dataset, name: str, at: Mapping[str, float | str], view: View) -> Slice:
-    """The years to a limit, up to LONGEST; on a map with contours of round numbers."""
+    """The years to a limit, of which LONGEST is the end; a map has contours of round numbers."""
     limit = float((wear_of(dataset) or {})["limit"])
-    years = dataset[name] / YEAR
-    described = {
-        "long_name": f"years to a depth of {limit * 1e3:g} mm (up to {LONGEST})", "units": "1",
-    }  # fmt: skip
+    described = {"long_name": f"years to a depth of {limit * 1e3:g} mm", "units": "1"}
+    years = (dataset[name] / YEAR).assign_attrs(described)
+    shown = cut(dataset[["status"]].assign({name: years}), name, at, view=view)
+    if shown.kind != "map":
+        finite = shown.values[np.isfinite(shown.values)]
+        if not np.any(finite < LONGEST) or finite.max() <= LONGEST:
+            return shown
+        limits = {name: (min(finite.min(), LONGEST / 10), LONGEST), **view.limits}
+        return replace(shown, view=replace(view, limits=limits))
+    described["long_name"] += f" (up to {LONGEST})"
     clipped = years.clip(max=LONGEST).where(np.isfinite(years), years).assign_attrs(described)
     shown = cut(dataset[["status"]].assign({name: clipped}), name, at, view=view)
     finite = shown.values[np.isfinite(shown.values) & (shown.values > 0)]
-    if shown.kind != "map" or not finite.size:
+    if not finite.size:
         return shown
     limits = {name: (min(finite.min(), LONGEST / 10), finite.max()), **view.limits}
     view = replace(view, limits=limits, log=(*view.log, name))

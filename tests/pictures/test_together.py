@@ -51,6 +51,7 @@ def test_methods_are_lines_of_one_panel(volume: xr.Dataset) -> None:
     first, second = (line.get_ydata() for line in axes.get_lines())
     np.testing.assert_array_equal(first, one["wear_power"])
     np.testing.assert_array_equal(second, 1.5 * one["wear_power"].values)
+    assert [line.get_linestyle() for line in axes.get_lines()] == ["-", "--"]  # one may be below
     assert heading_of(figure)[0] == "Wear power of a mass rubbing on a shaken plane"
     assert heading_of(figure)[1].startswith("m = 1 kg, ")
 

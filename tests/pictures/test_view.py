@@ -11,7 +11,14 @@ from sweep.errors import SweepError
 from sweep.model.shipped import configs_folder
 from sweep.pictures import map_panels, plots
 from sweep.pictures.figures import figure_of
-from sweep.pictures.labels import point_text, quantities, quantity, readable, symbol_text
+from sweep.pictures.labels import (
+    point_text,
+    quantities,
+    quantity,
+    readable,
+    symbol_text,
+    title_of,
+)
 from sweep.pictures.panels import Panel, PanelAxis, Regions
 from sweep.pictures.scales import without_rounding
 from sweep.pictures.slices import MAX_LINES
@@ -345,3 +352,17 @@ def sample():
     power = dataset["wear_power"].values.copy()
     power[:5] = 1e3
     return dataset.assign(wear_power=dataset["wear_power"].copy(data=power))
+
+
+@pytest.mark.parametrize(
+    ("system", "title"),
+    [
+        ("mass on a spring", "Path of a mass on a spring"),
+        ("oscillator with a stop", "Path of an oscillator with a stop"),
+        ("two blocks on a belt", "Path of two blocks on a belt"),
+        ("gears with backlash", "Path of gears with backlash"),
+        ("chain of blocks", "Path of a chain of blocks"),
+    ],
+)
+def test_titles_have_the_article_of_their_noun(system: str, title: str) -> None:
+    assert title_of(xr.Dataset(attrs={"title": system}), "path") == title

@@ -158,8 +158,26 @@ def test_years_to_a_limit_over_one_axis_have_no_classes_of_another_shape(tmp_pat
     worn = sweep.wear(results((20,), ("friction",)), **SCAR, coefficient=1e-13)
     assert "time" in worn.wear_state.dims
     figure = sweep.plot(worn, "time_to_limit", path=tmp_path / "years.png")
-    assert figure.axes[0].get_ylabel() == "years to a depth of 0.4 mm (up to 100)"
+    assert figure.axes[0].get_ylabel() == "years to a depth of 0.4 mm"
     assert (tmp_path / "years.png").stat().st_size > 1000
+
+
+def test_lines_of_long_times_leave_the_picture() -> None:
+    """In place of markers at 100 years, where no point is."""
+    powers = np.array([[0.0, 2e-4, 2e-3, 2e-2], [0.0, 1e-4, 1e-3, 1e-2]])
+    worn = sweep.wear(results((2, 4), ("friction", "speed"), powers), **SCAR, coefficient=1e-13)
+    years = worn.time_to_limit.values / 31_536_000
+    assert np.isinf(years[:, 0]).all()
+    assert years[1, 1] > 100 > years[1, 3]
+    figure = sweep.plot(worn, "time_to_limit", x="speed", hue="friction")
+    (axes,) = figure.axes
+    for line, expected in zip(axes.lines, years, strict=True):
+        known = np.isfinite(expected)
+        np.testing.assert_allclose(line.get_ydata()[known], expected[known], rtol=1e-14)
+    assert axes.get_ylim()[1] == 100
+    note = "time to limit = inf: 2 points"
+    (box,) = (each for each in figure.legends[0].get_patches() if each.get_label() == note)
+    assert not box.get_hatch()
 
 
 def test_points_without_a_value_have_no_line_and_are_counted() -> None:
