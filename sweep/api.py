@@ -11,12 +11,11 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Literal, Unpack
 
+from sweep.engine.driver import Growing, max_points, open_store, run_in_store, with_points
 from sweep.engine.driver import compile_kernels as compile_all
-from sweep.engine.driver import open_store, provenance, run_in_store
 from sweep.engine.ledger import Progress, Summary
 from sweep.engine.loop import Report
 from sweep.engine.loop import run as run_engine
-from sweep.engine.refinement import Growing, max_points, with_points
 from sweep.engine.workers import OpenBackend, refuse_in_worker_process
 from sweep.errors import SweepError
 from sweep.file import checked_options, load
@@ -31,6 +30,7 @@ from sweep.results.progress import shown as shown_progress
 from sweep.results.progress import somebody_looks
 from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
 from sweep.store.datasets import is_current, source_at
+from sweep.store.layout import of_wear
 from sweep.store.location import local_name
 from sweep.store.store_files import anything_at
 from sweep.store.upkeep import is_complete
@@ -226,7 +226,7 @@ def _takes(called: object, *arguments: object) -> bool:
 
 def _in_memory(request: Request, report: Report | None, stop: Event | None) -> Arrays:
     sweep, points = with_points(request).sweep, request.options.chunk_points
-    results = Arrays(sweep, chunk_points=points, provenance=provenance(request))
+    results = Arrays(sweep, chunk_points=points, provenance=of_wear(request.wear_table))
     more = Growing(request, results)
     run_engine(target_of(results), request.options, report, stop, more=more)
     return more.results

@@ -82,16 +82,16 @@ def crew_for(options: RunOptions, open_backend: OpenBackend, notify: Notify | No
     """The crew that the options ask for; SweepError if they contradict one another."""
     options = consistent(options)
     refuse_in_worker_process(options)
-    notify = notify or (lambda _line: None)
+    kind: type[Crew] = Threads
     if options.gpus is not None:
         from sweep.engine.gpus import GpuProcesses
 
-        return GpuProcesses(options, open_backend, notify)
-    if options.cluster is not None:
+        kind = GpuProcesses
+    elif options.cluster is not None:
         from sweep.engine.clusters import Processes
 
-        return Processes(options, open_backend, notify)
-    return Threads(options, open_backend, notify)
+        kind = Processes
+    return kind(options, open_backend, notify or (lambda _line: None))
 
 
 def _run_once(

@@ -14,7 +14,7 @@ from sweep.engine.computing import RunState, Worker
 from sweep.engine.ledger import Receipt
 from sweep.errors import SweepError
 from sweep.kernel.backend import Backend
-from sweep.points.columns import points
+from sweep.points.columns import variants_of
 from sweep.request.chunk import Chunk, Task
 from sweep.request.options import LOCAL, RunOptions
 from sweep.store import Target
@@ -101,7 +101,7 @@ class Crew(ABC):
     def _prepared(self, target: Target, pending: Sequence[Chunk]) -> Backend:
         """A backend in this process, its kernel compiled for the first of the chunks."""
         backend = self._open_backend(self._options.backend)
-        backend.prepare(target.sweep.points, points(target.sweep, pending[0]))
+        backend.prepare(target.sweep.points, variants_of(target.sweep, pending[0]))
         self.points_of_a_task = POINTS_OF_A_TASK if backend.name == "gpu" else 0
         self.description = backend.description
         return backend

@@ -55,8 +55,8 @@ class Backend(Protocol):
         """The device and what compiles for it, as receipts and messages name them."""
         ...
 
-    def prepare(self, sweep: Sweep, points: Points) -> None:
-        """Compile the kernel for `points`, so that compute() does not wait for a compiler."""
+    def prepare(self, sweep: Sweep, variants: tuple[str, ...] = ()) -> None:
+        """Compile the kernel of these variants, so that compute() does not wait for a compiler."""
         ...
 
     def compute(

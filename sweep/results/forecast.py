@@ -37,7 +37,6 @@ from sweep.request.chunk import Chunk, Points
 from sweep.request.options import SLURM
 from sweep.request.sweeps import VALUES_IN_MEMORY, AnySweep, Axis, Reduced, Request, Sweep, is_array
 from sweep.store import anything_at, is_url, layout, target_of
-from sweep.store.upkeep import failed
 
 TIMED_SECONDS = 2.0
 MAX_SECONDS = 10.0  # until the first point is done
@@ -125,7 +124,7 @@ def _pending(
         store = open_store(request, path)
         target = target_of(store)
         sweep, shape, pending = store.sweep, target.chunk_shape, target.pending()
-        again = [*store.chunk_files.torn(), *(failed(store) if options.retry_failed else [])]
+        again = [*store.chunk_files.torn(), *(store.failed() if options.retry_failed else [])]
         n_cell = len(sweep.grid.shape)  # dimensions of a store's chunks; blocks have one more
         reopened = {cell.index for cell in again} - {chunk.index[:n_cell] for chunk in pending}
         every = chunks(sweep.computed_shape, shape)
@@ -144,7 +143,7 @@ def timed(sweep: Sweep, backend: Backend, threads: int) -> float | None:
     if that takes more than MAX_SECONDS.
     """
     sweep = sweep.with_axes([*map(_head, sweep.axes)])
-    backend.prepare(sweep, batch_of(sweep, 0.0, 1))
+    backend.prepare(sweep, batch_of(sweep, 0.0, 1).variants)
     threads = min(threads, usable_processors())
     with ThreadPoolExecutor(threads) as executor:
         starts = [(thread + 0.5) / threads for thread in range(threads)]

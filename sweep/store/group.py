@@ -36,7 +36,7 @@ from sweep.store.disk_faults import (
     refuse_foreign_group,
 )
 from sweep.store.layout import REDUCED
-from sweep.store.location import GROUP, is_url
+from sweep.store.location import is_url
 from sweep.store.store_files import Files, beside
 
 if TYPE_CHECKING:
@@ -192,24 +192,6 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
 def _coordinate(group: zarr.Group, name: str) -> LongValues:
     stored = Stored(array_of(group, name), name)
     return stored if len(stored) > VALUES_IN_MEMORY else stored[:]
-
-
-def note(files: Files, attributes: dict[str, Any], name: str, value: object) -> None:
-    """Keep an attribute of the group, on which no result depends; None removes it.
-
-    MachineError if the store cannot be written.
-    """
-    if attributes.get(name) == value:
-        return
-    if (content := files.read(GROUP)) is None:
-        raise gone(files)
-    group = json.loads(content)
-    for each in (attributes, group["attributes"]):
-        if value is None:
-            each.pop(name, None)
-        else:
-            each[name] = value
-    files.put(GROUP, json.dumps(group, indent=2).encode())
 
 
 class ChunkFiles:
