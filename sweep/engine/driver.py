@@ -108,6 +108,15 @@ def run_in_store(
         return run(target_of(store), options, report, stop, notify, open_backend, more=more)
 
 
+def run_in_memory(request: Request, report: Report | None, stop: Event | None) -> Arrays:
+    """The results of the request in memory. SweepErrors as of `sweep.run`."""
+    sweep, points = with_points(request).sweep, request.options.chunk_points
+    results = Arrays(sweep, chunk_points=points, provenance=of_wear(request.wear_table))
+    more = Growing(request, results)
+    run(target_of(results), request.options, report, stop, more=more)
+    return more.results
+
+
 class Growing(Generic[Results]):
     """Results of a request: `results` are the present ones, those of refined sweeps grow."""
 
@@ -136,12 +145,12 @@ class Growing(Generic[Results]):
 
 
 def compile_kernels(request: Request) -> list[tuple[str, ...]]:
-    """Compile every kernel that the chunks of a sweep need; the variants of each.
+    """Compile every kernel that a run of the request needs; the variants of each.
 
     Of a sweep that grows with its results, chunks to come may have points from everywhere.
     SweepError as of `sweep.run`.
     """
-    sweep = request.sweep
+    sweep = with_points(request).sweep
     variants = variant_sets(sweep, chunk_shape(sweep, request.options.chunk_points))
     if sweep.grid.may_grow:
         variants = sorted({*variants, *variant_sets(sweep, sweep.grid.shape)})

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sweep.engine.computing import Deadline, RunState, points_of_a_call
-from sweep.engine.driver import open_store
+from sweep.engine.driver import max_points, open_store, with_points
 from sweep.engine.loop import FEW_CHUNKS_SECONDS
 from sweep.engine.slurm import jobs_and_cores
 from sweep.engine.workers import threads_for, threads_of_gpu, usable_processors
@@ -63,7 +63,7 @@ class Forecast:
     points_per_second: float | None  # of all workers; None if unknown or if nothing is pending
     seconds: float | None  # without writing and the machine's other load; None if unknown
     chunk_points_to_use_all: int | None  # if a new store has too few chunks for the workers
-    points_at_most: int | None = None  # if more follow from results, for which nothing else counts
+    points_at_most: int | None  # if more follow from results, for which nothing else counts
 
     @property
     def fits(self) -> bool:
@@ -78,6 +78,7 @@ def forecast(request: Request, path: str | Path) -> Forecast:
     from the results are not known yet. One of several GPUs is timed, and the others are assumed to
     be as fast. SweepError as of a run.
     """
+    points_at_most, request = max_points(request, path), with_points(request, path)
     options, is_made = request.options, anything_at(path)
     sweep, shape, pending = _pending(request, path, is_made=is_made)
     n_gpus = 1 if options.gpus is None else len(find_gpus(options.gpus))
@@ -112,6 +113,7 @@ def forecast(request: Request, path: str | Path) -> Forecast:
         points_per_second=rate,
         seconds=seconds,
         chunk_points_to_use_all=points_to_use_all,
+        points_at_most=points_at_most,
     )
 
 

@@ -91,7 +91,7 @@ class Store(Target):
         or an unfinished store that another kernel has begun; `accept_revision` accepts the last of
         these.
         """
-        files = files_of(path, durable=durable)
+        files, attributes = files_of(path, durable=durable), dict[str, object]()
         if not files.exists():
             attributes = {"kernel_digest": kernel_digest(sweep.points), **(provenance or {})}
             if isinstance(sweep, Reduced):
@@ -115,8 +115,8 @@ class Store(Target):
             )
         if accept_revision:
             store.receipts.accepted = store.made_by.accepted(sweep)
-        elif store.pending():
-            store.made_by.refuse_other_code()
+        elif store.made_by.kernel_digest != attributes.get("kernel_digest") and store.pending():
+            store.made_by.refuse_other_code()  # somebody has begun it, maybe with another kernel
         return store
 
     @classmethod

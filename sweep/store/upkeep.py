@@ -5,11 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from itertools import product
-from typing import Any
-
-import numpy as np
-import zarr
-from numpy.typing import NDArray
 
 from sweep.request.chunk import Chunk
 from sweep.request.options import RunOptions
@@ -17,7 +12,7 @@ from sweep.request.sweeps import VALUES_IN_MEMORY
 from sweep.store import disk_faults, durable, extension, layout
 from sweep.store.blocks import Blocks, target_of
 from sweep.store.creation import coordinate_files
-from sweep.store.group import as_zarr
+from sweep.store.group import damaged_constants
 from sweep.store.location import is_url
 from sweep.store.store import Store
 
@@ -36,7 +31,7 @@ def make_ready(
     store.refuse_grown()
     if wear and wear_table(store) != wear:
         store.note(layout.WEAR, json.dumps(wear))
-    for variable, value in _damaged_constants(store):
+    for variable, value in damaged_constants(store.files, store.sweep):
         for name, content in coordinate_files(variable, value).items():
             store.files.put(name, content)
         notify(f"rebuilt '{store.location}/{variable.name}' from the recipe of the store")
@@ -70,29 +65,9 @@ def verify(store: Store) -> list[Chunk]:
 
 def is_complete(store: Store) -> bool:
     """Whether every chunk is done and nothing is known to be damaged."""
-    return not (store.chunk_files.torn() or _damaged_constants(store) or store.pending())
-
-
-def _damaged_constants(store: Store) -> list[tuple[layout.Variable, NDArray[Any]]]:
-    """The parameters with one value that a store lacks, and their values, from its recipe."""
-    coordinates = layout.coordinates(store.sweep)
-    single = [(v, np.asarray(a, v.dtype)) for v, a in coordinates if not v.dimensions]
-    with disk_faults.writing(store.files):
-        return [each for each in single if not _holds(store, *each)]
-
-
-def _holds(store: Store, variable: layout.Variable, value: NDArray[Any]) -> bool:
-    """Whether a store has this value of a parameter, whichever version has written it."""
-    if not store.files.exists(f"{variable.name}/c"):
-        return False
-    try:
-        # The types of zarr.open_array are incomplete.
-        array = zarr.open_array(  # pyright: ignore[reportUnknownMemberType]
-            as_zarr(store.files), path=variable.name, mode="r"
-        )
-        return np.asarray(array[...]).tobytes() == value.tobytes()
-    except (KeyError, TypeError, ValueError, RuntimeError, FileNotFoundError, IsADirectoryError):
-        return False  # of zarr, for a file that is missing, torn, damaged, a folder or a pipe
+    return not (
+        store.chunk_files.torn() or damaged_constants(store.files, store.sweep) or store.pending()
+    )
 
 
 def clean(store: Store) -> None:
