@@ -11,25 +11,21 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from sweep.engine.driver import compile_kernels as compile_all
-from sweep.engine.driver import open_store, provenance, run_in_store
+from sweep.engine.driver import Growing, open_store, run_in_memory, run_in_store, with_points
 from sweep.engine.ledger import Progress, Summary
 from sweep.engine.loop import Report
-from sweep.engine.loop import run as run_engine
-from sweep.engine.refinement import Growing, max_points, with_points
-from sweep.engine.workers import OpenBackend, refuse_in_worker_process
+from sweep.engine.workers import OpenBackend, consistent
 from sweep.errors import SweepError
 from sweep.file import checked_options, load
 from sweep.file.overrides import Changes
 from sweep.file.stored import is_store
 from sweep.kernel.opening import open_backend as open_backend_by_name
 from sweep.points.recipes import fingerprint, recipe
-from sweep.request.options import OPTIONS, RunKeywords, consistent
+from sweep.request.options import OPTIONS, RunKeywords
 from sweep.request.sweeps import Request, Wear
-from sweep.results.forecast import Forecast, forecast
 from sweep.results.progress import shown as shown_progress
 from sweep.results.progress import somebody_looks
-from sweep.store import Arrays, Store, refuse_no_path, target_of, write_derived
+from sweep.store import Store, refuse_no_path, write_derived
 from sweep.store.datasets import is_current, source_at
 from sweep.store.location import local_name
 from sweep.store.store_files import anything_at
@@ -91,7 +87,7 @@ def run(
     request = with_options(request, **options)
     with _reporting(report, progress=progress) as reported:
         if store is None:
-            return _with_wear(_in_memory(request, reported, stop).dataset(), request)
+            return _with_wear(run_in_memory(request, reported, stop).dataset(), request)
         path = default_store(request, source, overrides) if store == "auto" else store
         computed_store, _ = compute(request, path, reported, stop)
         return _with_wear(computed_store.dataset(), request)
@@ -146,21 +142,10 @@ def compute(
     return store, summary
 
 
-def compile_kernels(request: Request) -> list[tuple[str, ...]]:
-    """Compile every kernel that a run of the request needs; the variants of each."""
-    return compile_all(with_points(request))
-
-
 def finish_extension(source: Source) -> None:
     """Apply the extension of a store that is to be resumed, if it was stopped."""
     if isinstance(source, str | Path) and is_store(source):
         Store.finish_extension(source)
-
-
-def needs(request: Request, path: str | Path) -> Forecast:
-    """What running the request in the store at `path` takes; nothing is written."""
-    estimate = forecast(with_points(request, path), path)
-    return replace(estimate, points_at_most=max_points(request, path))
 
 
 def refuse_suffix(path: str | Path) -> None:
@@ -224,14 +209,6 @@ def _takes(called: object, *arguments: object) -> bool:
     return True
 
 
-def _in_memory(request: Request, report: Report | None, stop: Event | None) -> Arrays:
-    sweep, points = with_points(request).sweep, request.options.chunk_points
-    results = Arrays(sweep, chunk_points=points, provenance=provenance(request))
-    more = Growing(request, results)
-    run_engine(target_of(results), request.options, report, stop, more=more)
-    return more.results
-
-
 def with_options(request: Request, **options: Unpack[RunKeywords]) -> Request:
     """The request with these run options in place of its own; None leaves one as it is.
 
@@ -246,9 +223,7 @@ def with_options(request: Request, **options: Unpack[RunKeywords]) -> Request:
         requested["slurm"] = {**slurm, "jobs": requested["workers"]}
     if "gpus" in requested:
         requested = {"workers": None, **requested}
-    changed = consistent(replace(request.options, **requested))
-    refuse_in_worker_process(changed)
-    return replace(request, options=changed)
+    return replace(request, options=consistent(replace(request.options, **requested)))
 
 
 def store_of_wear(store: str | Path) -> str:

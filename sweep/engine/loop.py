@@ -21,12 +21,12 @@ from sweep.engine.workers import (
     Notify,
     OpenBackend,
     Threads,
-    refuse_in_worker_process,
+    consistent,
 )
 from sweep.kernel.opening import open_backend as open_backend_by_name
 from sweep.points.chunking import chunk_counts, chunks, points_of_more_chunks
 from sweep.request.chunk import Task
-from sweep.request.options import RunOptions, consistent
+from sweep.request.options import RunOptions
 from sweep.store import Target
 
 REPORT_SECONDS = 0.25
@@ -81,17 +81,16 @@ def run(
 def crew_for(options: RunOptions, open_backend: OpenBackend, notify: Notify | None) -> Crew:
     """The crew that the options ask for; SweepError if they contradict one another."""
     options = consistent(options)
-    refuse_in_worker_process(options)
-    notify = notify or (lambda _line: None)
+    kind: type[Crew] = Threads
     if options.gpus is not None:
         from sweep.engine.gpus import GpuProcesses
 
-        return GpuProcesses(options, open_backend, notify)
-    if options.cluster is not None:
+        kind = GpuProcesses
+    elif options.cluster is not None:
         from sweep.engine.clusters import Processes
 
-        return Processes(options, open_backend, notify)
-    return Threads(options, open_backend, notify)
+        kind = Processes
+    return kind(options, open_backend, notify or (lambda _line: None))
 
 
 def _run_once(

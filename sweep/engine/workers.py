@@ -8,13 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Self
 
 from sweep.engine.computing import RunState, Worker
 from sweep.engine.ledger import Receipt
 from sweep.errors import SweepError
 from sweep.kernel.backend import Backend
-from sweep.points.columns import points
+from sweep.points.columns import variants_of
 from sweep.request.chunk import Chunk, Task
 from sweep.request.options import LOCAL, RunOptions
 from sweep.store import Target
@@ -101,7 +102,7 @@ class Crew(ABC):
     def _prepared(self, target: Target, pending: Sequence[Chunk]) -> Backend:
         """A backend in this process, its kernel compiled for the first of the chunks."""
         backend = self._open_backend(self._options.backend)
-        backend.prepare(target.sweep.points, points(target.sweep, pending[0]))
+        backend.prepare(target.sweep.points, variants_of(target.sweep, pending[0]))
         self.points_of_a_task = POINTS_OF_A_TASK if backend.name == "gpu" else 0
         self.description = backend.description
         return backend
@@ -152,10 +153,41 @@ def needs_backend_here(options: RunOptions) -> bool:
     return options.gpus is None and options.cluster in (None, LOCAL)
 
 
-def refuse_in_worker_process(options: RunOptions) -> None:
-    """SweepError if a run needs processes and this process cannot start any."""
-    if options.cluster != LOCAL and options.gpus is None:
-        return
+def consistent(options: RunOptions) -> RunOptions:
+    """The options with the backend that `gpus` implies.
+
+    SweepError if two exclude each other, or if they need processes and this one cannot start any.
+    """
+    if options.gpus is not None:
+        options = _of_gpus(options)
+    if options.gpus is not None or options.cluster == LOCAL:
+        _refuse_in_worker_process()
+    return options
+
+
+def _of_gpus(options: RunOptions) -> RunOptions:
+    """The options of a run with a process for each GPU; SweepError if they exclude that."""
+    requested = f"gpus={options.gpus!r}"
+    if options.backend == "cpu":
+        raise SweepError(f"{requested} needs the backend 'gpu', not 'cpu'; leave out one of them")
+    if options.workers is not None:
+        conflict = (
+            f"starts one process per GPU and cannot be combined with workers={options.workers}"
+        )
+        raise SweepError(f"{requested} {conflict}; leave out workers, here or under [run]")
+    if options.cluster is not None:
+        raise SweepError(
+            f"{requested} starts processes on this machine and cannot be combined with "
+            f"cluster={options.cluster!r}; leave out one of them. To use GPUs on a cluster, choose "
+            "the backend 'gpu' and start each worker with one GPU (CUDA_VISIBLE_DEVICES=0 dask "
+            'worker ADDRESS, or extra = ["--gpus=1"] under [run.slurm]); in a job array, combine '
+            "`gpus` with `shard`"
+        )
+    return replace(options, backend="gpu")
+
+
+def _refuse_in_worker_process() -> None:
+    """SweepError if this process cannot start others."""
     process = multiprocessing.current_process()
     if getattr(process, "_inheriting", False):  # it is still starting up, and imports its script
         raise SweepError(f"a worker process cannot start others: {GUARD}")

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event
-from typing import Any, Protocol
-
-from numpy.typing import NDArray
+from typing import Protocol
 
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
-from sweep.statistics.launches import Launcher
-
-Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
-
-
-class Then(Protocol):
-    """What is made of the arrays of points where they are computed, in place of these."""
-
-    def __call__(self, arrays: Mapping[str, Any], launcher: Launcher | None = None) -> Arrays:
-        """What is made of arrays of the host, or of the device that has this launcher."""
-        ...
+from sweep.statistics.launches import Arrays as Arrays
+from sweep.statistics.launches import Then as Then
 
 
 class Stopped(Exception):
@@ -55,8 +43,8 @@ class Backend(Protocol):
         """The device and what compiles for it, as receipts and messages name them."""
         ...
 
-    def prepare(self, sweep: Sweep, points: Points) -> None:
-        """Compile the kernel for `points`, so that compute() does not wait for a compiler."""
+    def prepare(self, sweep: Sweep, variants: tuple[str, ...] = ()) -> None:
+        """Compile the kernel of these variants, so that compute() does not wait for a compiler."""
         ...
 
     def compute(

@@ -77,8 +77,8 @@ class CpuBackend:
         except CompileError:  # cached kernels need none
             return processor_name()
 
-    def prepare(self, sweep: Sweep, points: Points) -> None:
-        self.library(kernel_of(sweep, points.variants))
+    def prepare(self, sweep: Sweep, variants: tuple[str, ...] = ()) -> None:
+        self.library(kernel_of(sweep, variants))
 
     def compute(
         self, sweep: Sweep, points: Points, stop: Event | None = None, then: Then | None = None

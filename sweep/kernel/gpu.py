@@ -43,8 +43,8 @@ class GpuBackend:
     def description(self) -> str:
         return self._device.description
 
-    def prepare(self, sweep: Sweep, points: Points) -> None:
-        self._device.load(kernel_of(sweep, points.variants))
+    def prepare(self, sweep: Sweep, variants: tuple[str, ...] = ()) -> None:
+        self._device.load(kernel_of(sweep, variants))
 
     def compute(
         self, sweep: Sweep, points: Points, stop: Event | None = None, then: Then | None = None

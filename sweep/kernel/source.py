@@ -123,15 +123,16 @@ class KernelTexts:
 
     def text(self, kernel: Kernel, target: Target = "cpu") -> str:
         """As `kernel_text`; SweepError if the code was edited since the method's first kernel."""
+        text = kernel_text(kernel, target)
         without = replace(kernel, variants=())
-        digest = _digest(kernel_text(without, target))
+        digest = _digest(kernel_text(without, target) if kernel.variants else text)
         if self._digests.setdefault(without, digest) != digest:
             raise SweepError(
                 f"the kernel of method {kernel.method.name} of {kernel.model.name} was edited "
                 "during this run. Finished chunks are kept: run the same sweep again to resume, "
                 "with `accept_revision` if the edited kernel is to compute the rest"
             )
-        return kernel_text(kernel, target)
+        return text
 
 
 def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:
@@ -144,12 +145,17 @@ def _model(kernel: Kernel, seen: set[str], target: Target) -> Iterable[str]:
         return _flatten(kernel.model.excitation.header, seen)
     if not kernel.model.text:
         return _flatten(f"models/{kernel.model.name}.h", seen)
+    output_names = tuple(output.name for output in kernel.outputs)
+    text = _written(kernel.model.text, output_names, kernel.method.name, traced=target == "trace")
+    return _included(text, f"{kernel.model.name} (generated)", seen)
+
+
+@lru_cache(maxsize=16)  # it takes long, and a run needs it several times
+def _written(text: str, output_names: tuple[str, ...], method: str, *, traced: bool) -> str:
+    """The header of a model from a file."""
     from sweep.equations.cpp_header import header_of  # only where there is such a model
 
-    system = system_of_text(kernel.model.text)
-    output_names = [output.name for output in kernel.outputs]
-    text = header_of(system, output_names, kernel.method.name, traced=target == "trace")
-    return _included(text, f"{system.name} (generated)", seen)
+    return header_of(system_of_text(text), output_names, method, traced=traced)
 
 
 def kernel_digest(sweep: Sweep) -> str:

@@ -21,7 +21,7 @@ from sweep.model.table import Variant
 from sweep.points.chunking import work_shape
 from sweep.request.chunk import Chunk, Column, Points
 from sweep.request.sweeps import AnySweep, Axis, LongValues, Reduced, Sweep
-from sweep.sampling.long_values import part_of
+from sweep.sampling.long_values import Drawn
 
 FEW = 16  # values of a column that show in most cases that it has several
 
@@ -167,6 +167,13 @@ def _columns_of_cell(axes: Sequence[Axis], first: int, count: int) -> dict[str, 
                 part = np.repeat(part[:], repeat)[first - low * repeat :][:count]
             columns[name] = part
     return columns
+
+
+def part_of(values: LongValues, part: slice) -> LongValues:
+    """A part of the values, which a sample may draw when it is read."""
+    if isinstance(values, Drawn):
+        return values.part(part)
+    return np.ascontiguousarray(values[part], np.float64)
 
 
 def _constant_columns(sweep: Sweep) -> dict[str, Column]:

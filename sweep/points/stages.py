@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +13,9 @@ from sweep.model.table import MISSING, Stage, Status, planes
 from sweep.points.columns import derived_dimensions
 from sweep.request.chunk import Chunk, Column, Points
 from sweep.request.sweeps import AnySweep, Sweep
+from sweep.statistics.launches import Arrays, Launcher, Then
 
 BLOCK = 2**12  # points computed at once, whose intermediate arrays stay in the cache
-
-Then = Callable[..., Mapping[str, NDArray[Any]]]  # as `kernel.backend.Then`
-Arrays = Mapping[str, NDArray[Any]]
 
 
 def chunk_of_kernel(sweep: AnySweep, chunk: Chunk) -> Chunk:
@@ -52,7 +50,7 @@ def staged(
         return then
     few, whole = shapes or ((points.n_points,), (points.n_points,))
 
-    def made(arrays: Mapping[str, Any], launcher: Any = None) -> Arrays:
+    def made(arrays: Mapping[str, Any], launcher: Launcher | None = None) -> Arrays:
         to_host = np.asarray if launcher is None else launcher.to_host
         on_host = {
             name: np.broadcast_to(to_host(values).reshape(few), whole).ravel()

@@ -9,10 +9,9 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 
-from sweep.errors import SweepError
 from sweep.text.reader import Key, Table, is_flag, is_mapping, whole_from
 
 LOCAL, SLURM = "local", "slurm"  # values of `cluster`
@@ -190,26 +189,3 @@ def read(table: Table, *, in_file: bool) -> dict[str, Any]:
         else:
             table.unknown(name, "there is no such option", [*allowed])
     return correct
-
-
-def consistent(options: RunOptions) -> RunOptions:
-    """The options with the backend that `gpus` implies; SweepError if two exclude each other."""
-    if options.gpus is None:
-        return options
-    requested = f"gpus={options.gpus!r}"
-    if options.backend == "cpu":
-        raise SweepError(f"{requested} needs the backend 'gpu', not 'cpu'; leave out one of them")
-    if options.workers is not None:
-        conflict = (
-            f"starts one process per GPU and cannot be combined with workers={options.workers}"
-        )
-        raise SweepError(f"{requested} {conflict}; leave out workers, here or under [run]")
-    if options.cluster is not None:
-        raise SweepError(
-            f"{requested} starts processes on this machine and cannot be combined with "
-            f"cluster={options.cluster!r}; leave out one of them. To use GPUs on a cluster, choose "
-            "the backend 'gpu' and start each worker with one GPU (CUDA_VISIBLE_DEVICES=0 dask "
-            'worker ADDRESS, or extra = ["--gpus=1"] under [run.slurm]); in a job array, combine '
-            "`gpus` with `shard`"
-        )
-    return replace(options, backend="gpu")

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sweep.engine.computing import Deadline, RunState, points_of_a_call
-from sweep.engine.driver import open_store
+from sweep.engine.driver import max_points, open_store, with_points
 from sweep.engine.loop import FEW_CHUNKS_SECONDS
 from sweep.engine.slurm import jobs_and_cores
 from sweep.engine.workers import threads_for, threads_of_gpu, usable_processors
@@ -37,7 +37,6 @@ from sweep.request.chunk import Chunk, Points
 from sweep.request.options import SLURM
 from sweep.request.sweeps import VALUES_IN_MEMORY, AnySweep, Axis, Reduced, Request, Sweep, is_array
 from sweep.store import anything_at, is_url, layout, target_of
-from sweep.store.upkeep import failed
 
 TIMED_SECONDS = 2.0
 MAX_SECONDS = 10.0  # until the first point is done
@@ -64,7 +63,7 @@ class Forecast:
     points_per_second: float | None  # of all workers; None if unknown or if nothing is pending
     seconds: float | None  # without writing and the machine's other load; None if unknown
     chunk_points_to_use_all: int | None  # if a new store has too few chunks for the workers
-    points_at_most: int | None = None  # if more follow from results, for which nothing else counts
+    points_at_most: int | None  # if more follow from results, for which nothing else counts
 
     @property
     def fits(self) -> bool:
@@ -79,6 +78,7 @@ def forecast(request: Request, path: str | Path) -> Forecast:
     from the results are not known yet. One of several GPUs is timed, and the others are assumed to
     be as fast. SweepError as of a run.
     """
+    points_at_most, request = max_points(request, path), with_points(request, path)
     options, is_made = request.options, anything_at(path)
     sweep, shape, pending = _pending(request, path, is_made=is_made)
     n_gpus = 1 if options.gpus is None else len(find_gpus(options.gpus))
@@ -113,6 +113,7 @@ def forecast(request: Request, path: str | Path) -> Forecast:
         points_per_second=rate,
         seconds=seconds,
         chunk_points_to_use_all=points_to_use_all,
+        points_at_most=points_at_most,
     )
 
 
@@ -125,7 +126,7 @@ def _pending(
         store = open_store(request, path)
         target = target_of(store)
         sweep, shape, pending = store.sweep, target.chunk_shape, target.pending()
-        again = [*store.chunk_files.torn(), *(failed(store) if options.retry_failed else [])]
+        again = [*store.chunk_files.torn(), *(store.failed() if options.retry_failed else [])]
         n_cell = len(sweep.grid.shape)  # dimensions of a store's chunks; blocks have one more
         reopened = {cell.index for cell in again} - {chunk.index[:n_cell] for chunk in pending}
         every = chunks(sweep.computed_shape, shape)
@@ -144,7 +145,7 @@ def timed(sweep: Sweep, backend: Backend, threads: int) -> float | None:
     if that takes more than MAX_SECONDS.
     """
     sweep = sweep.with_axes([*map(_head, sweep.axes)])
-    backend.prepare(sweep, batch_of(sweep, 0.0, 1))
+    backend.prepare(sweep, batch_of(sweep, 0.0, 1).variants)
     threads = min(threads, usable_processors())
     with ThreadPoolExecutor(threads) as executor:
         starts = [(thread + 0.5) / threads for thread in range(threads)]

@@ -81,6 +81,13 @@ class Drawn:
     def __len__(self) -> int:
         return self.n_points
 
+    def part(self, part: slice) -> LongValues:
+        """A part of the values; of random points it is drawn when it is read, or by a device."""
+        if self.sample.unit.generator is None:
+            return self[part]
+        start, stop, _ = part.indices(self.n_points)
+        return replace(self, n_points=max(stop - start, 0), first=self.first + start)
+
     def ends(self) -> Values:
         """The least and the greatest value that a point may have."""
         resolution = self.sample.unit.resolution
@@ -89,11 +96,3 @@ class Drawn:
     def __getitem__(self, part: slice, /) -> Values:
         start, stop, _ = part.indices(self.n_points)
         return self.sample.column(self.name, self.first + start, self.first + max(start, stop))
-
-
-def part_of(values: LongValues, part: slice) -> LongValues:
-    """A part of the values; of random points it is drawn when it is read, or by a device."""
-    if isinstance(values, Drawn) and values.sample.unit.generator is not None:
-        start, stop, _ = part.indices(len(values))
-        return replace(values, n_points=max(stop - start, 0), first=values.first + start)
-    return np.ascontiguousarray(values[part], np.float64)

@@ -113,12 +113,6 @@ def _share(counts: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.f
     return counts / np.where(number > 0, number, np.nan)
 
 
-def status_of(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """ok for cells with a point that is ok, otherwise the most frequent status of their points."""
-    codes = np.array(STATUSES, np.uint8)
-    return np.where(counts[:, 0] > 0, np.uint8(Status.ok), codes[counts.argmax(axis=1)])
-
-
 def _turned(*arrays: Array) -> tuple[Array, ...]:
     """Arrays of short rows in Fortran's order: NumPy reduces such rows several times as fast."""
     return tuple(map(np.asfortranarray, arrays)) if arrays[0].shape[1] <= SHORT else arrays

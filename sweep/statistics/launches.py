@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,13 +14,23 @@ from numpy.typing import NDArray
 
 from sweep.statistics import tree
 
-# The enums of reduction_gpu.h.
-COUNT, EXTREMES, MOMENTS, INDICES, MARK, COUNT_BINS, NUMBER_BINS, ORDER, HISTOGRAM = range(9)
-IS_OK, IS_ABOVE, IS_BELOW, HAS_CODE, HAS_STATUS = range(5)
-TYPES = {"real": 0, "count": 1, "flag": 2}
 
+class Step(IntEnum):
+    """The Step of reduction_gpu.h: what a launch does."""
+
+    COUNT, EXTREMES, MOMENTS, INDICES, MARK, COUNT_BINS, NUMBER_BINS, ORDER, HISTOGRAM = range(9)
+
+
+class Condition(IntEnum):
+    """The Kind of reduction_gpu.h: which values count."""
+
+    IS_OK, IS_ABOVE, IS_BELOW, HAS_CODE, HAS_STATUS = range(5)
+
+
+TYPES = {"real": 0, "count": 1, "flag": 2}  # the Type of reduction_gpu.h
 WARP, LEAVES_OF_A_THREAD, LEVELS_AT_ONCE = 32, 32, 5
 
+Arrays = Mapping[str, NDArray[Any]]  # output name, or "status" -> (n_points,)
 Device = Any  # an array of the device's library
 Runs = list[tuple[int, int]]  # the first point of each part of the cells, and how many it has
 
@@ -35,6 +46,14 @@ class Reduction(ctypes.Structure):
         )),
         *((n, ctypes.c_void_p) for n in ("values", "status", "ranges", "input", "output", "nodes")),
     ]  # fmt: skip
+
+
+class Then(Protocol):
+    """What is made of the arrays of points where they are computed, in place of these."""
+
+    def __call__(self, arrays: Mapping[str, Any], launcher: Launcher | None = None) -> Arrays:
+        """What is made of arrays of the host, or of the device that has this launcher."""
+        ...
 
 
 class Launcher(Protocol):
@@ -110,7 +129,7 @@ class PlaneValues:
     def xp(self) -> Any:
         return self.division.launcher.library
 
-    def request(self, step: int, scramblings: int = 1, **fields: Any) -> Reduction:
+    def request(self, step: Step, scramblings: int = 1, **fields: Any) -> Reduction:
         """A launch over all leaves; arrays of the device are given as their addresses."""
         division, address = self.division, self.division.launcher.address
         most = max(count for _, count in division.leaves(self.stride * scramblings))

@@ -11,7 +11,6 @@ import itertools
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,27 +21,15 @@ from sweep.statistics import quantiles, tree
 from sweep.statistics.counts import STATUSES, Classes, EqualBins, Extremes, Shares
 from sweep.statistics.indices import FIXED, Indices
 from sweep.statistics.launches import (
-    COUNT,
-    COUNT_BINS,
-    EXTREMES,
-    HAS_CODE,
-    HAS_STATUS,
-    HISTOGRAM,
-    INDICES,
-    IS_ABOVE,
-    IS_BELOW,
-    IS_OK,
     LEVELS_AT_ONCE,
-    MARK,
-    MOMENTS,
-    NUMBER_BINS,
-    ORDER,
+    Condition,
     Device,
     Division,
     Launcher,
     PlaneValues,
     Reduction,
     Runs,
+    Step,
 )
 from sweep.statistics.moments import Moments, State
 from sweep.statistics.quantiles import LeadingBits, Sorted
@@ -90,8 +77,8 @@ def reduced(
         for name, kind in kinds.items():
             steps[f"{output.name}/{name}"] = STEPS[type(kind)](kind, values)
     results = _run(steps, row - 2 if row > 1 else 0, launcher)
-    computed = {"status/computed": results["status/computed"]}
-    results = {**computed, "status/points": results["status/computed"], **results}
+    computed = results["status/computed"]
+    results = {"status/computed": computed, "status/points": computed, **results}
     partials: list[dict[str, NDArray[Any]]] = [{} for _ in runs]
     for place, states in results.items():
         for kept, state in zip(partials, states, strict=True):
@@ -122,23 +109,29 @@ def _run(steps: Mapping[str, Steps], n_parameters: int, launcher: Launcher) -> d
 
 
 def _statuses(values: PlaneValues) -> Steps:
-    table = yield from _counted(values, [(HAS_STATUS, float(status)) for status in STATUSES])
-    return Result([table], partial(_named, "status", values.division))
+    return _codes("status", [(Condition.HAS_STATUS, float(each)) for each in STATUSES], values)
 
 
 def _classes(kind: Classes, values: PlaneValues) -> Steps:
-    table = yield from _counted(values, [(HAS_CODE, float(code)) for code in range(kind.size)])
-    return Result([table], partial(_named, "classes", values.division))
+    codes = [(Condition.HAS_CODE, float(code)) for code in range(kind.size)]
+    return _codes("classes", codes, values)
 
 
-def _named(name: str, division: Division, arrays: list[NDArray[Any]]) -> States:
-    return [{name: rows} for rows in division.by_part(arrays[0])]
+def _codes(name: str, codes: Sequence[tuple[Condition, float]], values: PlaneValues) -> Steps:
+    table = yield from _counted(values, codes)
+
+    def read(arrays: list[NDArray[Any]]) -> States:
+        return [{name: rows} for rows in values.division.by_part(arrays[0])]
+
+    return Result([table], read)
 
 
 def _shares(kind: Shares, values: PlaneValues) -> Steps:
     limits, n = kind.thresholds, len(kind.thresholds)
-    sides = [(IS_ABOVE, each) for each in limits] + [(IS_BELOW, each) for each in limits]
-    table = yield from _counted(values, [(IS_OK, 0.0), *sides])
+    sides = [(Condition.IS_ABOVE, each) for each in limits] + [
+        (Condition.IS_BELOW, each) for each in limits
+    ]
+    table = yield from _counted(values, [(Condition.IS_OK, 0.0), *sides])
     parts = {"number": slice(0, 1)}
     parts |= {"above": slice(1, n + 1), "below": slice(n + 1, None)} if n else {}
 
@@ -149,14 +142,14 @@ def _shares(kind: Shares, values: PlaneValues) -> Steps:
     return Result([table], read)
 
 
-def _counted(values: PlaneValues, conditions: Sequence[tuple[int, float]]) -> Begun:
+def _counted(values: PlaneValues, conditions: Sequence[tuple[Condition, float]]) -> Begun:
     """The numbers of leaves for which each condition holds: (rows, conditions)."""
     n = len(conditions)
     table = values.xp.zeros(values.division.n_rows * n, np.int64)
     kinds = np.array([kind for kind, _ in conditions], np.int64)
     limits = np.array([limit for _, limit in conditions], np.float64).view(np.int64)
     pairs = values.division.table(np.stack([kinds, limits], axis=1))
-    yield [values.request(COUNT, n=n, input=pairs, output=table)]
+    yield [values.request(Step.COUNT, n=n, input=pairs, output=table)]
     return table
 
 
@@ -174,7 +167,7 @@ def _ends(values: PlaneValues, *, finite: bool) -> Begun:
     """The least and the greatest value of each row, as places in the order of values."""
     table = values.xp.full((values.division.n_rows, 2), INFINITE, np.int64)
     table[:, 1] = ~INFINITE
-    yield [values.request(EXTREMES, finite=int(finite), output=table)]
+    yield [values.request(Step.EXTREMES, finite=int(finite), output=table)]
     return table
 
 
@@ -185,14 +178,14 @@ def _doubles(places: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _moments(kind: Moments, values: PlaneValues) -> Steps:
-    return _sums(MOMENTS, MOMENT_FIELDS, kind.scramblings, values)
+    return _sums(Step.MOMENTS, MOMENT_FIELDS, kind.scramblings, values)
 
 
 def _indices(kind: Indices, values: PlaneValues) -> Steps:
-    return _sums(INDICES, FIXED + 3 * kind.parameters + 1, kind.scramblings, values)
+    return _sums(Step.INDICES, FIXED + 3 * kind.parameters + 1, kind.scramblings, values)
 
 
-def _sums(step: int, n_fields: int, scramblings: int, values: PlaneValues) -> Steps:
+def _sums(step: Step, n_fields: int, scramblings: int, values: PlaneValues) -> Steps:
     """The nodes of the tree that cover each part; a launch takes LEVELS_AT_ONCE of its levels."""
     division, xp, in_all = values.division, values.xp, 1 << LEVELS_AT_ONCE
     leaves = division.leaves(values.stride * scramblings)
@@ -237,19 +230,19 @@ def _leading_bits(kind: LeadingBits, values: PlaneValues) -> Steps:
     middle = subnormal + subnormal // 4  # bins of lifted values are less than that from bin 0
     marks = xp.zeros(2 * middle, np.uint8)
     own = {"shift": shift, "subnormal": subnormal, "middle": middle}
-    yield [values.request(MARK, output=marks, **own)]
+    yield [values.request(Step.MARK, output=marks, **own)]
     (found,) = xp.nonzero(marks != 0)
     numbers, n = xp.empty(2 * middle, np.int32), max(found.size, 1)
     numbers[found] = xp.arange(found.size, dtype=np.int32)
     most = max(count for _, count in division.leaves(values.stride))
     if n <= BINS_PER_VALUE * most:
         table = xp.zeros(division.n_rows * n, np.int64)
-        yield [values.request(COUNT_BINS, n=n, input=numbers, output=table, **own)]
+        yield [values.request(Step.COUNT_BINS, n=n, input=numbers, output=table, **own)]
         (occupied,) = xp.nonzero(table != 0)
         counts = table[occupied]
     else:
         bins = xp.full(division.n_rows * most, -1, np.int64)
-        yield [values.request(NUMBER_BINS, n=n, width=most, input=numbers, output=bins, **own)]
+        yield [values.request(Step.NUMBER_BINS, n=n, width=most, input=numbers, output=bins, **own)]
         occupied, counts = _occurrences(xp, bins)
     results = [occupied // n, found[occupied % n] - middle, counts]
 
@@ -279,8 +272,8 @@ def _sorted(kind: Sorted, values: PlaneValues) -> Steps:
     division, xp = values.division, values.xp
     ((_, size),) = division.leaves(values.stride)
     places = xp.empty((division.cells, size), np.int64)
-    yield [values.request(ORDER, output=places)]
-    table = yield from _counted(values, [(IS_OK, 0.0)])
+    yield [values.request(Step.ORDER, output=places)]
+    table = yield from _counted(values, [(Condition.IS_OK, 0.0)])
     if size < LONG:
         places.sort(axis=1)
     else:  # by their bits, which is several times as fast
@@ -306,7 +299,7 @@ def _equal_bins(kind: EqualBins, values: PlaneValues) -> Steps:
     exponent, start = kind.places(low, high)
     places = division.launcher.upload(np.stack([exponent, start], axis=1).ravel())
     counts = values.xp.zeros(division.n_rows * kind.size, np.int64)
-    yield [values.request(HISTOGRAM, n=kind.size, input=places, output=counts)]
+    yield [values.request(Step.HISTOGRAM, n=kind.size, input=places, output=counts)]
     rows = {"low": low, "high": high, "exponent": exponent, "start": start}
 
     def read(arrays: list[NDArray[Any]]) -> States:

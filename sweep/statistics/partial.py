@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sweep.model.table import DTYPES, MISSING, Output, Status, planes
 from sweep.request.chunk import Points
 from sweep.request.sweeps import Reduced
-from sweep.statistics.counts import Classes, EqualBins, Extremes, Shares, by_status, status_of
+from sweep.statistics.counts import STATUSES, Classes, EqualBins, Extremes, Shares, by_status
 from sweep.statistics.indices import Indices
-from sweep.statistics.launches import Launcher
+from sweep.statistics.launches import Launcher, Then
 from sweep.statistics.moments import Array, Moments
 from sweep.statistics.on_device import reduced
 from sweep.statistics.outputs import POINTS_BY_STATUS, Wanted, wanted
@@ -60,7 +60,7 @@ class Kept:
                 kept |= {f"{plane.name}/{name}/{part}": a for part, a in state.items()}
         return kept
 
-    def then(self, points: Points, counts: Sequence[int] = ()) -> Callable[..., Partial]:
+    def then(self, points: Points, counts: Sequence[int] = ()) -> Then:
         """What is kept of these points as a function of their arrays, for a backend.
 
         With `counts`, what is kept of as many parts of the points of each cell: `part_in` finds it.
@@ -118,7 +118,7 @@ class Kept:
     @INFINITE
     def statistics(self, partial: Partial) -> dict[str, NDArray[Any]]:
         """The planes of the statistics and the status of each cell, from all of its points."""
-        status = status_of(partial["status/points/status"])
+        status = _status_of(partial["status/points/status"])
         n_cells = len(status)
         computed = partial["status/computed/status"]
         columns_by_output: dict[str, list[NDArray[Any]]] = {POINTS_BY_STATUS: [*computed.T]}
@@ -214,6 +214,12 @@ def state_in(partial: Partial, place: str) -> dict[str, NDArray[Any]]:
     """What is kept under OUTPUT/KIND."""
     prefix = f"{place}/"
     return {n.removeprefix(prefix): a for n, a in partial.items() if n.startswith(prefix)}
+
+
+def _status_of(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """ok for cells with a point that is ok, otherwise the most frequent status of their points."""
+    codes = np.array(STATUSES, np.uint8)
+    return np.where(counts[:, 0] > 0, np.uint8(Status.ok), codes[counts.argmax(axis=1)])
 
 
 def _of_ok(output: Output, values: NDArray[Any], status: NDArray[np.uint8]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from sweep.errors import MachineError
+from sweep.kernel.source import kernel_digest
 from sweep.model.table import Status, status_counts
 from sweep.points.chunking import chunk_shape, chunks, work_shape
 from sweep.request.chunk import Chunk
@@ -39,14 +40,15 @@ class Arrays(Target):
         _refuse_what_does_not_fit(sweep, self._variables)
         self.sweep = _in_memory(sweep)
         self.chunk_shape = chunk_shape(sweep, chunk_points)
-        self._provenance = provenance or {}
+        digest = {"kernel_digest": kernel_digest(sweep.points)}
+        self._provenance = {**digest, **(provenance or {})}
         self._arrays = {
             v.name: np.full(sweep.grid.shape + v.inner_shape, v.missing, v.dtype)
             for v in self._variables
         }
         self._done: set[tuple[int, ...]] = set()
         self.step = work_shape(sweep, chunk_points)[-1] if isinstance(sweep, Reduced) else 1
-        self.blocks, self.nodes = InMemory(), InMemory()
+        self.blocks, self.nodes, self.earlier = InMemory(), InMemory(), InMemory()
 
     def pending(self) -> list[Chunk]:
         """The chunks not yet written, in C order."""

@@ -21,11 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sweep.errors import machine_error
+from sweep.errors import StoreError, machine_error
 from sweep.model.table import Status
 from sweep.points.chunking import MAX_CHUNK_POINTS, block_shape, chunk_counts, chunks
 from sweep.request.chunk import Chunk
-from sweep.request.sweeps import Reduced
+from sweep.request.options import RunOptions
+from sweep.request.sweeps import MAX_EXACT_POINTS, Reduced
 from sweep.statistics.counts import STATUSES, reduced_counts
 from sweep.statistics.partial import Kept, Partial, from_bytes, part_in, to_bytes
 from sweep.store.arrays import Arrays
@@ -75,7 +76,42 @@ class Blocks(Target):
         complete = (cell for cell in self._cells.pending() if not self._missing(cell, listed))
         return [[*self._blocks(cell)][-1] for cell in complete]
 
-    def failed(self) -> list[Chunk]:
+    def make_ready(self, options: RunOptions, notify: Callable[[str], None]) -> None:
+        """Remove blocks that nobody needs, and make those that are to be retried pending again.
+
+        StoreError if cells that are to be sorted are too large, which earlier versions allowed.
+        """
+        self._remove_merged()
+        size = self._reduced.size
+        if self._reduced.exact_quantiles and size > MAX_EXACT_POINTS and self._cells.pending():
+            raise StoreError(
+                f"exact quantiles: a cell has {size:,} points, and {MAX_EXACT_POINTS:,} can be "
+                "sorted at once; without exact_quantiles, in a store of its own, the sweep can be "
+                "completed"
+            )
+        if earlier := self._cells.earlier.names():
+            notify(
+                "an earlier version had begun cells of this store; their points are computed "
+                "again, since this one divides them otherwise"
+            )
+        for name in earlier:
+            self._cells.earlier.remove(name)
+        for block in self.own(self._failed(), options.shard) if options.retry_failed else ():
+            self._cells.blocks.remove(self._file(block))
+
+    def _remove_merged(self) -> None:
+        """Remove the blocks that a killed run, or two at once, have left of finished cells.
+
+        Other runs may be reading them to merge the cell, too, which they then leave as it is.
+        """
+        # Listed before the cells: a cell that is done after its blocks were there needs none.
+        listed = self._cells.blocks.names()
+        pending = {_name(cell) for cell in self._cells.pending()} if listed else set[str]()
+        for file in listed:
+            if file.partition("/")[0] not in pending:
+                self._cells.blocks.remove(file)
+
+    def _failed(self) -> list[Chunk]:
         """The blocks of cells that are not done with a point that has failed. Reads all of them."""
         listed = self._listed()
         return [
@@ -86,11 +122,6 @@ class Blocks(Target):
             and (partial := self._read(self._cells.blocks, self._file(block))) is not None
             and Kept.counts(partial)[FAILED]
         ]
-
-    def reopen(self, blocks: Iterable[Chunk]) -> None:
-        """Make these blocks pending again."""
-        for block in blocks:
-            self._cells.blocks.remove(self._file(block))
 
     def computed(self, chunk: Chunk, compute: Callable[[Chunk], Partial]) -> Partial:
         return functools.reduce(self._kept.merged, map(compute, self.parts(chunk)))

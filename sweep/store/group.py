@@ -27,6 +27,7 @@ from sweep.points.chunking import chunk_counts, chunks
 from sweep.points.recipes import along_axes, fingerprint, from_recipe, model_of, plain
 from sweep.request.chunk import Chunk, Values
 from sweep.request.sweeps import VALUES_IN_MEMORY, AnySweep, LongValues
+from sweep.store import layout
 from sweep.store.disk_faults import (
     damaged_coordinate,
     gone,
@@ -34,9 +35,9 @@ from sweep.store.disk_faults import (
     reading,
     refuse_device,
     refuse_foreign_group,
+    writing,
 )
-from sweep.store.layout import REDUCED
-from sweep.store.location import GROUP, is_url
+from sweep.store.location import is_url
 from sweep.store.store_files import Files, beside
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _reduced(group: zarr.Group, recipe: Mapping[str, Any]) -> Mapping[str, LongV
     """The values along reduced axes: kept ones, or those of a sample, which are drawn."""
     columns: dict[str, LongValues] = {}
     for axis in recipe.get("reduce", {}).get("axes", ()):
-        places = {name: f"{REDUCED}/{name}" for name in axis["parameters"]}
+        places = {name: f"{layout.REDUCED}/{name}" for name in axis["parameters"]}
         if all(place in group for place in places.values()):
             for name, place in places.items():
                 columns[name] = Stored(array_of(group, place), name)[:]
@@ -194,22 +195,26 @@ def _coordinate(group: zarr.Group, name: str) -> LongValues:
     return stored if len(stored) > VALUES_IN_MEMORY else stored[:]
 
 
-def note(files: Files, attributes: dict[str, Any], name: str, value: object) -> None:
-    """Keep an attribute of the group, on which no result depends; None removes it.
+def damaged_constants(files: Files, sweep: AnySweep) -> list[tuple[layout.Variable, NDArray[Any]]]:
+    """The parameters with one value that a store lacks, and their values, from its recipe."""
+    coordinates = layout.coordinates(sweep)
+    single = [(v, np.asarray(a, v.dtype)) for v, a in coordinates if not v.dimensions]
+    with writing(files):
+        return [each for each in single if not _holds(files, *each)]
 
-    MachineError if the store cannot be written.
-    """
-    if attributes.get(name) == value:
-        return
-    if (content := files.read(GROUP)) is None:
-        raise gone(files)
-    group = json.loads(content)
-    for each in (attributes, group["attributes"]):
-        if value is None:
-            each.pop(name, None)
-        else:
-            each[name] = value
-    files.put(GROUP, json.dumps(group, indent=2).encode())
+
+def _holds(files: Files, variable: layout.Variable, value: NDArray[Any]) -> bool:
+    """Whether a store has this value of a parameter, whichever version has written it."""
+    if not files.exists(f"{variable.name}/c"):
+        return False
+    try:
+        # The types of zarr.open_array are incomplete.
+        array = zarr.open_array(  # pyright: ignore[reportUnknownMemberType]
+            as_zarr(files), path=variable.name, mode="r"
+        )
+        return np.asarray(array[...]).tobytes() == value.tobytes()
+    except (KeyError, TypeError, ValueError, RuntimeError, FileNotFoundError, IsADirectoryError):
+        return False  # of zarr, for a file that is missing, torn, damaged, a folder or a pipe
 
 
 class ChunkFiles:

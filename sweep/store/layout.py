@@ -136,6 +136,11 @@ def attributes(sweep: AnySweep, provenance: Mapping[str, object]) -> dict[str, A
     return json.loads(json.dumps({**provenance, **own_attributes}))
 
 
+def of_wear(table: Mapping[str, object] | None) -> dict[str, str]:
+    """The attribute with [wear] of the sweep file; none without that."""
+    return {WEAR: json.dumps(table)} if table else {}
+
+
 def parts(
     variables: Sequence[Variable], arrays: Mapping[str, NDArray[Any]], chunk: Chunk
 ) -> dict[str, NDArray[Any]]:

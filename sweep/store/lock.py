@@ -30,8 +30,8 @@ MAX_START_SECONDS = 10.0  # shards that start at the same time wait for one anot
 def held(store: Path, shard: str | None, clean: Callable[[], None]) -> Generator[None]:
     """Within, no other process and no other Store holds the store, or the shard; a file says who.
 
-    `clean` is called for a shard if no other one is held, while none can start. Raises StoreError
-    if the shard or the store is held, of a shard if the store is for longer than one takes to
+    `clean` is called first if no other shard is held, while none can start. Raises StoreError if
+    the shard or the store is held, of a shard if the store is for longer than one takes to
     start. When a process dies, the operating system releases its lock.
     """
     folder, whole = _folder(store), store.with_name(f"{store.name}.lock")
@@ -46,10 +46,10 @@ def held(store: Path, shard: str | None, clean: Callable[[], None]) -> Generator
         other = _held_shard(folder)
         if shard is not None:
             own.enter_context(_locked(folder / f"{shard}.lock", holder, f"{shard} of {name}"))
-            if other is None:
-                clean()
         elif other is not None:
             raise StoreError(f"{name}: {other.stem} is held by {_who(other.with_suffix('.json'))}")
+        if other is None:
+            clean()
         own.enter_context(_signing(holder))
         if shard is not None:
             starting.close()

@@ -8,6 +8,7 @@ damaged. The bytes of a store depend on the sweep alone.
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ import zarr
 from numpy.typing import NDArray
 
 from sweep.errors import StoreError
+from sweep.kernel.source import kernel_digest
 from sweep.model.table import Status, status_counts
 from sweep.points.chunking import chunk_shape, work_shape
 from sweep.request.chunk import Chunk
@@ -38,11 +40,11 @@ from sweep.store.datasets import (
     wait_for_extension,
 )
 from sweep.store.differences import MadeBy
-from sweep.store.group import ChunkFiles, array_of, file_shape, note, open_group, sweep_of
-from sweep.store.location import local
+from sweep.store.group import ChunkFiles, array_of, file_shape, open_group, sweep_of
+from sweep.store.location import GROUP, local
 from sweep.store.receipts import Receipts
 from sweep.store.store_files import Files, files_of
-from sweep.store.target import BLOCKS, NODES, InFiles, Target
+from sweep.store.target import BLOCKS, EARLIER, NODES, InFiles, Target
 
 
 class Store(Target):
@@ -67,7 +69,9 @@ class Store(Target):
         self.chunk_files = ChunkFiles(files, self._arrays)
         self.n_chunks = math.prod(self.chunk_files.counts)
         self.step = index(self.attributes.get(layout.STEP, 1))
-        self.blocks, self.nodes = InFiles(files, BLOCKS), InFiles(files, NODES)
+        self.blocks, self.nodes, self.earlier = (
+            InFiles(files, folder) for folder in (BLOCKS, NODES, EARLIER)
+        )
 
     @classmethod
     def create(
@@ -76,28 +80,29 @@ class Store(Target):
         sweep: AnySweep,
         *,
         chunk_points: int | None = None,
-        provenance: Mapping[str, object],
+        provenance: Mapping[str, object] | None = None,
         accept_revision: bool = False,
         durable: bool = False,
     ) -> Store:
         """A new store, which appears whole, or the existing one of the same sweep.
 
-        Provenance becomes attributes, and must be the same for every run of the sweep. Raises
-        StoreError if there is something else, the store of another sweep, or an unfinished store
-        that another kernel has begun; `accept_revision` accepts the last of these.
+        Its attributes name the kernel and have the provenance, which must be the same for every
+        run of the sweep. Raises StoreError if there is something else, the store of another sweep,
+        or an unfinished store that another kernel has begun; `accept_revision` accepts the last of
+        these.
         """
-        files = files_of(path, durable=durable)
+        files, attributes = files_of(path, durable=durable), dict[str, object]()
         if not files.exists():
+            attributes = {"kernel_digest": kernel_digest(sweep.points), **(provenance or {})}
             if isinstance(sweep, Reduced):
-                step = work_shape(sweep, chunk_points)[-1]
-                provenance = {**provenance, layout.STEP: step}
+                attributes[layout.STEP] = work_shape(sweep, chunk_points)[-1]
             if any(name.startswith("c") for name in files.list("status")):
                 raise StoreError(
                     f"{str(files)!r} has chunks but no zarr.json, so it is not a store; name "
                     "another path"
                 )
             with files.publish() as folder:
-                build(folder, sweep, chunk_shape(sweep, chunk_points), provenance)
+                build(folder, sweep, chunk_shape(sweep, chunk_points), attributes)
                 if not files.exists():  # else somebody has published, and may be extending it
                     extension.forget(files)
         store = cls._open(files)
@@ -110,8 +115,8 @@ class Store(Target):
             )
         if accept_revision:
             store.receipts.accepted = store.made_by.accepted(sweep)
-        elif store.pending():
-            store.made_by.refuse_other_code()
+        elif store.made_by.kernel_digest != attributes.get("kernel_digest") and store.pending():
+            store.made_by.refuse_other_code()  # somebody has begun it, maybe with another kernel
         return store
 
     @classmethod
@@ -198,7 +203,28 @@ class Store(Target):
         """Note that no points follow. Raises MachineError if the store cannot be written."""
         with disk_faults.writing(self.files):
             extension.forget(self.files)  # of which a kill may have left a part
-        note(self.files, self.attributes, layout.ENDS, 1)
+        self.note(layout.ENDS, 1)
+
+    def note(self, name: str, value: object) -> None:
+        """Keep an attribute, on which no result depends; None removes it.
+
+        MachineError if the store cannot be written.
+        """
+        if self.attributes.get(name) == value:
+            return
+        if (content := self.files.read(GROUP)) is None:
+            raise disk_faults.gone(self.files)
+        group = json.loads(content)
+        for each in (self.attributes, group["attributes"]):
+            if value is None:
+                each.pop(name, None)
+            else:
+                each[name] = value
+        self.files.put(GROUP, json.dumps(group, indent=2).encode())
+
+    def refuse_grown(self) -> None:
+        """Raise StoreError if it was extended since it was opened, MachineError if it is gone."""
+        extension.refuse_grown(self.files, self.sweep.grid.shape, self.attributes)
 
     def dataset(self) -> xr.Dataset:
         """All results so far, read lazily; pending points read as missing.
@@ -244,7 +270,7 @@ class Store(Target):
             self.files.put(self.chunk_files.key(name, chunk), *content)
         if chunk.shape != self.chunk_shape or isinstance(self.sweep, Reduced):
             try:
-                extension.refuse_grown(self.files, self.sweep.grid.shape, self.attributes)
+                self.refuse_grown()
             except StoreError:
                 self.files.remove(status)
                 raise
@@ -274,7 +300,7 @@ class Store(Target):
     def lock(
         self, shard: tuple[int, int] | None = None, clean: Callable[[], None] = lambda: None
     ) -> Generator[None]:
-        """Within, hold the store, or shard i of n, for which `clean` is called if no other is held.
+        """Within, hold the store, or shard i of n; `clean` is called first if nothing else is held.
 
         Raises StoreError at once, naming the holder, if it is held, or if a shard is wanted and the
         whole store is held. A URL cannot be held: two runs may then compute the same chunks, to the
@@ -286,6 +312,25 @@ class Store(Target):
                 yield
             finally:
                 self.flush()
+
+    def failed(self) -> list[Chunk]:
+        """The done chunks with a point that has the status `failed`. Reads every status."""
+        return [chunk for chunk in self.done() if Status.failed in self.counts([chunk])]
+
+    def reopen(self, chunks: Iterable[Chunk]) -> None:
+        """Make chunks pending again; their outputs stay until they are written anew.
+
+        Points may follow from what will be computed. Raises StoreError if there are any chunks and
+        this program has another kernel, unless accepted.
+        """
+        chunks = list(chunks)
+        if not chunks:
+            return
+        if not self.receipts.accepted:
+            self.made_by.refuse_other_code()
+        self.note(layout.ENDS, None)
+        for chunk in chunks:
+            self.files.remove(self.chunk_files.key("status", chunk))
 
     def append_receipt(self, receipt: Mapping[str, object]) -> None:
         """Add one line to this process's receipts, with time, host and process."""

@@ -169,7 +169,7 @@ class LocalFiles:
     ) -> AbstractContextManager[None]:
         """Within, hold the store, or one shard of it; a URL cannot be held.
 
-        `clean` is called if no other shard is held. Raises StoreError if the store is held.
+        `clean` is called first if no other shard is held. StoreError if the store is held.
         """
         return lock.held(self.path, shard, clean)
 

@@ -20,7 +20,8 @@ from sweep.request.sweeps import AnySweep
 from sweep.statistics.partial import Kept
 from sweep.store.store_files import Files
 
-BLOCKS, NODES = "status/blocks", "status/nodes"  # in the array's folder; zarr lists neither
+# In the array's folder; zarr lists none of them. Earlier versions divided cells into pieces.
+BLOCKS, NODES, EARLIER = "status/blocks", "status/nodes", "status/pieces"
 
 Parts = Mapping[str, NDArray[Any]]  # of a chunk: its outputs and status, or what is kept of these
 

@@ -22,7 +22,7 @@ from sweep.engine.driver import open_store, run_in_store
 from sweep.engine.ledger import Summary
 from sweep.file import Request, load
 from sweep.kernel.opening import open_backend
-from sweep.points.columns import points
+from sweep.points.columns import variants_of
 from sweep.store import Arrays
 from tests.benchmarks.record import Figure
 
@@ -87,7 +87,7 @@ def prepare(request: Request) -> None:
     """Compile the kernel, if it is not in the cache."""
     chunk_points = request.options.chunk_points
     chunk = Arrays(request.sweep, chunk_points=chunk_points).pending()[0]
-    open_backend("cpu").prepare(request.sweep, points(request.sweep, chunk))
+    open_backend("cpu").prepare(request.sweep, variants_of(request.sweep, chunk))
 
 
 def _run(request: Request) -> Run:

@@ -71,7 +71,7 @@ def measurements(backend: Backend, every: Iterable[Work]) -> Iterator[Measuremen
 def measured(work: Work, backend: Backend) -> Figures:
     """The figures of one method."""
     began = time.perf_counter()
-    backend.prepare(work.sweep, work.points)
+    backend.prepare(work.sweep, work.points.variants)
     compiling = time.perf_counter() - began
     computed = backend.compute(work.sweep, work.points)
     kernel, call = _medians(work, backend)

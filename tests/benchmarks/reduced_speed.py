@@ -87,7 +87,7 @@ def _seconds(sweep: Reduced, repeats: int) -> tuple[dict[str, float], str]:
     chunks = target_of(Arrays(sweep)).pending()
     blocks = [points(sweep, chunk) for chunk in chunks]
     backend = CpuBackend()
-    backend.prepare(sweep.points, blocks[0])
+    backend.prepare(sweep.points, blocks[0].variants)
     work = {
         "bare": lambda: [backend.compute(sweep.points, each) for each in blocks],
         "reduced": lambda: _cell(backend, sweep, blocks),

@@ -85,7 +85,7 @@ def _difference(ours: Outputs, theirs: Outputs, floor: NDArray[np.float64] | flo
 def computing(case: Case, target: CpuTarget | None = None) -> Callable[[], Outputs]:
     """A function that computes the outputs of a case, its kernel being compiled."""
     backend = CpuBackend(target)
-    backend.prepare(case.sweep, case.points)
+    backend.prepare(case.sweep, case.points.variants)
     return lambda: backend.compute(case.sweep, case.points).arrays
 
 

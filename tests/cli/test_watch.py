@@ -19,16 +19,14 @@ import pytest
 
 from sweep import api
 from sweep.cli.actions.status_action import flow_of, watch_store
-from sweep.engine.driver import open_store, run_in_store
+from sweep.engine.driver import open_store, run_in_store, with_points
 from sweep.engine.ledger import failed_arrays
-from sweep.engine.refinement import with_points
 from sweep.file import load
 from sweep.model.shipped import configs_folder
 from sweep.model.table import Status
 from sweep.store import Store
 from sweep.store.lock import is_alive
 from sweep.store.receipts import flow
-from sweep.store.upkeep import failed, reopen
 from tests.cli.test_command_faults import CONFIG
 from tests.command import Run, environment, json_lines, with_backend
 from tests.engine.slow import Slow
@@ -254,7 +252,7 @@ def test_receipts_of_an_earlier_store_are_not_counted(run: Run, tmp_path: Path) 
     looked = flow_of(store)
     assert looked.counts == {Status.ok: 320, Status.failed: 16}
     assert looked.errors == {"ValueError: a fault": 16}
-    reopen(store, failed(store))
+    store.reopen(store.failed())
     assert flow_of(store).counts == {Status.ok: 320}
 
 

@@ -37,7 +37,7 @@ from sweep.kernel.opening import open_backend
 from sweep.model.table import Status
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
-from sweep.store.upkeep import clean, failed, reopen
+from sweep.store.upkeep import clean
 from tests.command import environment, outliving
 from tests.engine.dask_workers import DaskWorkers
 from tests.engine.faulty import Faulty, FullDisk, check_hung
@@ -75,9 +75,9 @@ def check_resumable(
 
     def check() -> None:
         monkeypatch.undo()
-        lost_rows = {chunk.index[0] for chunk in (*failed(store), *store.pending())}
+        lost_rows = {chunk.index[0] for chunk in (*store.failed(), *store.pending())}
         assert without(lost_rows, tree(store.path)) == without(lost_rows, whole)
-        reopen(store, failed(store))
+        store.reopen(store.failed())
         run(store)
         assert tree(store.path) == whole
 
@@ -481,7 +481,7 @@ def test_a_chunk_that_kills_every_worker_is_found_and_its_neighbours_are_not_bla
     assert any(line.startswith("lost a worker (KilledWorker: process t") for line in notes)
     assert summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
     assert backend.attempts(4) == ATTEMPTS
-    lost = [chunk.index for chunk in failed(store)]
+    lost = [chunk.index for chunk in store.failed()]
     assert lost == [(4, 0)]
     check_resumable()
 

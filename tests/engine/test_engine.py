@@ -36,7 +36,7 @@ from sweep.kernel.backend import Computed, Then
 from sweep.kernel.opening import open_backend
 from sweep.model.table import Status
 from sweep.model.tables.friction_oscillator import MODEL
-from sweep.points.columns import points
+from sweep.points.columns import variants_of
 from sweep.request.chunk import Chunk, Points, Task
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Axis, Sweep
@@ -401,7 +401,7 @@ def endless() -> Arrays:
     """Results of three points that each take seconds, with the kernel compiled."""
     accelerations = linear("base_acceleration", 10.0, 15.0, 3)
     results = Arrays(sweep_over(accelerations, stiffness=40.0, window_end=1e6))
-    open_backend().prepare(results.sweep, points(results.sweep, results.pending()[0]))
+    open_backend().prepare(results.sweep, variants_of(results.sweep, results.pending()[0]))
     return results
 
 

@@ -36,7 +36,6 @@ from sweep.request.chunk import Points
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Sweep
 from sweep.store import Arrays, Store
-from sweep.store.upkeep import failed
 from tests.command import CHECKOUT, Run
 from tests.engine.faulty import FullDisk, check_hung
 from tests.engine.strangers import Strangers, ports_of_family
@@ -393,7 +392,7 @@ def test_a_gpu_that_fails_costs_no_chunk(
     """Its process is killed or loses the GPU, and everything fails in the next process too."""
     ran = start(a=fault)
     assert bits_of(ran.store.dataset()) == expected
-    assert failed(ran.store) == []
+    assert ran.store.failed() == []
     opened = [each["pid"] for each in ran.opened if each["gpu"] == A.identifier]
     assert len(set(opened)) == 2  # replaced once, with the same GPU
     (line,) = abandonment_notes(ran)
@@ -433,7 +432,7 @@ def test_a_chunk_that_fails_everywhere_is_abandoned_and_the_gpu_is_not(
     ran = start(poison=5, gpus=1, deadly=deadly)
     assert abandonment_notes(ran) == []
     assert ran.summary.counts == {Status.ok: 11 * ROW, Status.failed: ROW}
-    assert [chunk.index for chunk in failed(ran.store)] == [(5, 0)]
+    assert [chunk.index for chunk in ran.store.failed()] == [(5, 0)]
     assert len(set(ran.opener.noted("poison"))) == 2
     assert max(map(int, ran.opener.noted("call"))) > 1
     for name, found in bits_of(ran.store.dataset()).items():

@@ -23,7 +23,6 @@ import sweep
 from sweep import api
 from sweep.engine import driver
 from sweep.engine.ledger import Progress
-from sweep.engine.refinement import with_points
 from sweep.errors import MachineError, StoreError
 from sweep.file import load
 from sweep.kernel.backend import Arrays, Backend, Computed
@@ -32,8 +31,6 @@ from sweep.model.table import Status
 from sweep.request.chunk import Points
 from sweep.request.sweeps import AnySweep, Sweep
 from sweep.store import Store, extension, open_results
-from sweep.store.group import note
-from sweep.store.upkeep import failed
 from tests.command import Run, environment
 from tests.conftest import BUCKET
 from tests.engine.test_refinement import (
@@ -235,7 +232,7 @@ def test_between_two_extensions_it_is_not_said_to_be_finished(
 ) -> None:
     """All of its points are done, but others follow from them."""
     path = tmp_path / "a.zarr"
-    request = with_points(load(SLOW))
+    request = driver.with_points(load(SLOW))
     driver.run_in_store(driver.open_store(request, path), request)
     assert Store.open(path).pending() == []
     _, out, _ = run("status", str(path))
@@ -393,10 +390,10 @@ def test_failed_points_are_a_class_and_are_tried_again(tmp_path: Path) -> None:
     assert set(status) == {Status.ok, Status.failed}
     before = store.sweep.n_points
     unchanged, _ = api.compute(load(SLOW), path)
-    assert failed(unchanged)  # without retry_failed, failed points stay
+    assert unchanged.failed()  # without retry_failed, failed points stay
     retried, summary = api.compute(api.with_options(load(SLOW), retry_failed=True), path)
     assert summary.stopped == ""
-    assert not failed(retried)
+    assert not retried.failed()
     assert retried.sweep.n_points > before
     names = (*SLOW["axes"], "level", *SLOW["outputs"])
     sweep.run(SLOW, store=tmp_path / "whole.zarr")
@@ -435,7 +432,7 @@ def test_a_finished_store_need_not_be_writable(
     path = tmp_path / "a.zarr"
     sweep.run(document(), store=path)
     store = Store.open(path)
-    note(store.files, store.attributes, "refined", None)
+    store.note("refined", None)
     before = tree(path)
     with monkeypatch.context() as patched:
         fail_writing(patched, errno.EROFS, str(tmp_path))
@@ -450,7 +447,7 @@ def test_an_unfinished_store_must_be_writable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even if all points that it has so far are done."""
-    request = with_points(load(SLOW))
+    request = driver.with_points(load(SLOW))
     store = driver.open_store(request, tmp_path / "a.zarr")
     driver.run_in_store(store, request)
     fail_writing(monkeypatch, errno.EROFS, str(tmp_path))
@@ -486,7 +483,7 @@ def by_level(path: Path, finished: xr.Dataset) -> Store:
     columns = {name: values[:][order] for name, values in axis.columns.items()}
     points = replace(axis, columns=columns, levels=axis.levels[order])
     swept: AnySweep = request.sweep.with_axes([points])
-    store = Store.create(path, swept, provenance=driver.provenance(request))
+    store = Store.create(path, swept)
     names = ["wear_power", "regime", "status"]
     for chunk in store.pending():
         (part,) = chunk.slices
@@ -567,7 +564,7 @@ def test_what_is_read_while_a_store_is_extended_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise its arrays might have different lengths, which counts as damage."""
-    request = with_points(load(SLOW))
+    request = driver.with_points(load(SLOW))
     store = driver.open_store(request, tmp_path / "a.zarr")
     driver.run_in_store(store, request)
     opened, looks = xr.open_zarr, []
@@ -615,8 +612,8 @@ def test_a_store_that_another_run_has_extended_is_not_continued() -> None:
     """At a URL, which nobody can hold."""
     url = f"memory://extended-{os.getpid()}/a.zarr"
     request = load(SLOW)
-    store = driver.open_store(with_points(request), url)
-    driver.run_in_store(store, with_points(request))
+    store = driver.open_store(driver.with_points(request), url)
+    driver.run_in_store(store, driver.with_points(request))
     more = api.Growing(request, store)
     sweep.run(url)
     with pytest.raises(StoreError, match="was extended during this run"):

@@ -16,11 +16,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import sweep
-from sweep.engine.refinement import first_points, next_points
 from sweep.errors import ConfigError
 from sweep.file import load
 from sweep.model.table import Status
 from sweep.points.mesh import halved
+from sweep.points.refinement import first_points, next_points
 from sweep.request.sweeps import Refinement
 from tests.command import Run
 from tests.file.test_sample import PARAMETERS

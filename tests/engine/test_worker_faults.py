@@ -27,7 +27,7 @@ from sweep.file import load
 from sweep.model.table import MISSING_FLAG, Status
 from sweep.request.options import RunOptions
 from sweep.store import Arrays, Store
-from sweep.store.upkeep import failed, reopen, verify
+from sweep.store.upkeep import verify
 from tests.command import environment
 from tests.engine.faulty import Faulty
 from tests.engine.test_engine import ROW, SWEEP, bits_of
@@ -267,7 +267,7 @@ def test_a_chunk_that_keeps_failing_is_abandoned_and_the_run_goes_on(
     errors = [receipt for receipt in store.receipts.read() if "error" in receipt]
     assert sorted(receipt["chunk"] for receipt in errors) == [[3, 0], [11, 0]]
     assert {receipt["error"] for receipt in errors} == {"ValueError: a fault\a"}
-    reopen(store, failed(store))
+    store.reopen(store.failed())
     assert run(store).chunks == 2
     assert bits_of(store.dataset()) == expected
 

@@ -171,7 +171,7 @@ def test_launches_of_several_threads_take_turns(gpu: CupyDevice) -> None:
     """So the measured time of each is its own: budgets are learnt from it."""
     case, backend = CASES["friction_oscillator-rk32"], GpuBackend(gpu, budget=37)
     points, _ = expected(case)
-    backend.prepare(case.sweep, points)
+    backend.prepare(case.sweep, points.variants)
     began = time.perf_counter()
     with ThreadPoolExecutor(4) as pool:
         jobs = [pool.submit(backend.compute, case.sweep, points) for _ in range(4)]
@@ -185,7 +185,7 @@ def test_a_stop_takes_effect_within_half_a_second_at_a_point_of_hours(gpu: CupyD
     sweep = sweep_of(values, "mdr_contact", "time_stepping")
     columns = {p.name: Column(np.array([values.get(p.name, p.default)])) for p in sweep.parameters}
     backend, points, stop = GpuBackend(gpu), Points(n_points=1, columns=columns), threading.Event()
-    backend.prepare(sweep, points)
+    backend.prepare(sweep)
     stopped: list[float] = []
 
     def request_stop() -> None:

@@ -16,7 +16,7 @@ from sweep.points.columns import points, variant_sets
 from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Reduced
 from sweep.sampling.distributions import DISTRIBUTIONS
-from sweep.sampling.long_values import Drawn, SampleColumns, part_of
+from sweep.sampling.long_values import Drawn, SampleColumns
 from sweep.statistics.partial import Kept
 from tests.cases import differing
 from tests.cases.drawn import FORMS, WHOLE, column_of
@@ -69,7 +69,7 @@ def test_any_stretch_of_one_of_several_parameters_is_drawn(start: int, count: in
     column = column_of({name: {"normal": [1.0, 2.0]} for name in "abc"}, "b")
     expected = column[start : start + count].tobytes()
     assert drawn_on_twin(column, start, count).tobytes() == expected
-    part = part_of(column, slice(start, start + count))
+    part = column.part(slice(start, start + count))
     assert isinstance(part, Drawn)
     assert drawn_on_twin(part, 0, count).tobytes() == expected
 

@@ -21,7 +21,6 @@ from sweep.request.chunk import Points
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Sweep
 from sweep.store import Arrays, Store
-from sweep.store.upkeep import failed
 from tests.engine.test_worker_faults import REQUEST
 from tests.gpu.test_gpu import Faulty
 from tests.gpu.twin import TwinDevice
@@ -63,7 +62,7 @@ def test_a_run_on_a_lost_gpu_keeps_its_finished_chunks(
     store = Store.open(path)
     done = store.n_chunks - len(store.pending())
     assert 0 < done < store.n_chunks
-    assert failed(store) == []
+    assert store.failed() == []
     sweep.run(SHORT, store=path, backend="cpu")
     assert Store.open(path).pending() == []
 

@@ -47,7 +47,6 @@ ANSWER = 'extern "C" int answer() { return 42; }\n'
 SDND122 = ROOT / "configs" / "smoke" / "sdnd122.toml"
 SWEEP = sweep_over(linear("base_acceleration", 1.0, 15.0, 3))
 ALL = tuple(output.name for output in MODEL.outputs)
-NO_POINTS = Points(n_points=0, columns={})
 on_posix = pytest.mark.skipif(os.name == "nt", reason="file modes and scripts are of POSIX")
 
 
@@ -174,7 +173,7 @@ def test_without_any_compiler_both_cures_are_reported(
     without_compiler(monkeypatch)
     cures = r"no C\+\+ compiler.*apt install g\+\+.*pip install 'ziglang"
     with pytest.raises(CompileError, match=cures):
-        open_backend("cpu").prepare(SWEEP, NO_POINTS)
+        open_backend("cpu").prepare(SWEEP)
 
 
 def test_an_unknown_backend_is_refused() -> None:
@@ -194,7 +193,7 @@ def test_a_compiler_that_fails_on_kernels_is_quoted(
     monkeypatch.setenv("TRIBOSWEEP_CXX", str(chosen))
     backend = open_backend()
     with pytest.raises(CompileError, match=rf"does not compile: {chosen} -std.*\nno backend"):
-        backend.prepare(SWEEP, NO_POINTS)
+        backend.prepare(SWEEP)
     assert list(kernels.iterdir()) == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sweep.kernel.backend import Backend
-from sweep.request.chunk import Points
 from sweep.request.sweeps import Sweep
 
 
@@ -19,5 +18,5 @@ class WrappedBackend:
     def description(self) -> str:
         return self.real.description
 
-    def prepare(self, sweep: Sweep, points: Points) -> None:
-        self.real.prepare(sweep, points)
+    def prepare(self, sweep: Sweep, variants: tuple[str, ...] = ()) -> None:
+        self.real.prepare(sweep, variants)

@@ -10,10 +10,11 @@ import pytest
 
 import sweep
 from sweep import api
+from sweep.engine.workers import consistent
 from sweep.errors import ConfigError, SweepError
 from sweep.file import load
 from sweep.model.table import Status
-from sweep.request.options import OPTIONS, RunOptions, consistent
+from sweep.request.options import OPTIONS, RunOptions
 from tests.command import Run
 from tests.test_api_arguments import BASE
 

@@ -49,8 +49,7 @@ class Paced:
         # Of each thread, because a sleep may last longer: points and seconds.
         self.done: defaultdict[int, NDArray[np.float64]] = defaultdict(lambda: np.zeros(2))
 
-    def prepare(self, _: Sweep, points: Points) -> None:
-        self.batches.append(points)
+    def prepare(self, _: Sweep, variants: tuple[str, ...] = ()) -> None: ...
 
     def compute(
         self, _: Sweep, points: Points, stop: Event | None = None, then: Then | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -164,6 +165,16 @@ def test_stretches_change_no_bit(
     arrays["power"] *= 2.0 ** -(seed % 2 * 60)
     whole = divided(kept, arrays, [], [0])
     assert same(divided(kept, arrays, [c for c in cuts if c < size], order), whole)
+
+
+def test_what_an_earlier_version_kept_is_read() -> None:
+    kept = {"wear_power/moments/nodes": np.array([[0, 3]]), "status/points/status": np.ones((2, 5))}
+    file = io.BytesIO()
+    np.savez(file, **kept)
+    read = from_bytes(file.getvalue())
+    assert read.keys() == kept.keys()
+    for name, array in kept.items():
+        np.testing.assert_array_equal(read[name], array, strict=True)
 
 
 @settings(max_examples=40, deadline=None)

@@ -44,8 +44,7 @@ from sweep.sampling.drawing import columns_of
 from sweep.statistics.counts import reduced_counts
 from sweep.statistics.partial import Kept
 from sweep.store import Arrays, Blocks, Store, remaining, target_of
-from sweep.store.target import InFiles
-from sweep.store.upkeep import EARLIER, clean, reopen
+from sweep.store.target import EARLIER, InFiles
 from tests.command import environment
 from tests.file.test_sample import PARAMETERS
 from tests.forked import CHECKOUT, run_python
@@ -312,7 +311,7 @@ def test_a_kill_at_any_moment_of_a_merge_loses_nothing(tmp_path: Path, extended:
         if killed := kill(path, document, count):
             resumed = Store.open(path)
             assert run(target_of(resumed)).points == sum(sizes[count - 1 :])
-            clean(resumed)
+            Blocks(resumed).make_ready(RunOptions(), print)
         assert {n: c for n, c in tree(path).items() if "/0" in n} == expected
     assert count > 6
 
@@ -643,7 +642,7 @@ def test_a_sample_grows_and_its_nodes_are_kept(
     assert summary.points == left
     xr.testing.assert_equal(grown.dataset().load(), sweep.run(longer, store=None))
     assert not grown.blocks.names()
-    reopen(grown, grown.done())
+    grown.reopen(grown.done())
     assert run(target_of(grown)).points == cells * (
         new.computed_shape[-1] % grown.step
     )  # without the new nodes

@@ -21,7 +21,6 @@ from sweep.results.refined import on_grid
 from sweep.results.summary import contents, state
 from sweep.store import Arrays, Store, open_results
 from sweep.store.datasets import settled
-from sweep.store.upkeep import reopen
 from tests.points.test_chunking import sweep_over
 from tests.store.test_store import SWEEP, create, finish, results_of, tree
 
@@ -171,7 +170,7 @@ def test_cells_that_are_not_done_have_no_numbers_of_points(tmp_path: Path) -> No
     path = tmp_path / "a.zarr"
     store = Store.create(path, request.sweep, chunk_points=10, provenance={})
     sweep.run(path)
-    reopen(store, store.done()[-1:])
+    store.reopen(store.done()[-1:])
     for name in ("points_by_status", "wear_power_histogram", "wear_power_mean"):
         last = path / name / "c" / "3"
         (last / "0" if last.is_dir() else last).unlink()

@@ -18,6 +18,7 @@ from sweep import api
 from sweep.engine.driver import open_store
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.file import load
+from sweep.kernel.source import kernel_digest
 from sweep.model.table import Status
 from sweep.model.tables.friction_oscillator import EXACT
 from sweep.request.sweeps import Axis, Sweep
@@ -45,6 +46,11 @@ def grid(frictions: int, accelerations: int, mass: int = 0) -> Sweep:
     if mass:
         axes.append(values("mass", *range(1, mass + 1)))
     return sweep_over(*axes)
+
+
+def made_with(sweep: Sweep) -> dict[str, object]:
+    """The attributes that a store of the sweep has beside its own."""
+    return {"kernel_digest": kernel_digest(sweep), **PROVENANCE}
 
 
 def grow(store: Store, sweep: Sweep) -> Store:
@@ -119,7 +125,7 @@ def test_a_store_that_grew_has_the_bytes_of_one_made_that_long(
     assert verify(longer) == []
     # The same chunks, which are asked for by another number of points where the axes are longer.
     (tmp_path / "new").mkdir()
-    creation.build(tmp_path / "new/map.zarr", after, store.chunk_shape, PROVENANCE)
+    creation.build(tmp_path / "new/map.zarr", after, store.chunk_shape, made_with(after))
     new = Store.open(tmp_path / "new/map.zarr")
     fill(new)
     assert tree(longer.path) == tree(new.path)
@@ -211,7 +217,7 @@ def test_stopped_at_any_step_it_is_done_when_done_again(tmp_path: Path, stride: 
     before, after = (replace(sweep, outputs=SHORT.outputs) for sweep in (grid(5, 3), grid(6, 4)))
     (tmp_path / "new").mkdir()
     fill(create(tmp_path / "new/old.zarr", before, 6))
-    creation.build(tmp_path / "new/map.zarr", after, (2, 3), PROVENANCE)
+    creation.build(tmp_path / "new/map.zarr", after, (2, 3), made_with(after))
     new = Store.open(tmp_path / "new/map.zarr")
     fill(new)
     whole = tree(new.path)

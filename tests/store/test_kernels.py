@@ -15,8 +15,7 @@ import pytest
 
 import sweep
 from sweep.cli import main
-from sweep.engine.driver import open_store, run_in_store
-from sweep.engine.refinement import with_points
+from sweep.engine.driver import open_store, run_in_store, with_points
 from sweep.engine.worker_process import Code, Job, UnfitError, forget_run
 from sweep.errors import MachineError, StoreError
 from sweep.file import load
@@ -27,7 +26,6 @@ from sweep.request.chunk import Task
 from sweep.request.options import RunOptions
 from sweep.request.sweeps import Request
 from sweep.store import Store
-from sweep.store.upkeep import reopen
 from tests.command import Run
 from tests.store.test_store import results_of
 
@@ -106,16 +104,16 @@ def test_a_finished_store_is_returned_whatever_the_kernel_but_not_computed_anew(
         create(store.path, request_)
     chunk = reopened.done()[0]
     with pytest.raises(StoreError, match=CURE):
-        reopen(reopened, [chunk])
+        reopened.reopen([chunk])
     assert chunk in reopened.done()
 
 
-@pytest.mark.parametrize("digest", ["0123abcd", ""])
+@pytest.mark.parametrize("digest", ["0123abcd", None])
 def test_a_store_of_an_earlier_version_is_continued(
-    tmp_path: Path, request_: Request, digest: str
+    tmp_path: Path, request_: Request, digest: str | None
 ) -> None:
     """Its digest is of the raw text, or missing."""
-    provenance = {"kernel_digest": digest} if digest else {}
+    provenance = {"kernel_digest": digest}
     for _ in range(2):
         store = Store.create(tmp_path / "map.zarr", request_.sweep, provenance=provenance)
     store.made_by.refuse_other_code()

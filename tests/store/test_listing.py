@@ -15,7 +15,7 @@ from sweep.request.sweeps import Sweep
 from sweep.store import Store, group
 from sweep.store.store_files import LocalFiles
 from sweep.store.target import BLOCKS, InFiles
-from sweep.store.upkeep import clean, reopen, verify
+from sweep.store.upkeep import clean, verify
 from tests.points.test_chunking import linear, sweep_over
 from tests.store.test_extend import grid
 from tests.store.test_store import SWEEPS, create, finish, tree
@@ -117,7 +117,7 @@ def test_at_a_url_names_are_the_same(tmp_path: Path) -> None:
     first = remote_store.pending()[0]
     finish(remote_store)
     assert remote_store.pending() == verify(remote_store) == remote_store.chunk_files.torn() == []
-    reopen(remote_store, [first])
+    remote_store.reopen([first])
     assert remote_store.pending() == [first]
     assert remote_store.chunk_files.damaged(first) == [f"{url}/status/c.0.0"]
     xr.testing.assert_identical(

@@ -19,7 +19,7 @@ from sweep.engine.ledger import Summary
 from sweep.errors import MachineError, StoreError
 from sweep.file import load
 from sweep.store import Store, is_url, open_results
-from sweep.store.upkeep import clean, reopen, verify
+from sweep.store.upkeep import clean, verify
 from tests.command import Run
 from tests.store.injected import stop_at
 from tests.store.test_extend import grid, grow
@@ -180,7 +180,7 @@ def test_a_store_that_is_watched_may_grow_or_go(
     store = create(tmp_path / "map.zarr", grid(4, 2), 2)
     finish(grow(store, grid(6, 2)))
     watch_store(store, threading.Event(), as_json=False)  # as it is now, all is done
-    reopen(store, store.done())
+    store.reopen(store.done())
     shutil.rmtree(store.path)
     with pytest.raises(StoreError, match="no store"):
         watch_store(store, threading.Event(), as_json=False)

@@ -15,7 +15,7 @@ import xarray as xr
 import sweep
 from sweep.errors import MachineError, StoreError, SweepError
 from sweep.store import Store, anything_at, open_results
-from sweep.store.upkeep import reopen, verify
+from sweep.store.upkeep import verify
 from tests.command import Run
 from tests.conftest import ROOTS_BROAD_ON_S3
 from tests.store.test_storage_faults import CONFIG
@@ -79,7 +79,7 @@ def test_damage_is_found_noted_and_computed_again(root: str, whole: dict[str, by
     store.chunk_files.note_damage(damaged)
     reopened = Store.open(store.location)
     assert reopened.chunk_files.torn() == damaged
-    reopen(reopened, damaged)
+    reopened.reopen(damaged)
     assert reopened.pending() == damaged
     finish(reopened)
     assert reopened.chunk_files.torn() == []

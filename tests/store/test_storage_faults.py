@@ -22,7 +22,7 @@ from sweep.request.chunk import Chunk
 from sweep.results.summary import contents
 from sweep.store import Store, lock, receipts
 from sweep.store.receipts import flow
-from sweep.store.upkeep import reopen, verify
+from sweep.store.upkeep import verify
 from tests.command import Run
 from tests.store.injected import fail_writing
 from tests.store.test_store import tree
@@ -288,7 +288,7 @@ class BegunAnew(Store):
     def done(self) -> list[Chunk]:
         listed = super().done()
         if len(listed) == self.n_chunks:
-            reopen(self, listed[:2])
+            self.reopen(listed[:2])
         return listed
 
 

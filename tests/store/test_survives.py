@@ -21,7 +21,7 @@ from sweep.request.chunk import Chunk
 from sweep.request.sweeps import Sweep
 from sweep.store import Store, durable
 from sweep.store.receipts import of_done_chunks
-from sweep.store.upkeep import clean, reopen, verify
+from sweep.store.upkeep import clean, verify
 from tests.command import CHECKOUT, environment
 from tests.forked import PIPE, Forked
 from tests.points.test_chunking import linear, sweep_over
@@ -225,7 +225,7 @@ def test_receipts_that_could_not_be_written_are_written_later(
 def test_receipts_of_what_is_to_be_computed_anew_are_left_out(store: Store) -> None:
     """Nor is a line counted that tells of no chunk."""
     done, pending = store.done()[:2]
-    reopen(store, [pending])
+    store.reopen([pending])
     for chunk in (done, pending):
         store.append_receipt({"chunk": list(chunk.index), "points": chunk.n_points})
     store.append_receipt({"points": 1})

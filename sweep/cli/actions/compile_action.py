@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from sweep.api import compile_kernels, with_options
+from sweep.api import with_options
 from sweep.cli.printing import counted, print_json
 from sweep.cli.stopping import interruptible
+from sweep.engine.driver import compile_kernels
 from sweep.file import load
 from sweep.kernel.cache import cache_folder
 from sweep.request.options import RunKeywords

@@ -8,36 +8,35 @@ from typing import Any
 
 import typer
 
-from sweep.api import needs
 from sweep.cli.printing import counted, print_json, print_table
 from sweep.engine.slurm import KEYS, folder_of_keys, job_script, jobs_and_cores, named
 from sweep.errors import MachineError
 from sweep.request.options import SLURM
 from sweep.request.sweeps import Request
-from sweep.results.forecast import MAX_SECONDS, Forecast
+from sweep.results.forecast import MAX_SECONDS, Forecast, forecast
 from sweep.store import is_url
 from sweep.text.wording import duration, rate
 
 
 def print_forecast(request: Request, store: str, *, as_json: bool) -> None:
     """Print what a run needs; end with the status of MachineError if the disk is too small."""
-    forecast = needs(request, store)
+    estimate = forecast(request, store)
     jobs = dict[str, Any]()
     if request.options.cluster == SLURM:
         jobs = _jobs(request, store)
         store = store if is_url(store) else str(Path(store).absolute())
     if as_json:
-        print_json({"store": store, **vars(forecast), "fits": forecast.fits, **jobs})
+        print_json({"store": store, **vars(estimate), "fits": estimate.fits, **jobs})
     else:
-        print_table(_rows(forecast, store))
+        print_table(_rows(estimate, store))
         if jobs:
             verb = "is" if jobs["jobs"] == 1 else "are"
             count = f"{counted(jobs['jobs'], 'job')} with {counted(jobs['cores'], 'core')} each"
             print(f"\n{count} {verb} submitted with this script:\n\n{jobs['job_script'].rstrip()}")
-    if forecast.bytes_free is not None and not forecast.fits:
+    if estimate.bytes_free is not None and not estimate.fits:
         too_small = MachineError(
-            f"the disk of {store!r} has {_bytes(forecast.bytes_free)} free and this run may need "
-            f"{_bytes(forecast.bytes_on_disk)}: choose a store on another disk with -o, fewer "
+            f"the disk of {store!r} has {_bytes(estimate.bytes_free)} free and this run may need "
+            f"{_bytes(estimate.bytes_on_disk)}: choose a store on another disk with -o, fewer "
             'outputs, or dtype = "float32"'
         )
         if not as_json:
@@ -55,28 +54,28 @@ def _jobs(request: Request, store: str) -> dict[str, Any]:
     return {"jobs": number, "cores": cores, "job_script": script}
 
 
-def _rows(forecast: Forecast, store: str) -> list[tuple[str, str]]:
-    pending, total = f"{forecast.points_pending:,}", f"{forecast.points_total:,}"
+def _rows(estimate: Forecast, store: str) -> list[tuple[str, str]]:
+    pending, total = f"{estimate.points_pending:,}", f"{estimate.points_total:,}"
     points = f"{pending} pending" + ("" if pending == total else f", of {total}")
-    if most := forecast.points_at_most:
+    if most := estimate.points_at_most:
         points += f"; more follow from their results, to at most {most:,}, for which nothing counts"
-    room = "" if forecast.bytes_free is None else f", of {_bytes(forecast.bytes_free)} free"
-    pace = forecast.points_per_second
+    room = "" if estimate.bytes_free is None else f", of {_bytes(estimate.bytes_free)} free"
+    pace = estimate.points_per_second
     time_text = f"unknown: a point takes more than {duration(MAX_SECONDS)}"
-    if forecast.seconds is not None:
-        time_text = f"about {duration(forecast.seconds)}" + (f", at {rate(pace)}" if pace else "")
-    chunks = f"{forecast.chunks_pending:,} with up to {counted(forecast.chunk_points, 'point')}"
-    if forecast.chunk_points_to_use_all is not None:
+    if estimate.seconds is not None:
+        time_text = f"about {duration(estimate.seconds)}" + (f", at {rate(pace)}" if pace else "")
+    chunks = f"{estimate.chunks_pending:,} with up to {counted(estimate.chunk_points, 'point')}"
+    if estimate.chunk_points_to_use_all is not None:
         chunks += "; too few to keep all workers busy: for a new store, give --chunk-points "
-        chunks += f"{forecast.chunk_points_to_use_all} or less"
+        chunks += f"{estimate.chunk_points_to_use_all} or less"
     return [
         ("store", store),
         ("points", points),
         ("chunks", chunks),
-        ("disk", f"at most {_bytes(forecast.bytes_on_disk)}{room}"),
-        ("memory", f"at most {_bytes(forecast.bytes_of_memory)} beyond the program itself"),
+        ("disk", f"at most {_bytes(estimate.bytes_on_disk)}{room}"),
+        ("memory", f"at most {_bytes(estimate.bytes_of_memory)} beyond the program itself"),
         ("time", time_text),
-        ("workers", f"{forecast.workers} on {forecast.backend}"),
+        ("workers", f"{estimate.workers} on {estimate.backend}"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""A refined sweep from its coarse grid to its last point: results that grow pass by pass.
+"""The points of a refined sweep, from its coarse grid to its last point, pass by pass.
 
 The first pass is the coarse grid. Each later pass halves the cells whose points differ (corners,
 and the corners of finer neighbours between them) and, except at the last level, the cells around
@@ -15,108 +15,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
-from sweep.errors import MachineError, StoreError, SweepError
+from sweep.errors import SweepError
 from sweep.model.table import Status
 from sweep.points.mesh import Keys, Mesh, halved, is_geometric
 from sweep.request.chunk import Values
-from sweep.request.sweeps import (
-    MAX_REFINED_POINTS,
-    POINT,
-    AnySweep,
-    Axis,
-    Grid,
-    Refinement,
-    Request,
-)
-from sweep.store import Arrays, Store, Target, anything_at, is_url, target_of
-from sweep.store.extension import refuse_grown
-from sweep.store.location import local
+from sweep.request.sweeps import MAX_REFINED_POINTS, POINT, AnySweep, Axis, Grid, Refinement
 
-Results = TypeVar("Results", Store, Arrays)
 Known = Mapping[str, NDArray[Any]]  # by plane of each output and "status": (n_points,)
-
-
-def with_points(request: Request, path: str | Path | None = None) -> Request:
-    """The request with the points that a refined sweep has so far, in the store at a path.
-
-    Without a store these are the points of the coarse grid. StoreError if an earlier version has
-    begun to refine it. A request that is not refined is returned as it is.
-    """
-    if request.refinement is None:
-        return request
-    if request.options.shard is not None:
-        raise SweepError(
-            "`shard` excludes [refine], because each pass depends on all chunks of the one before; "
-            "use `workers`, or `cluster` for several machines"
-        )
-    if path is None or not anything_at(path):
-        if path is not None:
-            _refuse_passes(str(path))
-        return replace(request, sweep=first_points(request.sweep, request.refinement))
-    stored = Store.open(path).sweep
-    return replace(request, sweep=as_stored(request.sweep, request.refinement, stored))
-
-
-def max_points(request: Request, path: str | Path) -> int | None:
-    """The number of points if every cell is halved `levels` times; None if no points follow."""
-    if request.refinement is None or (anything_at(path) and not Store.open(path).may_grow):
-        return None
-    return math.prod(Mesh(request.sweep.grid.shape, request.refinement.levels).shape)
-
-
-class Growing(Generic[Results]):
-    """Results of a request: `results` are the present ones, those of refined sweeps grow."""
-
-    def __init__(self, request: Request, results: Results) -> None:
-        self.results = results
-        self._coarse, self._refinement = request.sweep.grid, request.refinement
-
-    def __call__(self) -> Target | None:
-        """The target with the points to compute next; None if nothing is left to compute.
-
-        StoreError if somebody else has extended the store, as is possible at a URL.
-        """
-        if self._refinement is None or not self.results.may_grow:
-            return None
-        if isinstance(self.results, Store):
-            refuse_grown(self.results.files, self.results.sweep.grid.shape, self.results.attributes)
-        (points,) = self.results.sweep.grid.axes
-        known = _known(self.results.dataset(), self._coarse)
-        longer = next_points(self._coarse, self._refinement, points, known)
-        if longer is None:
-            with suppress(MachineError):  # finished results need not be writable
-                self.results.end_growth()
-            return None
-        self.results = self.results.grown(self.results.sweep.with_axes([longer]))
-        return target_of(self.results)
-
-
-def _known(dataset: xr.Dataset, coarse: Grid) -> Known:
-    """The results at each point, by plane of each output, and the status."""
-    known = {str(name): dataset[name].values for name in dataset.data_vars}
-    for output in (each for each in coarse.outputs if each.inner_shape):
-        planes = known.pop(output.name).reshape(-1, len(output.planes)).T
-        known |= dict(zip(output.planes, planes, strict=True))
-    return {name: np.ravel(values) for name, values in known.items()}
-
-
-def _refuse_passes(path: str) -> None:
-    """StoreError if an earlier version has left passes of an unfinished store."""
-    passes = f"{path.rstrip('/') if is_url(path) else local(path)}.passes"
-    if anything_at(f"{passes}/0.zarr"):
-        raise StoreError(
-            f"{passes!r} has results that an earlier version of the program left unfinished and "
-            "this one cannot continue: remove it, or name another store, and run the sweep again"
-        )
 
 
 def first_points(coarse: AnySweep, refinement: Refinement) -> AnySweep:
@@ -126,6 +37,18 @@ def first_points(coarse: AnySweep, refinement: Refinement) -> AnySweep:
     columns = {axis.name: each.ravel() for axis, each in zip(axes, values, strict=True)}
     levels = np.zeros(math.prod(coarse.grid.shape), np.uint8)
     return coarse.with_axes([Axis(POINT, columns, _recipe(coarse, refinement), levels)])
+
+
+def with_stored_points(coarse: AnySweep, refinement: Refinement, stored: AnySweep) -> AnySweep:
+    """The requested refined sweep, with the points of a stored one if that is refined too."""
+    recipe = _recipe(coarse, refinement)
+    names = {axis.name for axis in coarse.grid.axes}
+    axis = next((each for each in stored.grid.axes if names == set(each.columns)), None)
+    if axis is None or axis.name != POINT:
+        axis = Axis(
+            POINT, {each.name: each.columns[each.name] for each in coarse.grid.axes}, recipe
+        )
+    return coarse.with_axes([replace(axis, recipe=recipe)])
 
 
 def next_points(coarse: Grid, refinement: Refinement, points: Axis, known: Known) -> Axis | None:
@@ -206,6 +129,12 @@ def _compared(
     return [*((each, 0.0) for each in codes), *zip(numbers, spans, strict=True)]
 
 
+def _finite(known: Known, name: str) -> Values:
+    """The values that are ok and finite, NaN elsewhere."""
+    values = known[name].astype(np.float64)
+    return np.where((known["status"] == Status.ok) & np.isfinite(values), values, np.nan)
+
+
 def _recipe(coarse: AnySweep, refinement: Refinement) -> dict[str, object]:
     """The recipe of a refined sweep's one axis, its points."""
     table: dict[str, object] = {"output": list(refinement.outputs), "levels": refinement.levels}
@@ -215,21 +144,3 @@ def _recipe(coarse: AnySweep, refinement: Refinement) -> dict[str, object]:
         "refine": table,
         "axes": [{"name": axis.name, **axis.recipe} for axis in coarse.grid.axes],
     }
-
-
-def as_stored(coarse: AnySweep, refinement: Refinement, stored: AnySweep) -> AnySweep:
-    """The requested refined sweep, with the points of a stored one if that is refined too."""
-    recipe = _recipe(coarse, refinement)
-    names = {axis.name for axis in coarse.grid.axes}
-    axis = next((each for each in stored.grid.axes if names == set(each.columns)), None)
-    if axis is None or axis.name != POINT:
-        axis = Axis(
-            POINT, {each.name: each.columns[each.name] for each in coarse.grid.axes}, recipe
-        )
-    return coarse.with_axes([replace(axis, recipe=recipe)])
-
-
-def _finite(known: Known, name: str) -> Values:
-    """The values that are ok and finite, NaN elsewhere."""
-    values = known[name].astype(np.float64)
-    return np.where((known["status"] == Status.ok) & np.isfinite(values), values, np.nan)
