@@ -37,7 +37,7 @@ def tables() -> tuple[NDArray[np.float64], ...]:
 
 
 def model() -> dict[str, Any]:
-    """The shipped file with more modes and supports, and a harmonic force in place of turbulence."""
+    """The shipped file with more modes and supports, under a harmonic force."""
     content = tomllib.loads((configs_folder() / "models/tube.toml").read_text(encoding="utf-8"))
     del content["tests"], content["signals"]
     for name, wave in {"force_y": "sin", "force_z": "cos"}.items():
