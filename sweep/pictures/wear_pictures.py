@@ -178,11 +178,9 @@ def _sizes(dataset: xr.Dataset) -> tuple[float, float]:
     if wear := wear_of(dataset):
         return 2 * wear["size"].get("radius", np.nan), wear["limit"] or np.nan
     taken = json.loads(str(dataset.attrs["recipe"]))["wear"]["taken"]
-    radius, limit = (
-        float(dataset.coords.get(f"wear_{key}" if key in taken else key, np.nan))
-        for key in ("radius", "limit")
-    )
-    return 2 * radius, limit
+    names = [f"wear_{key}" if key in taken else key for key in ("radius", "limit")]
+    known = [float(dataset[name]) if name in dataset.coords else np.nan for name in names]
+    return 2 * known[0], known[1]
 
 
 def _curve_with_dots(years: Values, wear: Values, label: str, *, is_through: bool) -> list[Mark]:
