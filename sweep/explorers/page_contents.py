@@ -92,7 +92,7 @@ def _units(entries: Any) -> set[str]:
 
 
 def _parameters(subject: Subject) -> list[dict[str, Any]]:
-    """In the order of the kernel's columns, then those given in place of some of them.
+    """Those of the kernel and of wear, then those given in place of some of them.
 
     Without a value if it is along a dimension or derived.
     """
@@ -242,7 +242,7 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
     why = "" if sweep.method.traced else f"Method {sweep.method.name!r} cannot show a motion."
     return {
         "digest": kernel_digest(replace(sweep, outputs=kernel.outputs)),
-        "columns": len(sweep.parameters),
+        "columns": [sweep.parameters.index(each) for each in sweep.of_kernel.parameters],
         "modules": modules,
         "items": sweep.method.items,
         "outputs": [{"name": o.name, "kind": o.kind} for o in planes(kernel.outputs)],
@@ -252,7 +252,8 @@ def _kernel(subject: Subject) -> tuple[dict[str, Any] | None, str]:
 
 def _forcings(sweep: Sweep) -> list[dict[str, Any]]:
     """What the page fills the tables of signals by draw with: see forcing.h."""
-    places = {parameter.name: place for place, parameter in enumerate(sweep.parameters)}
+    parameters = sweep.of_kernel.parameters
+    places = {parameter.name: place for place, parameter in enumerate(parameters)}
     entries: list[dict[str, Any]] = []
     for each in forcings_of(sweep.model):
         request = each.request(0)
@@ -326,6 +327,8 @@ def _notes(subject: Subject, *, has_kernel: bool) -> list[str]:
                 " The page computes single points of a cell, which the sliders choose, but no "
                 "statistics."
             )
+    if has_kernel and subject.sweep and subject.sweep.model.stage is not None:
+        notes.append("Of a point, the page computes the motion and its powers, but not the wear.")
     if subject.request and subject.request.wear:
         notes.append("The page does not compute the wear over years of the sweep file.")
     if subject.other_code and has_kernel:

@@ -196,8 +196,9 @@ def draw(axes: Axes, panel: Panel, hues: Mapping[str, Any]) -> ScalarMappable | 
             axes.clabel(drawn, fmt="%g", fontsize="small")
         mesh = drawn if "norm" in style and panel.colours is not None else mesh
     for name, axis in (("x", panel.x), ("y", panel.y)):
-        if axis.limits != FREE:
-            axes.set(**{f"{name}lim": axis.limits})
+        if axis.limits != FREE:  # panels that are drawn later move an end that is free
+            auto = None if None in axis.limits else False
+            getattr(axes, f"set_{name}lim")(*axis.limits, auto=auto)
     plain_ticks(axes.xaxis)
     plain_ticks(axes.yaxis)
     if panel.has_grid or panel.is_square:

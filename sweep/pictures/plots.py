@@ -28,11 +28,10 @@ from sweep.pictures.panels import TEXT_ALONE, Mark, Note, Panel
 from sweep.pictures.scales import evenly
 from sweep.pictures.slices import Slice
 from sweep.pictures.view import View, ViewKeywords, view_of
-from sweep.pictures.wear_pictures import wear_panel, wear_slice
+from sweep.pictures.wear_pictures import shows_wear, wear_panel, wear_slice
 from sweep.request.sweeps import POINT
 from sweep.results.summary import coded
 from sweep.store import open_results
-from sweep.store.datasets import wear_of
 from sweep.text import wording
 from sweep.text.keywords import spelled_out
 
@@ -141,7 +140,7 @@ def slices_of(
         ]
         for values in product(*drawn.values()):
             where = {**at, **dict(zip(drawn, values, strict=True))} if drawn else at
-            if wear_of(dataset) is not None and not (over or against):
+            if not (over or against) and shows_wear(dataset, output):
                 part = wear_slice(dataset, output, where, view)
             else:
                 part = cut(dataset, output, where, over, computed=against is not None, view=view)
@@ -227,6 +226,8 @@ def draw_slices(slices: Mapping[str, Slice]) -> Figure:
     else:
         panels = [panel_of({"": each}, title) for title, each in slices.items()]
         columns = min(3, ceil(sqrt(len(slices))))
+        if first.view.col and len(slices) <= MAX_PANELS_ALONG:
+            columns = len(slices)
         if first.view.row:
             columns = len({each.cuts.get(str(first.view.col)) for each in slices.values()})
     heading, notes = first.heading(without=omitted), notes_of(list(slices.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ import xarray as xr
 from sweep.errors import SweepError
 from sweep.model.table import MISSING_FLAG, Status, status_counts
 from sweep.pictures.cuts import check_names, cut, cut_at
-from sweep.pictures.labels import in_words, with_symbols
+from sweep.pictures.labels import in_words, with_codes, with_symbols
 from sweep.pictures.line_panels import lines_of
 from sweep.pictures.panels import FREE, Mark, Note, Panel, axis_of
 from sweep.pictures.scales import evenly
@@ -46,9 +47,10 @@ def wear_slice(
     """The slice that shows the wear of a sweep, by default the depth.
 
     Volume or depth is shown over the years, with a line for each value of `hue` of the view, by
-    default of the longest axis that `at` does not cut; other axes are cut. For a sample, its
-    quantiles are shown. The time to a limit is shown in years. With another `x`, with `y`, and of
-    other outputs, the slice is that of any results. SweepError if there is nothing to draw.
+    default of the index of the wear, such as its supports, or else of the longest axis that `at`
+    does not cut; others are cut. For a sample, its quantiles are shown. The time to a limit is
+    shown in years. With another `x`, with `y`, and of other outputs, the slice is that of any
+    results. SweepError if there is nothing to draw.
     """
     names = [name for name in DRAWN if name in dataset]
     if output is None and not names:
@@ -60,10 +62,22 @@ def wear_slice(
     if name.startswith("time_to_limit"):
         return _in_years(dataset, name, at, view)
     is_over_time = "time" in dataset[name].dims and dataset[name].dtype.kind == "f"
-    has_others = {*dataset[name].dims} - {*dataset["status"].dims, "time", "quantile"}  # powers
-    if is_over_time and not has_others and view.x in (None, "time", "years") and view.y is None:
-        return _over_years(with_symbols(dataset), name, at, view)
+    if is_over_time and view.x in (None, "time", "years") and view.y is None:
+        return _over_years(with_symbols(with_codes(dataset)), name, at, view)
     return cut(dataset, name, at, view=view)
+
+
+def shows_wear(dataset: xr.Dataset, output: str | None) -> bool:
+    """Whether `wear_slice` draws the output.
+
+    It does of wear that was computed from results, and of wear that is a part of a sweep quantiles
+    over the years, which are drawn by default.
+    """
+    if wear_of(dataset) is not None:
+        return True
+    names = [name for name in DRAWN if name.endswith("_quantile") and name in dataset]
+    names = [name for name in names if "years" in dataset[name].coords]
+    return bool(names) and output in (None, *names)
 
 
 def _over_years(dataset: xr.Dataset, name: str, at: Mapping[str, float | str], view: View) -> Slice:
@@ -72,14 +86,20 @@ def _over_years(dataset: xr.Dataset, name: str, at: Mapping[str, float | str], v
     Among quantiles, the output is the one nearest to the median; all are in the variable `bands`.
     """
     cells, state = [str(each) for each in dataset["status"].dims], _state(name)
-    check_names("axis", at, cells)
-    free = [each for each in cells if each not in at]
+    labels = [str(d) for d in dataset[name].dims if d not in {*cells, "time", "quantile"}]
+    check_names("axis", at, [*cells, *labels])
+    free = [each for each in (*cells, *labels) if each not in at]
     check_names("uncut axis", [view.hue] if view.hue else [], free)
     is_sampled = POINT in free and not holds_refined_points(dataset)
     along = view.hue or max(
-        free, key=lambda each: (is_sampled and each == POINT, dataset.sizes[each]), default=None
+        free,
+        key=lambda each: (is_sampled and each == POINT, each in labels, dataset.sizes[each]),
+        default=None,
     )
-    part, cuts = cut_at(dataset, [each for each in cells if each != along], at, view.unit)
+    others = [each for each in (*cells, *labels) if each != along]
+    part, cuts = cut_at(dataset, others, at, view.unit)
+    if state not in part:
+        part[state] = part[name].dims, np.where(np.isinf(part[name].values), THROUGH, 0)
     part = part[[name, state, "status"]].swap_dims(time="years").drop_vars("time").load()
     counts = status_counts(part["status"].values)
     n_ok, note = counts.get(Status.ok, 0), ""
@@ -90,13 +110,17 @@ def _over_years(dataset: xr.Dataset, name: str, at: Mapping[str, float | str], v
         part, along = _quantiles_of_sample(part, name), None
     elif along is not None:
         most = MAX_BANDS if "quantile" in part.dims else MAX_LINES
-        known = np.flatnonzero(part["status"].values == Status.ok)
-        part = part.assign_coords({along: part[along]}).isel({along: known[evenly(n_ok, most)]})
+        known = np.arange(part.sizes[along])
+        if along in cells:
+            known = np.flatnonzero(part["status"].values == Status.ok)
+        some = known[evenly(known.size, most)]
+        part = part.assign_coords({along: part[along]}).isel({along: some})
         kind = "points" if along == POINT else f"values of {in_words(along)}"
-        note = f"{most} of {n_ok:,} {kind} drawn" if n_ok > most else ""
+        note = f"{most} of {known.size:,} {kind} drawn" if known.size > most else ""
     unit, _ = fine_unit(str(part[name].attrs["units"]), float(part[name].max()))
-    meaning = str(part[name].attrs["long_name"]).removeprefix("quantile of the ")
-    part[name].attrs["long_name"] = meaning
+    if "quantile" in part.dims:
+        meaning = "depth of the scar" if "depth" in name else "worn volume"
+        part[name].attrs["long_name"] = meaning
     if "quantile" in part.dims:
         middle = _middle(part["quantile"].values)
         part = part.isel(quantile=middle, drop=True).assign(bands=part[name])
@@ -121,8 +145,7 @@ def wear_panel(shown: Slice) -> Panel:
     years, is_depth = along.values, "depth" in shown.name
     unit, share = shown.scales(shown.name)
     states = shown.dataset[_state(shown.name)].values.reshape(years.size, -1).T
-    wear = wear_of(shown.dataset) or {}
-    most_worn = 2 * wear["size"]["radius"] * share if is_depth else np.inf
+    most_worn, limit = (share * size for size in _sizes(shown.dataset))
     bands, alpha = {}, 0.5
     marks: list[Mark] = []
     if "bands" in shown.dataset:
@@ -139,8 +162,7 @@ def wear_panel(shown: Slice) -> Panel:
         notes.append(("last time before it is worn through", {**CROSS, "color": "0.3"}))
     for i, words in enumerate(bands.values(), start=1):
         notes.append((words, {"color": "0.3", "alpha": 1 - (1 - alpha) ** i, "linewidth": 0}))
-    if wear.get("limit") is not None and is_depth:
-        limit = wear["limit"] * share
+    if is_depth and np.isfinite(limit):
         style = {"color": "0.3", "linestyle": "--", "linewidth": 1.0}
         marks.append(Mark("axhline", (limit,), {**style, "label": f"limit {limit:g} {unit}"}))
     x, y = (axis_of(shown, each, "linear") for each in (along, shown.output))
@@ -149,6 +171,16 @@ def wear_panel(shown: Slice) -> Panel:
         for each in (x, y)
     )
     return Panel(replace(x, label="time in service [years]"), y, marks, notes=notes)
+
+
+def _sizes(dataset: xr.Dataset) -> tuple[float, float]:
+    """The diameter of the tube and the limit of the depth [m]; NaN if they are not constant."""
+    if wear := wear_of(dataset):
+        return 2 * wear["size"].get("radius", np.nan), wear["limit"] or np.nan
+    taken = json.loads(str(dataset.attrs["recipe"]))["wear"]["taken"]
+    names = [f"wear_{key}" if key in taken else key for key in ("radius", "limit")]
+    known = [float(dataset[name]) if name in dataset.coords else np.nan for name in names]
+    return 2 * known[0], known[1]
 
 
 def _curve_with_dots(years: Values, wear: Values, label: str, *, is_through: bool) -> list[Mark]:

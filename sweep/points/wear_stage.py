@@ -1,7 +1,7 @@
 """Wear of every point: volume, depth and time to a limit as outputs of a sweep.
 
 What a law and a scar depend on are parameters of the sweep, constant, along axes or drawn like any.
-Their names are the keys of [wear], after `wear_` where the model has such a parameter.
+Their names are the keys of [wear], after `wear_` where the model has such a parameter or quantity.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class WearStage:
     geometry: str | None = None  # None: no depths
     small: bool = False
     sizes: tuple[str, ...] = ()  # those of SIZES that are parameters
-    taken: frozenset[str] = frozenset()  # keys that are names of parameters of the model
+    taken: frozenset[str] = frozenset()  # keys that the model has as names
 
     @property
     def recipe(self) -> dict[str, object]:
@@ -241,8 +241,9 @@ def worn(model: Model, recipe: Mapping[str, Any]) -> Model:
 
 
 def taken_by(model: Model) -> frozenset[str]:
-    """The names of the model's parameters, in any set and method."""
-    return frozenset(parameter.name for parameter in every_parameter(model))
+    """The names of the model's parameters, in any set and method, and of what its traces show."""
+    names = [each.name for each in (*every_parameter(model), *model.observables)]
+    return frozenset(name.partition("[")[0] for name in names)
 
 
 def with_stage(model: Model, stage: WearStage) -> Model:

@@ -23,7 +23,7 @@ LENGTH, MODES, ENDS = 1.5, 8, ("clamped", "pinned")
 SUPPORTS = {"a": 0.3, "b": 0.6, "c": 0.95, "d": 1.2}  # m
 DRIVE = 0.75  # m
 SCHEMES = {"rk54": (tube_numba.RK54, 1e-6), "dop853": (tube_numba.DOP853, 1e-9)}
-GAP, RATE = 2e-4, 150.0
+GAP, DAMPING, RATE = 2e-4, 0.01, 150.0
 
 
 def tables() -> tuple[NDArray[np.float64], ...]:
@@ -37,9 +37,16 @@ def tables() -> tuple[NDArray[np.float64], ...]:
 
 
 def model() -> dict[str, Any]:
-    """The shipped file with more modes and supports."""
+    """The shipped file with more modes and supports, under a harmonic force."""
     content = tomllib.loads((configs_folder() / "models/tube.toml").read_text(encoding="utf-8"))
-    del content["tests"]
+    del content["tests"], content["signals"]
+    for name, wave in {"force_y": "sin", "force_z": "cos"}.items():
+        value = f"drive*force*{wave}(angular_frequency*t)"
+        content["definitions"][name] = {"over": "mode", "value": value, "unit": "N"}
+    content["parameters"] |= {"force": {"unit": "N"}, "angular_frequency": {"unit": "rad/s"}}
+    content["parameters"]["gap"]["default"] = GAP
+    content["parameters"]["damping"]["default"] = DAMPING
+    content["tables"]["drive"] = {"over": "mode"}
     content["indices"] = {"mode": MODES, "support": [*SUPPORTS]}
     for name, numbers in zip(("omega", "mass", "drive", "shape"), tables(), strict=True):
         entry = content["tables"][name]
@@ -65,7 +72,7 @@ def speeds(quick: bool) -> Iterator[Speed]:
         case = case_at(f"tube, {method}", read, chosen, columns, count, outputs=("wear_power",))
         theirs = partial(
             tube_numba.tube, forces, end, tolerance, tables(), np.full(len(SUPPORTS), GAP),
-            (1e6, 5e5, 0.3, 0.01, RATE), scales, scheme,
+            (1e6, 5e5, 0.3, DAMPING, RATE), scales, scheme,
         )  # fmt: skip
         solve = partial(_first, theirs)
         yield Speed(case, count, peer=Peer("numba", solve, at_most=0.02, floor=0.1, at_least=1.0))

@@ -51,15 +51,15 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
                       "direct_effect": (0.005, 0.012), "slip_distance": (3e-5, 1e-4),
                       "onset_speed": (1.1e-3, 2e-3), "start_ratio": (0.5, 2),
                       "radiation_damping": (1e8, 1e9)},
-    "tube": {"force": (20, 100), "angular_frequency": (200, 600), "damping": (0.001, 0.05),
-             **dict.fromkeys(("gap[lower]", "gap[upper]"), (1e-5, 1e-4)),
-             **dict.fromkeys(("friction[lower]", "friction[upper]"), (0.1, 0.6))},
+    "tube": {"turbulence": (3, 10), "draw": (0, 100), "damping": (0.001, 0.05),
+             **{f"gap[{each}]": (1e-5, 1e-4) for each in ("lower", "middle", "upper")},
+             **{f"friction[{each}]": (0.1, 0.6) for each in ("lower", "middle", "upper")}},
     "van_der_pol": {"mu": (0.1, 5), "force": (0, 1), "start_v": (-1, 1)},
     "vibro_impact": {"force": (0.5, 3), "omega": (0.5, 3), "damping": (0, 0.3),
                      "restitution": (0.05, 0.9)},
 }  # fmt: skip
 # The times of models that move faster than in 1 s, relative to those of the others.
-TIMES = {"gear": 0.01, "tube": 0.01}
+TIMES = {"gear": 0.01, "tube": 0.05}
 
 # A model for each method: smooth, with events and modes, and stiff.
 CHOSEN = (("lorenz", "rk4"), ("lorenz", "rk54"), ("belt", "dop853"), ("lugre", "rodas4"))
@@ -111,6 +111,8 @@ def values_of(name: str, method: str, n: int) -> Values:
     """Windows of different lengths, some of which begin late or end before they begin."""
     rng = np.random.default_rng(5)
     values = {key: rng.uniform(*bounds, n) for key, bounds in RANGES[name].items()}
+    if "draw" in values:
+        values["draw"] = np.floor(values["draw"])
     values["window_end"] = rng.uniform(0.5, 6.0, n)
     values["window_start"] = np.where(rng.random(n) < 0.5, 0.0, rng.uniform(0.0, 2.0, n))
     values["maximum_events"] = np.where(rng.random(n) < 0.9, 1000.0, 3.0)

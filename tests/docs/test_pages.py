@@ -22,7 +22,7 @@ WITH_S3 = "choose_a_place_for_stores.md"
 BROAD = (
     "choose_what_a_picture_shows.md", "clusters_and_gpus.md",  # many pictures, processes
     "your_own_model.md", "write_a_model_file.md", "write_a_sweep_file.md",  # kernels of their own
-    "use_modes_of_a_structure.md",
+    "use_modes_of_a_structure.md", "from_modes_to_wear.md",
 )  # fmt: skip
 
 

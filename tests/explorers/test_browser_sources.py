@@ -227,6 +227,54 @@ def test_elements_of_an_index_are_rows_a_slider_and_lines_of_one_chart(
     assert "fast" in tab.text("#caption")
 
 
+def test_a_point_of_a_sweep_with_wear_is_computed_and_its_depths_are_lines_over_years(
+    opened: Opened, tmp_path: Path
+) -> None:
+    """The kernel has no column for parameters of the wear, which stand among its own."""
+    model = {
+        "name": "rubbed",
+        "indices": {"support": ["lower", "upper"]},
+        "parameters": {
+            "load": {"over": "support", "unit": "N"},
+            "rate": {"unit": "1/s"},
+            "grip": {"unit": "N s/m", "default": 100},
+        },
+        "states": {"slip": {"over": "support", "unit": "m", "initial": "0"}},
+        "derivatives": {"slip": "cos(rate*t)*load/grip"},
+        "outputs": {"wear_power": {"over": "support", "mean": "load*abs(slip)*rate", "unit": "W"}},
+    }
+    drawn = {"load[lower]": {"uniform": [1, 2]}, "coefficient": {"lognormal": [1e-14, 0.5]}}
+    request = {
+        "model": {"format": 1, **model},
+        "method": "rk54",
+        "parameters": {"window_end": 2.0, "load[upper]": 3.0, "rate": 4.0},
+        "sample": {"method": "sobol", "points": 16, "seed": 1, **drawn},
+        "wear": {
+            "law": "archard", "years": [1, 2, 4, 8, 16, 32], "geometry": "tube_flat",
+            "radius": "11 mm", "length": "30 mm", "limit": "0.4 mm",
+        },
+        "reduce": {"wear_depth": ["quantile 0.05", "quantile 0.5", "quantile 0.95"]},
+    }  # fmt: skip
+    ds = sweep.run(request, store=tmp_path / "worn.zarr", progress=False).load()
+    tab = opened(explore(tmp_path / "worn.zarr", tmp_path / "worn.html"))
+    tab.wait_for_figures("figures")
+    at = {name: float(cells[0]) for name, cells in tab.exact_rows("point").items() if name != "at"}
+    trace = sweep.trace(tmp_path / "worn.zarr", at)
+    motion = tab.motion()
+    for support in ("lower", "upper"):
+        expected = bits(trace["slip"].sel(support=support).values)
+        np.testing.assert_array_equal(motion[f"slip[{support}]"], expected)
+    assert tab.value("panelsOf(explorer.motion.observed)[0].length") == 2
+    charts = tab.value("motion.lastSpreads.map(({x, lines}) => [[...x.values], lines])")
+    assert [years for years, _ in charts] == [[1, 2, 4, 8, 16, 32]] * 2
+    for (_, lines), support in zip(charts, ("lower", "upper"), strict=True):
+        for line, level in zip(lines, (0.05, 0.5, 0.95), strict=True):
+            assert line["label"] == f"wear depth quantile ({support}, quantile {level:g})"
+            depths = ds["wear_depth_quantile"].sel(support=support, quantile=level)
+            np.testing.assert_allclose(line["values"], depths, rtol=2**-8)
+    assert "but not the wear" in tab.text("body")
+
+
 FORCED = """
 format = 1
 method = "rk54"

@@ -62,7 +62,7 @@ MAX_SPILLED = {
     "gear rodas4": 900,
     "gear dop853": 700,
     "chain rk54": 150,
-    "tube rk54": 2300,
+    "tube rk54": 950,
     "drill_string rk54": 1450,
     "drill_string rk4": 1150,
     "drill_string rodas4": 1650,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import cos, pi, sin
+from collections.abc import Callable, Mapping
+from math import pi
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tests.oracles import beams
+from tests.oracles.random_forcing import amplitudes, random_phasors, samples, spline
 from tests.oracles.scipy_pieces import State, Switch, final, largest, mean, solve
 from tests.oracles.switched_linear import Crossing, motion
 
 Point = Mapping[str, float]
+SPECTRUM = Path(__file__).parents[2] / "configs" / "models" / "tube_turbulence.csv"
 
 
 def chain(at: Point) -> dict[str, Any]:
@@ -106,28 +109,31 @@ def gear(at: Point) -> dict[str, Any]:
 
 def tube(at: Point) -> dict[str, Any]:
     """With the integrals of wear, friction and time without contact as states."""
-    n, length, density, modulus, radius, wall = 4, 1.5, 7870, 2.07e11, 7.95e-3, 1.15e-3
-    kn, kt, mu, zeta, gap = 1e6, 5e5, 0.3, 0.01, at.get("gap", 2e-4)
-    force, w = at["force"], at["angular_frequency"]
-    end = at["end_cycle"] * 2 * pi / w
-    inner = radius - wall
-    per_length = density * pi * (radius**2 - inner**2)
-    bending = modulus * pi * (radius**4 - inner**4) / 4
-    ends = ("clamped", "pinned")
+    n, n_supports, length, per_length, modulus, radius, wall = (
+        6,
+        3,
+        2,
+        1,
+        1.95e11,
+        9.525e-3,
+        1.09e-3,
+    )
+    kn, kt, mu, zeta, gap = 1e6, 5e5, 0.3, 0.015, at.get("gap", 1e-4)
+    bending = modulus * pi * (radius**4 - (radius - wall) ** 4) / 4
+    ends = ("clamped", "clamped")
     numbers = beams.wave_numbers(ends, n)
     shapes = [beams.shape(ends, number) for number in numbers]
     omega = np.array([float(each) for each in numbers]) ** 2 / length**2
     omega *= np.sqrt(bending / per_length)
     mass = length * per_length
-    support, drive = (
-        np.array([[float(shape(x / length)) for shape in shapes] for x in places])
-        for places in ((0.55, 1.05), (0.75,))
-    )
-    contact = ["open", "open"]
+    support = np.array([[float(shape(x / length)) for shape in shapes] for x in (0.6, 1.05, 1.45)])
+    force = turbulence(int(at["draw"]), n)
+    level, end = at.get("turbulence", 1.0), at["window_end"]
+    contact = ["open"] * n_supports
 
     def seen(y: State) -> tuple[Any, Any, Any, Any]:
-        """Displacement less the gap and velocity along y, velocity along z, grip; all (2,)."""
-        q, qv, _, rv, grip = np.split(y[: 4 * n + 2], [n, 2 * n, 3 * n, 4 * n])
+        """Displacement less the gap and velocity along y, velocity along z and grip, by support."""
+        q, qv, _, rv, grip = np.split(y[: 4 * n + n_supports], [n, 2 * n, 3 * n, 4 * n])
         return support @ q - gap, support @ qv, support @ rv, grip
 
     def slope(t: float, y: State) -> Any:
@@ -139,8 +145,8 @@ def tube(at: Point) -> dict[str, Any]:
         rub = np.where(sticks, grip, side * mu * normal)
         slip = np.where(side == 0, 0.0, zv - side * mu * kn * yv / kt)
         q, qv, r, rv = np.split(y[: 4 * n], 4)
-        along_y = drive[0] * force * sin(w * t) - support.T @ normal
-        along_z = drive[0] * force * cos(w * t) - support.T @ rub
+        random_y, random_z = level * force(t).reshape(2, n)
+        along_y, along_z = random_y - support.T @ normal, random_z - support.T @ rub
         return np.concatenate([
             qv, along_y / mass - omega**2 * q - 2 * zeta * omega * qv,
             rv, along_z / mass - omega**2 * r - 2 * zeta * omega * rv,
@@ -178,16 +184,45 @@ def tube(at: Point) -> dict[str, Any]:
 
         return Switch(when, direction, change(i, *to))
 
-    switches = [switch(i, *rule) for rule in rules for i in range(2)]
-    pieces = solve(slope, np.zeros(4 * n + 8), end, switches, rtol=1e-10, atol=1e-14, max_step=2e-4)
+    switches = [switch(i, *rule) for rule in rules for i in range(n_supports)]
+    pieces = solve(
+        slope,
+        np.zeros(4 * n + 4 * n_supports),
+        end,
+        switches,
+        rtol=1e-10,
+        atol=1e-14,
+        max_step=2e-4,
+    )
     last = final(pieces)
+    wear, friction, opened = np.split(last[-3 * n_supports :] / end, 3)
     return {
-        "wear_power": last[-6:-4] / end,
-        "friction_power": last[-4:-2] / end,
-        "open_share": last[-2:] / end,
-        "touches": [len(each.times) for each in switches[:2]],
+        "wear_power": wear,
+        "friction_power": friction,
+        "open_share": opened,
+        "touches": [len(each.times) for each in switches[:n_supports]],
         "hardest": [
-            max(0.0, kn * largest(pieces, lambda _, y, i=i: seen(y)[0][i])) for i in range(2)
+            max(0.0, kn * largest(pieces, lambda _, y, i=i: seen(y)[0][i]))
+            for i in range(n_supports)
         ],
         "final_y": seen(last)[0] + gap,
     }
+
+
+def turbulence(draw: int, n_modes: int) -> Callable[[float], Any]:
+    """The forces on the modes along y, then those along z, over time."""
+    duration, n_samples, n_harmonics = 4.0, 4096, 400
+    frequencies, densities = np.loadtxt(SPECTRUM, delimiter=",", comments=("#", "f"), unpack=True)
+    amplitude = amplitudes(frequencies, densities, duration, n_harmonics)
+    columns = [
+        samples(
+            random_phasors(
+                n_harmonics, seed=0, draw=draw, signal=signal, element=mode, normal=True
+            ),
+            amplitude,
+            n_samples,
+        )
+        for signal in range(2)
+        for mode in range(n_modes)
+    ]
+    return spline(np.stack(columns, axis=1), duration)

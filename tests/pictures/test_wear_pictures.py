@@ -221,3 +221,52 @@ def test_wear_over_years_is_drawn_as_chosen() -> None:
     assert sweep.plot(worn, log=["wear_depth"]).axes[0].get_yscale() == "log"
     with pytest.raises(SweepError, match="`limits` names time, which is not drawn"):
         sweep.plot(worn, limits={"time": (0, 1)})
+
+
+SUPPORTED: dict[str, Any] = {
+    "format": 1,
+    "name": "supported",
+    "indices": {"support": ["lower", "upper"]},
+    "parameters": {"load": {"over": "support", "unit": "W"}},
+    "states": {"x": {"unit": "s", "initial": "0"}},
+    "derivatives": {"x": "1"},
+    "outputs": {"wear_power": {"over": "support", "final": "load", "unit": "W"}},
+}
+
+
+def test_quantiles_of_a_sweep_with_wear_are_bands_by_support() -> None:
+    """All supports in one panel, or each in its own, on a scale that holds every band."""
+    uncertain = {
+        "coefficient": {"lognormal": [1e-15, 0.5]},
+        "load[lower]": {"uniform": [0.01, 0.1]},
+    }
+    statistics = ["quantile 0.05", "quantile 0.5", "quantile 0.95", "share above 0.4 mm"]
+    ds = sweep.run(
+        {
+            "model": SUPPORTED,
+            "parameters": {"window_end": 1.0, "load[upper]": 0.2},
+            "sample": {"method": "sobol", "points": 64, "seed": 1, **uncertain},
+            "wear": SCAR,
+            "reduce": {"wear_power": ["mean"], "wear_depth": statistics},
+        },
+        store=None,
+        progress=False,
+    )
+    depths = 1e6 * ds.wear_depth_quantile  # support, time, quantile
+    figure = sweep.plot(ds)
+    (axes,) = figure.axes
+    assert legend_of(figure) == [
+        "support = lower", "support = upper", "limit 400 µm", "quantiles 0.05 to 0.95",
+    ]  # fmt: skip
+    for band, dots, own in zip(axes.collections, axes.lines[1::2], depths.values, strict=False):
+        np.testing.assert_allclose(dots.get_ydata(), own[:, 1])
+        edges = band.get_paths()[0].vertices
+        np.testing.assert_allclose(edges[edges[:, 0] == YEARS[-1]][:, 1].max(), own[-1, 2])
+    panels = sweep.plot(ds, col="support", unit={"wear_depth_quantile": "µm"}).axes
+    assert [axes.get_title(loc="left") for axes in panels] == [
+        "support = lower", "support = upper",
+    ]  # fmt: skip
+    assert all(axes.get_ylim()[1] > float(depths.max()) for axes in panels)
+    assert all(axes.get_ylim()[0] == 0 for axes in panels)
+    shares = sweep.plot(ds, "wear_depth_share_above", at={"years": 10})
+    assert [text.get_text() for text in shares.axes[0].get_xticklabels()] == ["lower", "upper"]

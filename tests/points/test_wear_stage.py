@@ -24,6 +24,7 @@ from sweep.file import load
 from sweep.kernel.backend import Computed
 from sweep.kernel.cpu import CpuBackend
 from sweep.kernel.gpu import GpuBackend
+from sweep.model.shipped import configs_folder
 from sweep.model.table import Status
 from sweep.points.columns import points
 from sweep.points.recipes import fingerprint, model_of, recipe
@@ -322,6 +323,15 @@ def test_several_powers_are_along_a_dimension() -> None:
     np.testing.assert_allclose(half["wear_volume"][0, :, 0], expected, rtol=1e-15)
 
 
+def test_a_definition_with_the_name_of_a_key_is_apart_from_it() -> None:
+    """In traces, which have both."""
+    model = {**MODEL, "definitions": {"limit": {"value": "load[lower]", "unit": "W"}}}
+    tables = axis_of(coefficient=[1e-14, 1e-13]) | {"wear": {"limit": 4e-4}}
+    trace = sweep.trace(request(model=model, **tables), {"coefficient": 1e-13})
+    assert set(trace["limit"].values) == {0.5}
+    assert float(trace["wear_limit"]) == 4e-4
+
+
 def test_energies_of_cycles() -> None:
     wear = {"years": None, "cycles": [1e6, 2e6], "power": "cycle_work", "limit": 4e-4}
     ds = run(**axis_of(coefficient=[1e-13, 2e-13]), wear=wear)
@@ -406,3 +416,33 @@ def test_other_recipes_have_no_wear() -> None:
     assert loaded.sweep.points.of_kernel is loaded.sweep.points
     del plain["wear"]
     assert fingerprint(recipe(load(plain).sweep)) == fingerprint(recipe(loaded.sweep))
+
+
+@pytest.mark.broad  # compiles for a minute
+def test_the_shipped_tube_has_the_quantiles_of_all_of_its_draws() -> None:
+    """Depths by support and year against all points, bisected and sorted."""
+    request = tomllib.loads((configs_folder() / "tube_wear.toml").read_text(encoding="utf-8"))
+    request["sample"]["points"] = 48
+    request["reduce"]["exact_quantiles"] = True
+    found = sweep.run(request, store=None, progress=False)
+    del request["reduce"]
+    request["outputs"] = ["wear_power", "wear_volume"]
+    drawn = sweep.run(request, store=None, progress=False)
+    assert (drawn["status"] == Status.ok).all()
+    assert len(set(drawn["draw"].values)) == 48
+    seconds = YEAR * np.array([5, 10, 15, 20, 25, 30, 35, 40])
+    rate = drawn["coefficient"].values[:, None] * drawn["wear_power"].values  # (points, supports)
+    rubbing = rate > 0
+    depth = np.zeros((*rate.shape, seconds.size))
+    volume = rate[rubbing][:, None] * seconds
+    depth[rubbing] = oracle.bisected_depths("tube_flat", volume, 9.525e-3, 0.02).astype(float)
+    assert rubbing.any(axis=0).all()
+    levels = found["quantile"].values
+    assert levels.tolist() == [0.05, 0.5, 0.95]
+    ranked = np.sort(depth, axis=0)[[math.ceil(q * 48) - 1 for q in levels]]
+    expected = np.moveaxis(ranked, 0, -1)
+    assert found["wear_depth_quantile"].dims == ("support", "time", "quantile")
+    np.testing.assert_allclose(found["wear_depth_quantile"], expected, rtol=EXACT)
+    above = found["wear_depth_share_above"].values[..., 0]
+    np.testing.assert_array_equal(above, (depth > 0.436e-3).mean(axis=0))
+    assert found["support"].values.tolist() == ["lower", "middle", "upper"]

@@ -4,7 +4,7 @@
 const LINES = ["--line-1", "--line-2", "--line-3", "--line-4"]; // names in page.css
 const plain = { place: (v) => v, value: (v) => v, log: false };
 
-// One chart: lines { name, unit, values } over x { name, values, label }, drawn into `place`.
+// One chart: lines { name, label, unit, values } over x { name, values, label }, drawn into `place`.
 class Chart {
   constructor(place, { x, lines, height, isLowest = true, shade = null, stepped = false }) {
     Object.assign(this, { x, lines, isLowest, shade, stepped });
@@ -21,11 +21,11 @@ class Chart {
   // The name of each line beside its colour; with its value at a moment.
   names(k) {
     const { text, factor } = this.unit;
-    const parts = this.lines.flatMap(({ name, values }, i) => {
+    const parts = this.lines.flatMap(({ name, label, values }, i) => {
       const swatch = element("span", { class: "swatch" });
       swatch.style.background = this.colours[i % this.colours.length];
       const value = k === null ? "" : ` ${pretty(brief(values[k] * factor, 4))}`;
-      return [...(this.lines.length > 1 ? [swatch] : []), `${words(name)}${value} `];
+      return [...(this.lines.length > 1 ? [swatch] : []), `${label ?? words(name)}${value} `];
     });
     this.title.replaceChildren(...parts, text && (k === null ? `[${text}]` : text));
   }

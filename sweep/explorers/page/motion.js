@@ -100,8 +100,7 @@ class MotionView {
   spread(spreads) {
     this.lastSpreads = spreads;
     this.spreads.replaceChildren();
-    for (const { name, unit, at, values, isHistogram } of spreads)
-      together([new Chart(this.spreads, { x: { values: at, label: "" }, lines: [{ name, unit, values }], height: 130, stepped: isHistogram })]);
+    for (const each of spreads) together([new Chart(this.spreads, { ...each, height: 130 })]);
   }
   // One observable over another, as the model names them.
   drawLoop({ observed }, names) {

@@ -72,7 +72,7 @@ async function hire() {
   });
   const modules = { batch: await part("cpu") };
   if (page.kernel.modules.trace_plain) modules.trace = await part("trace");
-  const itemsColumn = page.parameters.findIndex(({ name }) => name === page.kernel.items);
+  const itemsColumn = page.kernel.columns.findIndex((k) => page.parameters[k].name === page.kernel.items);
   const forcings = await Promise.all(page.kernel.forcings.map(async (forcing) => (
     { ...forcing, amplitudes: await doubles(forcing.amplitudes), factor: await doubles(forcing.factor) })));
   const table = { outputs: page.kernel.outputs, items: page.kernel.items, itemsColumn, forcings };
@@ -120,7 +120,8 @@ function columnsOf(grid) {
 // The kernel's columns of n points, with those of derived parameters filled in.
 function withDerived(columns, n) {
   const derived = Object.entries(page.derived);
-  if (!derived.length) return columns;
+  const ofKernel = () => page.kernel.columns.map((k) => columns[k]); // wear has parameters of its own
+  if (!derived.length) return ofKernel();
   const places = Object.fromEntries(page.parameters.map(({ name }, k) => [name, k]));
   for (const [name] of derived) columns[places[name]] = { values: new Float64Array(n), repeat: 1 };
   for (let i = 0; i < n; i++) {
@@ -130,7 +131,7 @@ function withDerived(columns, n) {
     };
     for (const [name, tree] of derived) columns[places[name]].values[i] = derive(tree, value) + 0;
   }
-  return columns.slice(0, page.kernel.columns);
+  return ofKernel();
 }
 
 // Computes the picture; coarsely, a sixteenth of the points of a map, which the full one replaces.

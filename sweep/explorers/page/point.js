@@ -185,13 +185,33 @@ function showStored() {
   const rows = outputs.flatMap((output) => values(output).slice(0, MOST_ROWS + 1).map((value, k, all) =>
     [all.length > MOST_ROWS ? null : rowName(output, k), ...shownRow(output, value, false)]));
   figures(byId("stored"), rows.filter(([name]) => name !== null), [isRough() ? "stored, rounded" : "stored", "value", "unit"]);
-  motion.spread(outputs.filter((output) => innerCount(output) > MOST_ROWS).map((output) => {
+  motion.spread(outputs.filter((output) => innerCount(output) > MOST_ROWS).flatMap((output) => {
+    if (output.inner.some(areYears)) return overYears(output, values(output));
     const [start, width] = ["start", "width"].map((name) => planes[`${output.name}_${name}`] && grid.at(`${output.name}_${name}`, i, j));
     const isHistogram = width > 0;
     const [name, n] = [words(output.name), innerCount(output)];
     const at = Array.from({ length: n + isHistogram }, (_, k) => (isHistogram ? start + k * width : k));
-    return { name, unit: output.unit, isHistogram, at, values: isHistogram ? [...values(output), values(output).at(-1)] : values(output) };
+    const all = isHistogram ? [...values(output), values(output).at(-1)] : values(output);
+    return { x: { values: at, label: "" }, lines: [{ name, unit: output.unit, values: all }], stepped: isHistogram };
   }));
+}
+
+const areYears = ({ unit }) => unit === "years";
+
+// Charts of an output over the years: a line for each of its other values, at most four in a chart.
+function overYears(output, values) {
+  const { name, unit, inner } = output;
+  const d = inner.findIndex(areYears);
+  const years = inner[d].values;
+  const within = innerCount({ inner: inner.slice(d + 1) });
+  const others = { name, inner: inner.filter((each) => !areYears(each)) };
+  const lines = Array.from({ length: values.length / years.length }, (_, k) => {
+    const first = Math.floor(k / within) * within * years.length + (k % within);
+    return { name, unit, label: rowName(others, k), values: years.map((_, i) => values[first + i * within]) };
+  });
+  const most = lines.length > 4 ? lines.length / others.inner[0].values.length : lines.length;
+  return Array.from({ length: lines.length / most }, (_, i) => (
+    { x: { values: years, label: "time in service [years]" }, lines: lines.slice(i * most, (i + 1) * most) }));
 }
 
 // An output in a table of figures, and which of its values.
