@@ -38,9 +38,6 @@ template <class F> HD void each_watched(F const& f) { each_between<0, n_watched,
 template <class F> HD void each_observed(F const& f) {
     each_between<n_watched, n_seen, few_seen>(f);
 }
-template <class F> HD void each_hold(F const& f) {
-    each_between<0, equations::holds, (equations::holds <= 2)>(f);
-}
 
 // Whether any switch has another value.
 HD mask differ(Switches const& a, Switches const& b) {
@@ -78,7 +75,7 @@ template <class Dense> struct SeenStep : Step<System, Dense> {
     HD SeenStep(Ends<System> const& ends, Dense const& dense)
         : Step<System, Dense>(ends, dense, some_straight<int>(rules)) {
         if (some_straight<int>(rules) == Some::none) return;
-        each<Dense::degree + 1>([&](auto k) {
+        each<Dense::degree + 1>([&](auto k) INLINED {
             value[k] = ends.system.all_straight(this->node_time(k), this->node(k));
         });
     }

@@ -16,6 +16,11 @@
 #undef SELDOM  // that of portable.h is not for members
 #define SELDOM inline __attribute__((noinline, visibility("hidden")))
 #endif
+#if defined(SWEEP_GPU) || !defined(__OPTIMIZE__)
+#define INLINED
+#else
+#define INLINED __attribute__((always_inline))  // of a short lambda in a long function
+#endif
 #ifndef SHARED
 #define SHARED HD  // long, and called in many places: see portable_wasm.h
 #endif
@@ -27,7 +32,7 @@ template <int i> struct Index {
     HD constexpr operator int() const { return i; }
 };
 
-// f(Index<0>), f(Index<1>), ... f(Index<n - 1>).
+// f(Index<i>), f(Index<i + 1>), ... f(Index<n - 1>).
 template <int n, int i = 0, class F> HD void each(F const& f) {
     if constexpr (i < n) {
         f(Index<i>{});
@@ -39,7 +44,7 @@ template <int n, int i = 0, class F> HD void each(F const& f) {
 // compilers read f once.
 template <int first, int end, bool few, class F> HD void each_between(F const& f) {
     if constexpr (few)
-        each<end - first>([&](auto k) { f(Index<first + decltype(k)::value>{}); });
+        each<end, first>(f);
     else
         for (int k = first; k < end; ++k) f(k);
 }

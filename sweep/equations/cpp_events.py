@@ -194,10 +194,15 @@ def _at_zero(writer: Writer, event: Event) -> list[str]:
 
 
 def hold_members(writer: Writer) -> Iterable[str]:
-    """Whether each hold is kept, by states and their rates."""
-    holds = [_kept(writer, writer.sides.inlined(hold.condition)) for hold in writer.system.holds]
-    arguments = f"{MOTION}, Vector<states> const& f"
-    yield choice("mask keeps", arguments, map(writer.returned, holds), "return true;")
+    """The number of the first hold that is violated, by states and their rates; else -1."""
+    holds, code = writer.system.holds, writer.code()
+    lines = ["real first = -1.0;"]
+    for number, hold in reversed([*enumerate(holds)]):
+        kept = code.value(_kept(writer, writer.sides.inlined(hold.condition)))
+        lines.append(f"first = select({kept}, first, {number}.0);")
+    head = f"real violated_hold({MOTION}, Vector<states> const& f) const"
+    kind = "SELDOM" if len(holds) > FEW else "HD"
+    yield function(head, [*code.lines, *lines, "return first;"], kind)
     sets = [f"out.{PREFIX}{HOLD} = number;"] if writer.system.names_hold else []
     yield function("void name_hold(Outputs& out, real number) const", sets)
 

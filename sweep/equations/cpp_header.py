@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from sweep.equations.cpp_code import Statements
-from sweep.equations.cpp_events import MANY, event_members, event_rules, hold_members, starts
+from sweep.equations.cpp_events import FEW, MANY, event_members, event_rules, hold_members, starts
 from sweep.equations.cpp_struct import (
     MOTION,
     PREFIX,
@@ -60,7 +60,7 @@ def header_of(
         *(jacobian(writer) if scheme.jacobian else ()),
         *event_members(writer),
         *ends(writer),
-        *_integrals(writer, [*kinks, *hold_kinks]),
+        *_integrals(writer, kinks, hold_kinks),
         *hold_members(writer),
         *_at_events(writer),
         *_periods(writer),
@@ -210,11 +210,17 @@ def _constants(writer: Writer) -> Iterable[str]:
     yield "}"
 
 
-def _integrals(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
-    """What is integrated, whose extremes are sought, and where integrands have kinks."""
+def _integrals(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Iterable[str]:
+    """What is integrated, whose extremes are sought, and where integrands and holds have kinks."""
     yield writer.numbered("integrand", writer.sums.integrands)
     yield from writer.along("extreme", writer.sums.extremes)
-    yield from writer.along("kink", [kink.when for kink in kinks])
+    yield from writer.along("kink", [kink.when for kink in (*kinks, *hold_kinks)])
+    for first, each in {0: kinks, len(kinks): hold_kinks}.items():
+        is_straight = [kink.own == 0 and writer.sides.is_affine(kink.when) for kink in each]
+        values = [k.when if on else ZERO for k, on in zip(each, is_straight, strict=True)]
+        arguments = f"systems::Index<{first}>, {MOTION}"
+        kind = "SELDOM" if len(each) > FEW else "HD"
+        yield writer.vector("straight_kinks", values, arguments, size=f"{len(each)}", kind=kind)
 
 
 def _kink_rules(writer: Writer, kinks: list[Kink]) -> str:
