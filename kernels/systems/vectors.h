@@ -1,4 +1,5 @@
-// Vectors of states. Short loops are unrolled, because g++ keeps vectors in registers only then.
+// Vectors of states. Short loops are unrolled, because g++ keeps vectors in registers only then. Of which lengths
+// these are, FEW and LONG, the model's text says.
 #pragma once
 
 #include "portable.h"
@@ -6,7 +7,7 @@
 #ifdef SWEEP_GPU
 #define TABLE __device__ constexpr  // constants that are looked up by number
 #define UNROLLED _Pragma("unroll")  // so that arrays stay in registers
-#ifdef MANY_EVENTS  // otherwise NVRTC takes minutes; with few, calls make lanes that wait slower
+#ifdef CALLS_EVENTS  // where NVRTC would take minutes; calls make lanes that wait slower
 #undef SELDOM
 #define SELDOM __device__ __noinline__
 #endif
@@ -57,7 +58,7 @@ template <int more, int i> HD constexpr Index<more + i> plus(Index<i>) { return 
 template <int more> HD constexpr int plus(int i) { return more + i; }
 
 // f(i) for each number of a vector. Where there are more than registers hold, a loop is as fast.
-template <int n, class F> HD void each_state(F const& f) { each_between<0, n, (n <= 8)>(f); }
+template <int n, class F> HD void each_state(F const& f) { each_between<0, n, (n <= LONG)>(f); }
 
 template <int n> struct Vector {
     real at[n];

@@ -128,7 +128,7 @@ template <class System, class Dense, int before, int n_kinks> struct Kinks {
         });
     }
     template <class F> HD static void each_kink(F const& f) {
-        each_between<0, n_kinks, (n_kinks <= 2)>(f);
+        each_between<0, n_kinks, (n_kinks <= FEW)>(f);
     }
     HD static constexpr equations::KinkRule rule(int k) {
         return equations::kink_rules[before + k];
