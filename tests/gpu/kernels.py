@@ -53,8 +53,6 @@ MAX_SPILLED = {
     "forced_impact rk4": 1600,
     "forced_impact rodas4": 2000,
     "forced_impact dop853": 600,
-    "vibro_impact rk4": 1300,
-    "vibro_impact rodas4": 2000,
     "vibro_impact dop853": 100,
     "gear rk54": 350,
     "gear rk4": 350,
