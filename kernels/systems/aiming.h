@@ -267,8 +267,8 @@ HD bool may_happen(State const& s, Window const& window, Ends<System> const& end
                    Dense const& dense, mask here) {
     mask may = (s.aims > 0.0) | (ends.t1 >= window.end);
     SeenStep<Dense> step(ends, dense);
-    each_watched([&](auto e) {
-        along(Watched<decltype(e)>{e}, step, here, [&](auto& shape, auto) {
+    each_watched([&](auto e) INLINED {
+        along(Watched<decltype(e)>{e}, step, here, [&](auto& shape, auto) INLINED {
             may = may | shape.may_change(s.sign[e]) | ~(s.sign[e] * shape.last() > 0.0);
         });
     });

@@ -22,7 +22,7 @@ template <int n>
 HD real mean_square(Vector<n> const& part, Vector<n> const& a, Vector<n> const& b,
                     Vector<n> const& scales, real per_tolerance) {
     real sum = 0.0;
-    each_state<n>([&](auto i) {
+    each_state<n>([&](auto i) INLINED {
         real weight = scales[i] + greatest(abs(a[i]), abs(b[i]));
         real share = part[i] / weight;
         sum = fma(share, share, sum);

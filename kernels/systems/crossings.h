@@ -64,7 +64,7 @@ template <class System, class Dense> struct Step {
     HD Step(Ends<System> const& ends, Dense const& dense, Some straight)
         : ends(ends), dense(dense) {
         if (straight == Some::none) return;
-        each<Dense::degree - 1>([&](auto index) {
+        each<Dense::degree - 1>([&](auto index) INLINED {
             constexpr int k = decltype(index)::value;
             point[k] = dense.template bernstein_point<k + 1>();
         });

@@ -42,7 +42,7 @@ template <int n, int terms> struct Dense {
     HD Vector<n> operator()(real s) const {
         Vector<n> y;
         States at = states(s);
-        each_state<n>([&](auto i) { y[i] = at[i]; });
+        each_state<n>([&](auto i) INLINED { y[i] = at[i]; });
         return y;
     }
     // dy/dt.

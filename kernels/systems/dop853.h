@@ -202,8 +202,9 @@ struct Dop853 {
         fit_ends(dense, y0, k[0], trial.y, trial.f, h);
         each<4>([&](auto number) {
             constexpr int term = decltype(number)::value;  // NVRTC takes no captured one
-            each_state<n>(
-                [&](auto i) { dense.part[3 + term][i] = h * mix<Term<term>, 0, 16>(k, i); });
+            each_state<n>([&](auto i) INLINED {
+                dense.part[3 + term][i] = h * mix<Term<term>, 0, 16>(k, i);
+            });
         });
         return dense;
     }

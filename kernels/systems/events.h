@@ -30,16 +30,13 @@ constexpr int n_held = equations::held;  // numbers that sides hold
 constexpr int n_switches = equations::switches;
 using Switches = Vector<n_switches>;  // the number of the value of each; the mode is the first
 
-// What is done for each event or side: up to two have a text for each.
-constexpr bool few_seen = n_seen <= 2;
+// What is done for each event or side.
+constexpr bool few_seen = n_seen <= FEW;
 template <class F> HD void each_event(F const& f) { each_between<0, n_events, few_seen>(f); }
 template <class F> HD void each_side(F const& f) { each_between<n_events, n_watched, few_seen>(f); }
 template <class F> HD void each_watched(F const& f) { each_between<0, n_watched, few_seen>(f); }
 template <class F> HD void each_observed(F const& f) {
     each_between<n_watched, n_seen, few_seen>(f);
-}
-template <class F> HD void each_hold(F const& f) {
-    each_between<0, equations::holds, (equations::holds <= 2)>(f);
 }
 
 // Whether any switch has another value.
@@ -78,7 +75,7 @@ template <class Dense> struct SeenStep : Step<System, Dense> {
     HD SeenStep(Ends<System> const& ends, Dense const& dense)
         : Step<System, Dense>(ends, dense, some_straight<int>(rules)) {
         if (some_straight<int>(rules) == Some::none) return;
-        each<Dense::degree + 1>([&](auto k) {
+        each<Dense::degree + 1>([&](auto k) INLINED {
             value[k] = ends.system.all_straight(this->node_time(k), this->node(k));
         });
     }

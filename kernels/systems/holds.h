@@ -11,12 +11,6 @@ namespace systems {
 template <class State, class Dense>
 HD void check_step(State& s, System& system, Ends<System> const& ends, Dense const& dense,
                    mask here) {
-    auto check = [&](real t, Vector<n> const& y, Vector<n> const& f, mask open) {
-        each_hold([&](auto k) {
-            mask broken = open & (s.ended == going) & ~system.keeps(k, t, y, f);
-            s.ended = select(broken, violated + k, s.ended);
-        });
-    };
     if constexpr (equations::hold_kinks > 0) {
         Kinks<System, Dense, equations::kinks, equations::hold_kinks> kinks(system, ends, dense,
                                                                             0.0, here);
@@ -24,13 +18,13 @@ HD void check_step(State& s, System& system, Ends<System> const& ends, Dense con
         mask open = here;
         while (any(open)) {
             real b = kinks.smooth_until(a, open), middle = 0.5 * (a + b);
-            check(dense.time(middle), dense(middle), dense.rates(middle), open);
+            check_holds(s, system, dense.time(middle), dense(middle), dense.rates(middle), open);
             kinks.pass(b, open);
             a = select(open, b, a);
             open = open & (a < 1.0);
         }
     }
-    check(ends.t1, ends.y1, ends.f1, here);
+    check_holds(s, system, ends.t1, ends.y1, ends.f1, here);
 }
 
 }  // namespace systems

@@ -28,12 +28,15 @@ HD Vector<n_events> unjudged() {
     return happens;
 }
 
-// Ends the motions in which a hold is violated at the present state.
+// Ends the motions in which a hold is violated, of several the first.
+template <class State> HD void check_holds(State& s, System const& system, real t,
+                                           Vector<n> const& y, Vector<n> const& f, mask here) {
+    if (equations::holds == 0 || !any(here)) return;
+    real broken = system.violated_hold(t, y, f);
+    s.ended = select(here & (s.ended == going) & (broken >= 0.0), violated + broken, s.ended);
+}
 template <class State> HD void check_holds(State& s, System const& system, mask here) {
-    each_hold([&](auto k) {
-        mask broken = here & (s.ended == going) & ~system.keeps(k, s.t, s.y, s.f);
-        s.ended = select(broken, violated + k, s.ended);
-    });
+    check_holds(s, system, s.t, s.y, s.f, here);
 }
 
 // Judges an event and those after it that are due and have the same expression, before any of their `set`s.
@@ -109,8 +112,8 @@ SELDOM void come_to_rest(E e, State& s, System& system, Window const& window,
 // Lets an event happen. `changes` gains the lanes whose states it sets.
 template <class E, class State>
 SELDOM void fire(E e, State& s, System& system, Parameters const& p, Window const& window,
-                 mask fires, mask& changes) {
-    fires = fires & (s.ended == going);
+                 mask const& due, mask& changes) {
+    mask fires = due & (s.ended == going);
     if (!any(fires)) return;
     // Closer than the width to which events are located, two occurrences are at one time.
     mask again = fires & (s.last[e] >= 0.0) & (s.t - s.last[e] <= 8e-15 * s.t), rests = false;
@@ -255,7 +258,7 @@ SELDOM mask enter(State& s, System& system, Parameters const& p, Window const& w
                 judged = judged | (entered & (happens[e] >= 0.0));
                 real& entering = s.entering[rules[e].entry];
                 entering = select(judged, 0.0, entering);
-                fire(e, s, system, p, window, fires, sets);
+                if (any(fires)) fire(e, s, system, p, window, fires, sets);
                 if (rules[e].sets) set_signs(s, system, width, fires);
             }
         });
@@ -299,7 +302,8 @@ SELDOM void take_events(State& s, System& system, Parameters const& p, Window co
     Vector<n_events> happens = unjudged();
     auto due = [&](auto e) -> mask { return is_set(was_due[e]); };
     each_event([&](auto e) {
-        fire(e, s, system, p, window, happening(e, s, system, window, happens, due), sets);
+        mask fires = happening(e, s, system, window, happens, due);
+        if (any(fires)) fire(e, s, system, p, window, fires, sets);
     });
     mask switched = some & differ(s.mode, mode), anew = sets | switched;
     each_side([&](auto e) { turn_side(e, s, system, is_set(was_due[e]) & ~anew); });

@@ -1,4 +1,5 @@
-// Vectors of states. Short loops are unrolled, because g++ keeps vectors in registers only then.
+// Vectors of states. Short loops are unrolled, because g++ keeps vectors in registers only then. Of which lengths
+// these are, FEW and LONG, the model's text says.
 #pragma once
 
 #include "portable.h"
@@ -6,7 +7,7 @@
 #ifdef SWEEP_GPU
 #define TABLE __device__ constexpr  // constants that are looked up by number
 #define UNROLLED _Pragma("unroll")  // so that arrays stay in registers
-#ifdef MANY_EVENTS  // otherwise NVRTC takes minutes; with few, calls make lanes that wait slower
+#ifdef CALLS_EVENTS  // where NVRTC would take minutes; calls make lanes that wait slower
 #undef SELDOM
 #define SELDOM __device__ __noinline__
 #endif
@@ -15,6 +16,11 @@
 #define UNROLLED
 #undef SELDOM  // that of portable.h is not for members
 #define SELDOM inline __attribute__((noinline, visibility("hidden")))
+#endif
+#if defined(SWEEP_GPU) || !defined(__OPTIMIZE__)
+#define INLINED
+#else
+#define INLINED __attribute__((always_inline))  // of a short lambda in a long function
 #endif
 #ifndef SHARED
 #define SHARED HD  // long, and called in many places: see portable_wasm.h
@@ -27,7 +33,7 @@ template <int i> struct Index {
     HD constexpr operator int() const { return i; }
 };
 
-// f(Index<0>), f(Index<1>), ... f(Index<n - 1>).
+// f(Index<i>), f(Index<i + 1>), ... f(Index<n - 1>).
 template <int n, int i = 0, class F> HD void each(F const& f) {
     if constexpr (i < n) {
         f(Index<i>{});
@@ -39,7 +45,7 @@ template <int n, int i = 0, class F> HD void each(F const& f) {
 // compilers read f once.
 template <int first, int end, bool few, class F> HD void each_between(F const& f) {
     if constexpr (few)
-        each<end - first>([&](auto k) { f(Index<first + decltype(k)::value>{}); });
+        each<end, first>(f);
     else
         for (int k = first; k < end; ++k) f(k);
 }
@@ -52,7 +58,7 @@ template <int more, int i> HD constexpr Index<more + i> plus(Index<i>) { return 
 template <int more> HD constexpr int plus(int i) { return more + i; }
 
 // f(i) for each number of a vector. Where there are more than registers hold, a loop is as fast.
-template <int n, class F> HD void each_state(F const& f) { each_between<0, n, (n <= 8)>(f); }
+template <int n, class F> HD void each_state(F const& f) { each_between<0, n, (n <= LONG)>(f); }
 
 template <int n> struct Vector {
     real at[n];

@@ -57,7 +57,8 @@ template <class K> struct Kink {
     HD bool is_straight() const { return equations::kink_rules[k].straight; }
     HD bool is_smooth() const { return false; }
     template <class Part> HD real at_node(Part const& step, int node) const {
-        return value(step.ends.system, step.node_time(node), step.node(node));
+        if (equations::kink_rules[k].own == 0) return step.value[node][k - Part::first];
+        return value(step.ends.system, step.node_time(node), step.node(node));  // its level moves
     }
     template <class System, class Y> HD real value(System const& system, real t, Y const& y) const {
         return system.kink(k, t, y);
@@ -71,6 +72,22 @@ template <class K> struct Kink {
     }
 };
 
+// A step, and along it the Bernstein coefficients of kinks that are affine.
+template <class System, class Dense, int before, int n_kinks>
+struct KinkedStep : Step<System, Dense> {
+    static constexpr int first = before;
+    Vector<n_kinks> value[Dense::degree + 1];
+
+    HD KinkedStep(Ends<System> const& ends, Dense const& dense)
+        : Step<System, Dense>(ends, dense, some_straight<int>(equations::kink_rules)) {
+        if (some_straight<int>(equations::kink_rules) == Some::none) return;
+        each<Dense::degree + 1>([&](auto k) {
+            value[k] =
+                ends.system.straight_kinks(Index<before>{}, this->node_time(k), this->node(k));
+        });
+    }
+};
+
 // The next crossing of each of some kinks along a step, of which `before` are before the first. `floor` has two
 // kinks: where its argument sinks below the whole number that it holds (`system.level`), and where it reaches
 // the next.
@@ -79,17 +96,16 @@ template <class System, class Dense, int before, int n_kinks> struct Kinks {
 
     System& system;
     Dense const& dense;
-    Step<System, Dense> step;
+    KinkedStep<System, Dense, before, n_kinks> step;
     Vector<n_kinks> side;  // on which each is; 0 where that is not known
     Vector<n_kinks> from;  // the share up to which crossings have been passed
     Vector<n_kinks> next;  // the share of the next crossing; 2 if there is none
 
     HD Kinks(System& system, Ends<System> const& ends, Dense const& dense, real first, mask here)
-        : system(system),
-          dense(dense),
-          step(ends, dense, some_straight<int>(equations::kink_rules)) {
+        : system(system), dense(dense), step(ends, dense) {
         real t = dense.time(first), inside = fma(1e-6, 1.0 - first, first);
         Vector<n> y = dense(first);
+        auto straight = system.straight_kinks(Index<before>{}, t, y);
         each<equations::levels>([&](auto i) { system.level[i] = 0.0; });
         each_kink([&](auto k) {
             next[k] = 2.0;
@@ -101,7 +117,8 @@ template <class System, class Dense, int before, int n_kinks> struct Kinks {
             if (!rule(k).ranged) {
                 side[k] = rule(k).own;
                 if (rule(k).own == 0) {
-                    real value = kink(k).value(system, t, y);
+                    real value = straight[k];
+                    if (!kink(k).is_straight()) value = kink(k).value(system, t, y);
                     if (any(value == 0.0)) value = select(value == 0.0, at(k, inside), value);
                     side[k] = sign_of(value);
                 }
@@ -111,7 +128,7 @@ template <class System, class Dense, int before, int n_kinks> struct Kinks {
         });
     }
     template <class F> HD static void each_kink(F const& f) {
-        each_between<0, n_kinks, (n_kinks <= 2)>(f);
+        each_between<0, n_kinks, (n_kinks <= FEW)>(f);
     }
     HD static constexpr equations::KinkRule rule(int k) {
         return equations::kink_rules[before + k];

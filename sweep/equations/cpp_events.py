@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from sweep.equations.cpp_code import Statements
-from sweep.equations.cpp_struct import MOTION, PREFIX, Writer, choice, function, table
+from sweep.equations.cpp_struct import FEW, MOTION, PREFIX, Writer, choice, function, table
 from sweep.equations.expressions import ONE, ZERO, Call, Expression, Name, Number, text_of
 from sweep.equations.functions import add, derivative, negative, over, subtract, times
 from sweep.equations.sides import Side
 from sweep.equations.switches import number_of
 from sweep.equations.system import DIRECTIONS, HOLD, Choice, Event
 
-FEW = 2  # events and sides, for each of which kernels have code of its own: `few_seen` in events.h
-MANY = 8  # ... of more of which a GPU calls what is rarely done: `MANY_EVENTS` in vectors.h
+MANY = 8  # texts of events and sides, with more of which a GPU calls what is rarely done
 
 RULE = (
     "int direction, bool switches, int rest, int stop_after, bool acts, bool at_entry, int entry, "
     "bool by_mode, bool conditional, bool sets, bool straight, bool smooth, bool ranged, "
     "bool ranged_action, int next_same, int side, int own"
 )  # of C++; -1: none
+
+
+def calls_events(writer: Writer) -> bool:
+    """Whether a GPU calls what is rarely done: compiled into all that calls it, it takes minutes.
+
+    Events at entry are taken in four places, others in one.
+    """
+    places = 4 if any(event.at_entry for event in writer.system.events) else 1
+    return len(writer.watched) * places > MANY
 
 
 def event_rules(writer: Writer) -> str:
@@ -194,10 +202,15 @@ def _at_zero(writer: Writer, event: Event) -> list[str]:
 
 
 def hold_members(writer: Writer) -> Iterable[str]:
-    """Whether each hold is kept, by states and their rates."""
-    holds = [_kept(writer, writer.sides.inlined(hold.condition)) for hold in writer.system.holds]
-    arguments = f"{MOTION}, Vector<states> const& f"
-    yield choice("mask keeps", arguments, map(writer.returned, holds), "return true;")
+    """The number of the first hold that is violated, by states and their rates; else -1."""
+    holds, code = writer.system.holds, writer.code()
+    lines = ["real first = -1.0;"]
+    for number, hold in reversed([*enumerate(holds)]):
+        kept = code.value(_kept(writer, writer.sides.inlined(hold.condition)))
+        lines.append(f"first = select({kept}, first, {number}.0);")
+    head = f"real violated_hold({MOTION}, Vector<states> const& f) const"
+    kind = "SELDOM" if len(holds) > FEW else "HD"
+    yield function(head, [*code.lines, *lines, "return first;"], kind)
     sets = [f"out.{PREFIX}{HOLD} = number;"] if writer.system.names_hold else []
     yield function("void name_hold(Outputs& out, real number) const", sets)
 

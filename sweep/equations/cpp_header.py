@@ -7,8 +7,16 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from sweep.equations.cpp_code import Statements
-from sweep.equations.cpp_events import MANY, event_members, event_rules, hold_members, starts
+from sweep.equations.cpp_events import (
+    calls_events,
+    event_members,
+    event_rules,
+    hold_members,
+    starts,
+)
 from sweep.equations.cpp_struct import (
+    FEW,
+    LONG,
     MOTION,
     PREFIX,
     TABLE,
@@ -60,7 +68,7 @@ def header_of(
         *(jacobian(writer) if scheme.jacobian else ()),
         *event_members(writer),
         *ends(writer),
-        *_integrals(writer, [*kinks, *hold_kinks]),
+        *_integrals(writer, kinks, hold_kinks),
         *hold_members(writer),
         *_at_events(writer),
         *_periods(writer),
@@ -73,7 +81,9 @@ def header_of(
     ]
     return "\n".join(
         [
-            *(["#define MANY_EVENTS"] if len(writer.watched) > MANY else ()),
+            *(["#define CALLS_EVENTS"] if calls_events(writer) else ()),
+            f"#define FEW {FEW}",
+            f"#define LONG {LONG}",
             '#include "systems/functions.h"',
             *(['#include "systems/signals.h"'] if system.signals else ()),
             *(['#include "systems/drawn_signals.h"'] if system.drawn else ()),
@@ -210,11 +220,19 @@ def _constants(writer: Writer) -> Iterable[str]:
     yield "}"
 
 
-def _integrals(writer: Writer, kinks: list[Kink]) -> Iterable[str]:
-    """What is integrated, whose extremes are sought, and where integrands have kinks."""
+def _integrals(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Iterable[str]:
+    """What is integrated, whose extremes are sought, and where integrands and holds have kinks."""
     yield writer.numbered("integrand", writer.sums.integrands)
     yield from writer.along("extreme", writer.sums.extremes)
-    yield from writer.along("kink", [kink.when for kink in kinks])
+    yield from writer.along("kink", [kink.when for kink in (*kinks, *hold_kinks)])
+    for first, each in ((0, kinks), (len(kinks), hold_kinks)):
+        if not each:
+            continue
+        is_straight = [kink.own == 0 and writer.sides.is_affine(kink.when) for kink in each]
+        values = [k.when if on else ZERO for k, on in zip(each, is_straight, strict=True)]
+        arguments = f"systems::Index<{first}>, {MOTION}"
+        kind = "SELDOM" if len(each) > FEW else "HD"
+        yield writer.vector("straight_kinks", values, arguments, size=f"{len(each)}", kind=kind)
 
 
 def _kink_rules(writer: Writer, kinks: list[Kink]) -> str:

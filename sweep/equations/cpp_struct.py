@@ -17,7 +17,8 @@ from sweep.model.elements import base, is_of, spelled
 
 PREFIX = "u_"  # of user's names, so that none is a word of C++ or a name of ours
 TABLE = "table_"  # of the structs of signals
-LONG = 8  # states, of more of which vectors.h has loops
+LONG = 8  # states, of more of which kernels have loops
+FEW = 2  # events, sides, kinks or holds, for each of which kernels have code of its own
 DRAWN = "_drawn_"  # of the parameter with the address of a realisation, which users have not
 SIZE = "size of rate of "  # of what is added to make that rate
 MOTION = "real t, Vector<states> const& y"  # what expressions depend on, in C++

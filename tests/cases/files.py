@@ -63,6 +63,9 @@ TIMES = {"gear": 0.01, "tube": 0.05}
 
 # A model for each method: smooth, with events and modes, and stiff.
 CHOSEN = (("lorenz", "rk4"), ("lorenz", "rk54"), ("belt", "dop853"), ("lugre", "rodas4"))
+# With switches and many events, at entry too: slow kernels, for few points.
+LARGEST = (("chain", "rk54"), ("gear", "dop853"), ("tube", "rk54"), ("vibro_impact", "rk54"))
+FEW = 100
 
 
 def methods_of(name: str) -> tuple[str, ...]:
@@ -73,6 +76,7 @@ def methods_of(name: str) -> tuple[str, ...]:
 def file_cases(n: int = 200) -> Iterator[Case]:
     """A case of each method of model files, and one of signals by draw."""
     yield from (case_of_file(name, method, n) for name, method in CHOSEN)
+    yield from (case_of_file(name, method, min(n, FEW)) for name, method in LARGEST)
     yield forced_case(n)
 
 
