@@ -390,7 +390,8 @@ pushed = {{ share = "push > 0" }}
 """
 STOP = "where(x > gap, max(overlap, 0), 0)"
 RELIEVED = "where(x > gap, where(overlap > 0, overlap - 0.5, 0), 0)"
-STOPS = "where(x > gap, 5*(x - gap), 0) + where(x < -gap, -(x + gap), 0)"
+OTHER = "where(x < -gap, -(x + gap), 0)"
+STOPS = f"where(x > gap, 5*(x - gap), 0) + {OTHER}"
 
 
 @controlled
@@ -401,6 +402,13 @@ STOPS = "where(x > gap, 5*(x - gap), 0) + where(x < -gap, -(x + gap), 0)"
         (STOP, "max(push, 0)", STOP),
         (STOP, "push - where(push != 0, 0.5, 0)", RELIEVED),
         (STOPS, "abs(push)", STOPS),
+        (f"{STOP} + {OTHER}", "abs(push)", f"{STOP} + {OTHER}"),
+        (
+            f"where(x > gap, overlap, 0) + {OTHER}",
+            "abs(push)",
+            f"where(x > gap, abs(overlap), 0) + {OTHER}",
+        ),
+        (f"{STOP} + {OTHER}", "2*push*sign(0.5*push) + min(-push, 0)", f"{STOP} + {OTHER}"),
     ],
 )
 def test_a_relation_of_what_stays_at_zero(method: str, push: str, force: str, plain: str) -> None:
