@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.file.model_file import read_model
-from sweep.model.shipped import configs_folder
 from sweep.theory import beams
 from tests.benchmarks.peers import tube_numba
 from tests.benchmarks.speeds import Peer, Speed
 from tests.cases import case_at
+from tests.cases.large import driven_tube
 
 LENGTH, MODES, ENDS = 1.5, 8, ("clamped", "pinned")
 SUPPORTS = {"a": 0.3, "b": 0.6, "c": 0.95, "d": 1.2}  # m
@@ -38,12 +37,7 @@ def tables() -> tuple[NDArray[np.float64], ...]:
 
 def model() -> dict[str, Any]:
     """The shipped file with more modes and supports, under a harmonic force."""
-    content = tomllib.loads((configs_folder() / "models/tube.toml").read_text(encoding="utf-8"))
-    del content["tests"], content["signals"]
-    for name, wave in {"force_y": "sin", "force_z": "cos"}.items():
-        value = f"drive*force*{wave}(angular_frequency*t)"
-        content["definitions"][name] = {"over": "mode", "value": value, "unit": "N"}
-    content["parameters"] |= {"force": {"unit": "N"}, "angular_frequency": {"unit": "rad/s"}}
+    content = driven_tube()
     content["parameters"]["gap"]["default"] = GAP
     content["parameters"]["damping"]["default"] = DAMPING
     content["tables"]["drive"] = {"over": "mode"}

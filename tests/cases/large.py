@@ -49,11 +49,21 @@ power = {{ mean = "v**2" }}
 """)
 
 
-def tube_on_one_support() -> dict[str, Any]:
-    """The shipped tube with five modes along y and four along z: 19 states and 6 events."""
+def driven_tube() -> dict[str, Any]:
+    """The shipped tube under a harmonic force, whose shares in the modes are the table `drive`."""
     text = (configs_folder() / "models" / "tube.toml").read_text(encoding="utf-8")
     model = tomllib.loads(text)
-    del model["tests"]
+    del model["tests"], model["signals"]
+    for name, wave in {"force_y": "sin", "force_z": "cos"}.items():
+        value = f"drive*force*{wave}(angular_frequency*t)"
+        model["definitions"][name] = {"over": "mode", "value": value, "unit": "N"}
+    model["parameters"] |= {"force": {"unit": "N"}, "angular_frequency": {"unit": "rad/s"}}
+    return model
+
+
+def tube_on_one_support() -> dict[str, Any]:
+    """A driven tube with five modes along y and four along z: 19 states and 6 events."""
+    model = driven_tube()
     model["indices"] = {"mode": 5, "side_mode": 4, "support": ["middle"]}
     omega = [190.0, 620.0, 1290.0, 2200.0, 3360.0]
     shape, drive = [0.9, 0.6, -0.7, -0.9, 0.3], [1.0, 0.1, -1.0, 0.2, 0.9]
@@ -66,9 +76,12 @@ def tube_on_one_support() -> dict[str, Any]:
     model["tables"] = tables
     for state, scale in (("r", "0.01*largest_y"), ("rv", "0.01*largest_y*omega_z")):
         model["states"][state] |= {"over": "side_mode", "scale": scale}
-    model["definitions"]["zv"]["value"] = "sum(side_mode, shape_z*rv)"
+    for name, state in (("z", "r"), ("zv", "rv")):
+        model["definitions"][name]["value"] = f"sum(side_mode, shape_z*{state})"
+    model["definitions"]["force_z"] |= {
+        "over": "side_mode", "value": "drive_z*force*cos(angular_frequency*t)",
+    }  # fmt: skip
     model["derivatives"]["rv"] = (
-        "-omega_z**2*r - 2*damping*omega_z*rv + (drive_z*force*cos(angular_frequency*t)"
-        " - sum(support, shape_z*rub))/mass_z"
+        "-omega_z**2*r - 2*damping*omega_z*rv + (force_z - sum(support, shape_z*rub))/mass_z"
     )
     return model
