@@ -24,7 +24,7 @@ COMMANDS = {
     ),
     "extend": (
         "sweep.cli.extend_command",
-        "Append values to the axes of a store; computed points stay.",
+        "Append values to the axes of a store, for `sweep run` to compute.",
     ),
     "status": (
         "sweep.cli.status_command",

@@ -22,7 +22,7 @@ def extend(
     as_json: Json = False,
     **options: Unpack[RunKeywords],
 ) -> None:
-    """Append values to the axes of a store, whose points `sweep run` then computes.
+    """Append values to the axes of a store, for `sweep run` to compute.
 
     The axes and the sample in FILE may continue after their last value; nothing else may differ.
     Computed points stay, except in chunks that were incomplete at the old end. If it is

@@ -176,6 +176,7 @@ class MasterCurve:
     x: Values  # the variable at the points
     energy: Values  # the ordinate at the points
     left_out: int  # number of points that could not be fitted
+    outside: int  # number of points outside the range
     notes: tuple[str, ...] = ()  # warnings to read before the curve is used
 
     def __call__(self, x: ArrayLike) -> Values:

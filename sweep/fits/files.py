@@ -46,6 +46,7 @@ def as_json(curve: MasterCurve) -> dict[str, Any]:
         "from_theory": curve.from_theory and asdict(curve.from_theory),
         "points_from_theory": curve.points_from_theory and asdict(curve.points_from_theory),
         "points_left_out": curve.left_out,
+        "points_outside_range": curve.outside,
         "notes": list(curve.notes),
     }
 
@@ -135,13 +136,15 @@ def _barycentric(t, support, values, weights):
 def summary(curve: MasterCurve) -> list[str]:
     """What the curve is fitted to, how near it is to points and theory, and what is constant."""
     name, (low, high) = curve.variable.name, curve.limits
+    n_points = curve.error.n_points
+    all_points = f" of {n_points + curve.outside:,}" if curve.outside else ""
     compared = {
         "Relative error against the points": curve.error,
         "Against the closed form, δ → 0": curve.from_theory,
         "Of the points against the closed form, δ → 0": curve.points_from_theory,
     }
     return [
-        f"Fitted to {curve.error.n_points:,} points of {_quoted(Path(curve.points.source).name)} "
+        f"Fitted to {n_points:,}{all_points} points of {_quoted(Path(curve.points.source).name)} "
         f"({curve.method}, {curve.n_coefficients} coefficients), {low:.10g} <= {name} <= "
         f"{high:.10g}.",
         *(

@@ -46,6 +46,7 @@ PLAIN_PROFILES = (1.0, 2.0)  # exponents
 SMALL_DELTA = 0.1  # δ up to which energies collapse within some per cent
 MAX_SPREAD = 0.01  # relative difference allowed between points of one x
 MAX_RMS = 0.02  # relative error of a curve that is never reported
+FAR_RMS = 0.1  # of a curve that is always reported
 MAX_CORRELATION = 0.5  # of the errors of neighbours, if points scatter about a curve
 SIGNIFICANT = 6.0  # difference between curves over the scatter along them
 NEAR_ZERO = 0.01  # share of the upper end up to which the first point stands for 0
@@ -81,7 +82,7 @@ def fit(
     if variable not in VARIABLES:
         raise SweepError(f"unknown variable {variable!r}; {nearest(str(variable), VARIABLES)}")
     kind = VARIABLES[variable]
-    points, (low, high), n_left_out = _in_range(points, kind, choices)
+    points, (low, high), *counts = _in_range(points, kind, choices)
     x, energy = kind.collapse(points)
     intervals = _intervals(kind, choices, low, high, float(points.profile_exponent[0]))
     for interval in intervals if len(intervals) > 1 else ():
@@ -94,14 +95,14 @@ def fit(
     if pieces is None:
         rationals = zip(intervals, quotients(method, intervals, x, energy, unit), strict=True)
         pieces = [Piece(**vars(interval), rational=rational) for interval, rational in rationals]
-    curve = MasterCurve(kind, choices, method, tuple(pieces), points, x, energy, n_left_out)
+    curve = MasterCurve(kind, choices, method, tuple(pieces), points, x, energy, *counts)
     return replace(curve, notes=(*points.notes, *notes_on(curve)))
 
 
 def _in_range(
     points: ContactEnergies, kind: ScalingVariable, choices: Choices
-) -> tuple[ContactEnergies, tuple[float, float], int]:
-    """The points of one curve that are in the range, the range, and how many are left out."""
+) -> tuple[ContactEnergies, tuple[float, float], int, int]:
+    """The points of one curve in the range, the range, and how many are left out and outside."""
     placed = positive(*kind.collapse(points))
     faults = np.where((points.faults == "") & ~placed, CONSTANT_LOAD, points.faults)
     points = points.where(placed).usable
@@ -128,7 +129,7 @@ def _in_range(
                 f"{points.source!r}: {name} is beyond {1 / most:g} to {most:g}, the range of fits: "
                 "choose another `scale_beta`, `scale_energy` or range"
             )
-    return points.where(inside), (low, high), int(np.sum(faults != ""))
+    return points.where(inside), (low, high), int(np.sum(faults != "")), int(np.sum(~inside))
 
 
 def _refuse_several(points: ContactEnergies, name: str) -> None:
@@ -229,6 +230,11 @@ def notes_on(curve: MasterCurve) -> Iterator[str]:
             f"the curve misses the points by {100 * curve.error.rms:.2g} % rms, more than they "
             f"scatter: narrow the range{steep if name == 'beta' else ''}, raise the degrees, or "
             "use method aaa"
+        )
+    elif choices.weights != "absolute" and curve.error.rms > FAR_RMS:
+        yield (
+            f"the curve is {100 * curve.error.rms:.2g} % rms off the points, too far for most "
+            "uses: the points scatter, or are too few"
         )
     largest = float(curve.points.delta.max(initial=0.0))
     if largest > SMALL_DELTA:

@@ -33,7 +33,7 @@ from sweep.fits import (
     write,
 )
 from sweep.fits.curve import Interval
-from sweep.fits.files import determined
+from sweep.fits.files import determined, summary
 from sweep.fits.picture import draw_amplitudes, draw_fits, draw_phases
 from sweep.fits.points import left_out
 from sweep.fits.solve import Problem, adaptive, quotients
@@ -562,6 +562,24 @@ def test_the_range_is_that_of_the_points(points: ContactEnergies) -> None:
     (note,) = fit(some, "beta", Choices(limits=(0.1, 10.0))).notes
     assert "goes beyond the points" in note
     assert fit(some, "beta", Choices(limits=(0.5, 10.0))).notes == ()
+
+
+def test_points_outside_the_range_are_counted(points: ContactEnergies) -> None:
+    n_inside = int(np.sum((points.beta >= 1) & (points.beta <= 10)))
+    assert 0 < n_inside < points.beta.size
+    curve = fit(points, "beta", Choices(limits=(1.0, 10.0)))
+    assert curve.outside == points.beta.size - n_inside
+    assert summary(curve)[0].startswith(f"Fitted to {n_inside:,} of {points.beta.size:,} points")
+
+
+def test_a_note_on_a_curve_that_is_far_from_the_points() -> None:
+    """Scattered by 30 %, so that neighbours do not lie on one side of any curve."""
+    scatter = np.exp(0.3 * np.random.default_rng(3).standard_normal(40))
+    xi = np.linspace(0.1, 3.9, 40)
+    points = measured(xi * DELTA, closed_over_xi(xi) / DELTA * scatter, delta=np.full(40, DELTA))
+    curve = fit(points, "xi")
+    assert curve.error.rms > 0.1
+    assert f"{100 * curve.error.rms:.2g} % rms off the points" in "".join(curve.notes)
 
 
 def test_notes_on_points_that_do_not_collapse() -> None:
