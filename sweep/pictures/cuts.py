@@ -312,7 +312,8 @@ def with_years(dataset: xr.Dataset, at: Collection[str], view: View) -> xr.Datas
     has_both = "years" in dataset.coords and dataset["years"].dims == ("time",)
     if not has_both or "time" in {*view.axes, *view.panel_axes, *at}:
         return dataset
-    return dataset.swap_dims(time="years").drop_vars("time")
+    years = dataset["years"].assign_attrs(units="1")  # "years = 5", not "years = 5 year"
+    return dataset.assign_coords(years=years).swap_dims(time="years").drop_vars("time")
 
 
 def cut_at(
