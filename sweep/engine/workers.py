@@ -180,7 +180,7 @@ def _of_gpus(options: RunOptions) -> RunOptions:
             f"{requested} starts processes on this machine and cannot be combined with "
             f"cluster={options.cluster!r}; leave out one of them. To use GPUs on a cluster, choose "
             "the backend 'gpu' and start each worker with one GPU (CUDA_VISIBLE_DEVICES=0 dask "
-            'worker ADDRESS, or extra = ["--gpus=1"] under [run.slurm]); in a job array, combine '
+            'worker ADDRESS, or `extra = ["--gpus=1"]` under [run.slurm]); in a job array, combine '
             "`gpus` with `shard`"
         )
     return replace(options, backend="gpu")

@@ -204,7 +204,7 @@ class Sides:
             part.arguments[0]: None
             for part in walk(expression)
             if isinstance(part, Call) and part.function == "where"
-            if _has_side(part.arguments[0])
+            if _has_side(part.arguments[0]) and not self._is_continuous(part)
         }
         if not conditions or len(conditions) > MAX_BRANCHING:
             return self._number("sign", expression)
@@ -216,6 +216,17 @@ class Sides:
         if signs[0] is None or signs[1] is None:
             return self._number("sign", expression)
         return Call("where", (condition, signs[0], signs[1]))
+
+    def _is_continuous(self, choice: Call) -> bool:
+        """Whether a choice by a held side is one of the larger or smaller of two moving values."""
+        condition, a, b = choice.arguments
+        compared = [
+            held
+            for number, (_, held) in enumerate(self._held_in)
+            if side_name(number).name in names_in(condition)
+        ]
+        is_of_both = compared in ([_difference(a, b)], [_difference(b, a)])
+        return is_of_both and self.moves(a) and self.moves(b)
 
     def _number(self, kind: str, expression: Expression) -> Name | None:
         """The name of the number that is held for an expression; None if none is."""
