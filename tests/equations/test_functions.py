@@ -12,6 +12,7 @@ import pytest
 from mpmath import mp, mpf
 from scipy.integrate import solve_ivp
 
+from sweep.equations.cpp_struct import LONG
 from sweep.model.table import Status
 from tests.equations.examples import first_methods, points, with_events
 from tests.kernel.kernel_probe import Entry, Probe, compile_probe, compilers
@@ -53,7 +54,9 @@ ENTRIES = {
         "".join(f"out[{i}] = systems::rough_power(in[0], {p!r});" for i, p in enumerate(POWERS)),
     ),
 }
-HEADERS = 'systems/functions.h"\n#include "systems/control.h'
+HEADERS = (
+    f'portable.h"\n#define LONG {LONG}\n#include "systems/functions.h"\n#include "systems/control.h'
+)
 ULP = {
     "tan": 2.6,
     "hypot": 1.9,

@@ -59,7 +59,7 @@ MAX_SPILLED = {
     "gear rodas4": 900,
     "gear dop853": 700,
     "chain rk54": 160,
-    "tube rk54": 1300,
+    "tube rk54": 2450,
     "drill_string rk54": 1500,
     "drill_string rk4": 1150,
     "drill_string rodas4": 1650,
