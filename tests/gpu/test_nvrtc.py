@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sweep.kernel.forcing import forcings_of
 from sweep.kernel.gpu import OPTIONS, options_for
 from sweep.kernel.random_points import drawing_text
 from sweep.kernel.reducing import reduction_text
@@ -74,6 +75,8 @@ def test_it_compiles_within_its_registers(name: str) -> None:
     names = {"tribosweep_run", SIZES} | (
         {"tribosweep_sum", "tribosweep_finish"} if items else set()
     )
+    if forcings_of(kernel.model):  # tables of signals by draw
+        names.add("tribosweep_forcing")
     assert made.usage.keys() == names
     for taken in made.usage.values():
         assert 0 < taken.registers <= LIMITED.get(name, 255)
