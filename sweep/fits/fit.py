@@ -82,7 +82,7 @@ def fit(
     if variable not in VARIABLES:
         raise SweepError(f"unknown variable {variable!r}; {nearest(str(variable), VARIABLES)}")
     kind = VARIABLES[variable]
-    points, (low, high), *counts = _in_range(points, kind, choices)
+    points, (low, high), n_left_out, n_outside = _in_range(points, kind, choices)
     x, energy = kind.collapse(points)
     intervals = _intervals(kind, choices, low, high, float(points.profile_exponent[0]))
     for interval in intervals if len(intervals) > 1 else ():
@@ -95,7 +95,8 @@ def fit(
     if pieces is None:
         rationals = zip(intervals, quotients(method, intervals, x, energy, unit), strict=True)
         pieces = [Piece(**vars(interval), rational=rational) for interval, rational in rationals]
-    curve = MasterCurve(kind, choices, method, tuple(pieces), points, x, energy, *counts)
+    found = method, tuple(pieces), points, x, energy, n_left_out, n_outside
+    curve = MasterCurve(kind, choices, *found)
     return replace(curve, notes=(*points.notes, *notes_on(curve)))
 
 
