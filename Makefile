@@ -50,7 +50,8 @@ test: $(VENV)/dev.installed ## lint, types, import layers and the tests
 	$(PYTEST) --dist worksteal -m 'not broad'
 
 test-all: test ## the same, then the broad tests: every compiler, many random cases, whole galleries
-	$(PYTEST) --dist worksteal -m broad
+	$(PYTEST) --dist worksteal -m 'broad and not alone'
+	$(BIN)/python -m pytest -m alone
 
 lint: $(VENV)/dev.installed ## ruff, clang-format, spelling, import layers and types
 	$(BIN)/ruff check
