@@ -166,6 +166,7 @@ SELDOM mask begin_aim(State& s, System& system, Parameters const& p, Window cons
         Vector<n_watched> width = zero_widths(s, system), at_zero;
         each_watched([&](auto e) { at_zero[e] = flag(s.sign[e] == 0.0); });
         follow_jumps(s, system, width, at_zero, turned);
+        rest_sides(s, system, at_zero, turned);
         each_side([&](auto e) {
             real value = system.when(e, s.t, s.y);
             mask stays = mask(rules[e].own == 0) & is_set(at_zero[e]);

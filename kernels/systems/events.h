@@ -166,8 +166,8 @@ template <class E, class State> HD mask keeps_side(E e, State const& s, real aft
 }
 
 // Whether the expression has crossed zero at the end of the step. One that was zero at the beginning may
-// still be on its way out, and by rounding on the wrong side of it; one that is zero at the end may turn
-// back there.
+// still be on its way out, and by rounding on the wrong side of it, or rest there; one that is zero at the
+// end may turn back there.
 template <class E, class System> HD mask crossed_by_end(E e, Ends<System> const& ends, real value,
                                                         real side, real sign) {
     real after = side * value;
@@ -175,13 +175,17 @@ template <class E, class System> HD mask crossed_by_end(E e, Ends<System> const&
     mask unsure = crossed & ((sign == 0.0) | (after == 0.0));
     if (!any(unsure)) return crossed;
     real rate = side * ends.system.when_rate(e, ends.t1, ends.y1, ends.f1);
-    return crossed & ~(unsure & (rate > 0.0));
+    mask rests = (sign == 0.0) & (value == 0.0) & (rate == 0.0);
+    return crossed & ~(unsure & (rate > 0.0)) & ~rests;
 }
 
-// Holds the side on the other side of its zero.
+// Holds the side on the other side of its zero; one that was held at zero, on that of the value.
 template <class E, class State> HD void turn_side(E e, State& s, System& system, mask here) {
     real& side = s.side[rules[e].side];
-    side = select(here, rules[e].own == 0 ? -side : side - rules[e].own, side);
+    if (rules[e].own == 0)
+        side = select(here, select(side == 0.0, sign_of(system.when(e, s.t, s.y)), -side), side);
+    else
+        side = select(here, side - rules[e].own, side);
     system.side = s.side;
 }
 
@@ -204,6 +208,20 @@ SELDOM void set_sides(State& s, System& system, Vector<n_watched> const& width, 
     });
 }
 
+// Holds those sides at zero whose expression has come to rest there, as the sum of the forces of contacts
+// does when the last of them opens: all but those marked.
+template <class State>
+SELDOM void rest_sides(State& s, System& system, Vector<n_watched> const& marked, mask here) {
+    each_side([&](auto e) {
+        if (rules[e].own != 0) return;
+        mask rests = here & ~is_set(marked[e]) & (system.when(e, s.t, s.y) == 0.0);
+        if (any(rests)) rests = rests & (system.when_rate(e, s.t, s.y, s.f) == 0.0);
+        real& held = s.side[rules[e].side];
+        held = select(rests, 0.0, held);
+        system.side[rules[e].side] = held;
+    });
+}
+
 // Sets the sides of relations that jump because a relation inside them has changed: all but those marked,
 // which have just changed at their own zero.
 template <class State>
@@ -213,7 +231,7 @@ SELDOM void follow_jumps(State& s, System& system, Vector<n_watched> const& widt
         real& held = s.side[rules[e].side];
         real value = system.when(e, s.t, s.y);
         mask other =
-            here & ~is_set(marked[e]) & (abs(value) > width[e]) & (held_sign(e, s) * value < 0.0);
+            here & ~is_set(marked[e]) & (abs(value) > width[e]) & (held_sign(e, s) * value <= 0.0);
         held = select(other,
                       rules[e].own == 0
                           ? sign_of(value)

@@ -308,6 +308,9 @@ SELDOM void take_events(State& s, System& system, Parameters const& p, Window co
     mask switched = some & differ(s.mode, mode), anew = sets | switched;
     each_side([&](auto e) { turn_side(e, s, system, is_set(was_due[e]) & ~anew); });
     follow_jumps(s, system, width, was_due, some & ~anew);
+    Vector<n_watched> none;
+    each_watched([&](auto e) { none[e] = 0.0; });
+    rest_sides(s, system, none, some & ~anew);
     begin_anew(s, system, width, anew, some);
     auto after = system.all_when(s.t, s.y);
     each_watched([&](auto e) {

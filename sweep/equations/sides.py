@@ -33,7 +33,6 @@ from sweep.equations.system import Event, System
 
 SIDE = "side "  # of the names of held numbers, in expressions
 MAX_SIDES = 64
-MAX_BRANCHING = 4  # relations inside one, for each of which its sign has two branches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,40 +192,7 @@ class Sides:
                 side = self._side_of(Call("-", (b, a)))
                 return None if side is None else negative(side)
             case _:
-                return self._by_branches(expression)
-
-    def _by_branches(self, expression: Expression) -> Expression | None:
-        """The held sign of an expression, for each branch of the relations inside.
-
-        As a whole it may jump or stay at zero, as a sum of forces of contacts does.
-        """
-        conditions = {
-            part.arguments[0]: None
-            for part in walk(expression)
-            if isinstance(part, Call) and part.function == "where"
-            if _has_side(part.arguments[0]) and not self._is_continuous(part)
-        }
-        if not conditions or len(conditions) > MAX_BRANCHING:
-            return self._number("sign", expression)
-        condition = next(iter(conditions))
-        branches = [_taken(expression, condition, which) for which in (1, 2)]
-        signs = [
-            self._side_of(each) if self.moves(each) else Call("sign", (each,)) for each in branches
-        ]
-        if signs[0] is None or signs[1] is None:
-            return self._number("sign", expression)
-        return Call("where", (condition, signs[0], signs[1]))
-
-    def _is_continuous(self, choice: Call) -> bool:
-        """Whether a choice by a held side is one of the larger or smaller of two moving values."""
-        condition, a, b = choice.arguments
-        compared = [
-            held
-            for number, (_, held) in enumerate(self._held_in)
-            if side_name(number).name in names_in(condition)
-        ]
-        is_of_both = compared in ([_difference(a, b)], [_difference(b, a)])
-        return is_of_both and self.moves(a) and self.moves(b)
+                return self._number("sign", expression)
 
     def _number(self, kind: str, expression: Expression) -> Name | None:
         """The name of the number that is held for an expression; None if none is."""
@@ -255,16 +221,6 @@ class Sides:
                 if limit is not None:
                     first = Call(extreme, (first, limit))
         return Call(function, (first, *others))
-
-
-def _taken(expression: Expression, condition: Expression, which: int) -> Expression:
-    """The expression where a condition holds (1) or does not (2)."""
-    if not isinstance(expression, Call):
-        return expression
-    if expression.function == "where" and expression.arguments[0] == condition:
-        return _taken(expression.arguments[which], condition, which)
-    parts = tuple(_taken(each, condition, which) for each in expression.arguments)
-    return Call(expression.function, parts, expression.column)
 
 
 def side_name(number: int) -> Name:
