@@ -12,17 +12,12 @@ template <class State, class Dense>
 HD void check_step(State& s, System& system, Ends<System> const& ends, Dense const& dense,
                    mask here) {
     if constexpr (equations::hold_kinks > 0) {
-        Kinks<System, Dense, equations::kinks, equations::hold_kinks> kinks(system, ends, dense,
-                                                                            0.0, here);
-        real a = 0.0;
-        mask open = here;
-        while (any(open)) {
-            real b = kinks.smooth_until(a, open), middle = 0.5 * (a + b);
-            check_holds(s, system, dense.time(middle), dense(middle), dense.rates(middle), open);
-            kinks.pass(b, open);
-            a = select(open, b, a);
-            open = open & (a < 1.0);
-        }
+        along_parts<equations::kinks, equations::hold_kinks>(
+            system, ends, dense, 0.0, here, [&](real a, real b, mask open) {
+                real middle = 0.5 * (a + b);
+                check_holds(s, system, dense.time(middle), dense(middle), dense.rates(middle),
+                            open);
+            });
     }
     check_holds(s, system, ends.t1, ends.y1, ends.f1, here);
 }

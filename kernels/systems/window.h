@@ -198,6 +198,22 @@ template <class System, class Dense, int before, int n_kinks> struct Kinks {
     }
 };
 
+// f(a, b, open) for the parts of a step from `first` on, in which none of some kinks changes its sign.
+template <int before, int n_kinks, class System, class Dense, class F>
+HD void along_parts(System& system, Ends<System> const& ends, Dense const& dense, real first,
+                    mask here, F const& f) {
+    real a = first;
+    mask open = here & (a < 1.0);
+    Kinks<System, Dense, before, n_kinks> kinks(system, ends, dense, first, open);
+    while (any(open)) {
+        real b = kinks.smooth_until(a, open);
+        f(a, b, open);
+        kinks.pass(b, open);
+        a = select(open, b, a);
+        open = open & (a < 1.0);
+    }
+}
+
 template <int order, class System, class Dense>
 HD void integrate(Sums& sums, System& system, Ends<System> const& ends, Dense const& dense,
                   real first, mask here) {
@@ -215,47 +231,106 @@ HD void integrate(Sums& sums, System& system, Ends<System> const& ends, Dense co
                 select(open, fma(dense.length, part[i], sums.integral[i]), sums.integral[i]);
         });
     };
-    real a = first;
-    mask open = here & (a < 1.0);
     if constexpr (equations::kinks == 0) {
-        if (any(open)) add(a, 1.0, open);
+        mask open = here & (first < 1.0);
+        if (any(open)) add(first, 1.0, open);
     } else {
-        Kinks<System, Dense, 0, equations::kinks> kinks(system, ends, dense, first, open);
-        while (any(open)) {
-            real b = kinks.smooth_until(a, open);
-            add(a, b, open);
-            kinks.pass(b, open);
-            a = select(open, b, a);
-            open = open & (a < 1.0);
-        }
+        along_parts<0, equations::kinks>(system, ends, dense, first, here, add);
     }
 }
 
 // Extremes count with the sign that makes them maxima. Inside a step the rates are those of its dense motion: where an
 // expression turns, its value hardly depends on the place.
+template <class I, class Dense, class System> struct Extreme {
+    I i;
+    System const& system;
+    Dense const& dense;
+
+    HD real value(real s) const { return system.extreme(i, dense.time(s), dense.states(s)); }
+    HD real rate(real s) const {
+        return system.extreme_rate(i, dense.time(s), dense.states(s), dense.rates_of(s));
+    }
+    // The value where it turns, between places at which it rises and falls.
+    HD real at_turn(real a, real b, real before, real after, mask turns) const {
+        auto rate = [&](real s) { return this->rate(s); };
+        return value(root_between(rate, a, b, before, after, turns, 1e-10));
+    }
+};
+
+// Of what is affine, which turns once in a step at most.
 template <class System, class Dense>
-HD void find_extremes(Sums& sums, Ends<System> const& ends, Dense const& dense, real first,
-                      mask here) {
+HD void find_straight_extremes(Sums& sums, Ends<System> const& ends, Dense const& dense, real first,
+                               mask here) {
     System const& system = ends.system;
     auto y0 = dense(first), y1 = dense(1.0), f0 = ends.f0;
     real t0 = dense.time(first), t1 = dense.time(1.0);
     mask inside = here & (first > 0.0);
     if (any(inside)) f0 = choose(inside, dense.rates(first), f0);
     each<equations::extremes>([&](auto i) {
-        auto value = [&](real s) { return system.extreme(i, dense.time(s), dense.states(s)); };
-        auto rate = [&](real s) {
-            return system.extreme_rate(i, dense.time(s), dense.states(s), dense.rates_of(s));
-        };
+        if (!equations::extreme_rules[i].straight) return;
+        Extreme<decltype(i), Dense, System> extreme{i, system, dense};
         real best = functions::max(system.extreme(i, t0, y0), system.extreme(i, t1, y1));
         real before = system.extreme_rate(i, t0, y0, f0);
         real after = system.extreme_rate(i, t1, y1, ends.f1);
         mask turns = here & (before > 0.0) & (after < 0.0);
         if (any(turns)) {
-            real s = root_between(rate, first, 1.0, before, after, turns, 1e-10);
-            best = select(turns, functions::max(best, value(s)), best);
+            real turn = extreme.at_turn(first, 1.0, before, after, turns);
+            best = select(turns, functions::max(best, turn), best);
         }
         sums.extreme[i] = select(here, functions::max(best, sums.extreme[i]), sums.extreme[i]);
     });
+}
+
+// Of the others, in a part of a step from a to b without kinks: by samples, and where they turn beside the largest. What
+// jumps is only looked at inside.
+template <class System, class Dense>
+SELDOM void find_bent_extremes(Sums& sums, System const& system, Dense const& dense, real const& a,
+                               real const& b, mask here) {
+    constexpr int samples = Dense::degree > 4 ? 8 : 4;
+    each<equations::extremes>([&](auto i) {
+        if (equations::extreme_rules[i].straight) return;
+        Extreme<decltype(i), Dense, System> extreme{i, system, dense};
+        real margin = equations::extreme_rules[i].jumps ? 1e-9 * (b - a) : 0.0;
+        real low = a + margin, high = b - margin, width = (high - low) / samples;
+        real best = extreme.value(low), place = low;
+        for (int k = 1; k <= samples; ++k) {
+            real s = k == samples ? high : fma((double)k, width, low);
+            real value = extreme.value(s);
+            place = select(value > best, s, place);
+            best = functions::max(best, value);
+        }
+        real rate = extreme.rate(place);
+        real beside = select(rate > 0.0, least(place + width, high), greatest(place - width, low));
+        real most = fma(abs(rate), dense.length * width, best);
+        mask turns = here & (beside != place) & (most > sums.extreme[i]);
+        if (any(turns)) {
+            real other = extreme.rate(beside);
+            turns = turns & (rate * other < 0.0);
+            mask rises = rate > 0.0;
+            real turn =
+                extreme.at_turn(select(rises, place, beside), select(rises, beside, place),
+                                select(rises, rate, other), select(rises, other, rate), turns);
+            best = select(turns, functions::max(best, turn), best);
+        }
+        sums.extreme[i] = select(here, functions::max(best, sums.extreme[i]), sums.extreme[i]);
+    });
+}
+
+template <class System, class Dense>
+HD void find_extremes(Sums& sums, System& system, Ends<System> const& ends, Dense const& dense,
+                      real first, mask here) {
+    if constexpr (equations::straight_extremes > 0)
+        find_straight_extremes(sums, ends, dense, first, here);
+    if constexpr (equations::straight_extremes < equations::extremes) {
+        if constexpr (equations::extreme_kinks == 0) {
+            find_bent_extremes(sums, system, dense, first, 1.0, here);
+        } else {
+            along_parts<equations::kinks + equations::hold_kinks, equations::extreme_kinks>(
+                system, ends, dense, first, here, [&](real a, real b, mask open) {
+                    find_bent_extremes(sums, system, dense, a, b, open);
+                });
+        }
+    }
 }
 
 // take(y) with the motion at the time t of the step; a signal that jumps there has done so.
@@ -331,7 +406,7 @@ HD void add_step(Sums& sums, System& system, Ends<System> const& ends, Dense con
     }
     if constexpr (equations::integrals > 0)
         integrate<order>(sums, system, ends, dense, first, here);
-    if constexpr (equations::extremes > 0) find_extremes(sums, ends, dense, first, here);
+    if constexpr (equations::extremes > 0) find_extremes(sums, system, ends, dense, first, here);
 }
 
 }  // namespace systems

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from sweep.equations.cpp_code import Statements
 from sweep.equations.cpp_events import (
@@ -13,6 +12,14 @@ from sweep.equations.cpp_events import (
     event_rules,
     hold_members,
     starts,
+)
+from sweep.equations.cpp_kinks import (
+    Kinks,
+    extreme_rules,
+    kink_members,
+    kink_rules,
+    kinks_of,
+    n_levels,
 )
 from sweep.equations.cpp_struct import (
     FEW,
@@ -25,13 +32,11 @@ from sweep.equations.cpp_struct import (
     ends,
     function,
     jacobian,
-    level_name,
     rates,
     sums_of,
     table,
 )
-from sweep.equations.expressions import ONE, ZERO, Call, Expression, walk, whole_power
-from sweep.equations.functions import CALLS, derivative
+from sweep.equations.expressions import ONE, ZERO
 from sweep.equations.output_kinds import KINDS, EventSum
 from sweep.equations.rates import written_out
 from sweep.equations.schemes import SCHEMES
@@ -56,10 +61,7 @@ def header_of(
     rules = [rule for rule in system.outputs if base(rule.name) in outputs]
     writer = Writer(system, rules, traced=traced, turns=scheme.has_constant_steps)
     outputs_member = _results(writer)  # first: it fills the sums
-    kinks = _kinks_of(writer, writer.integrands, 0)
-    holds = [writer.sides.inlined(hold.condition) for hold in system.holds]
-    levels = max((kink.level + 1 for kink in kinks), default=0)
-    hold_kinks = _kinks_of(writer, holds, levels)
+    kinks = kinks_of(writer)
     members = [
         writer.vector("initial", [state.initial for state in system.states]),
         writer.vector("scales", [state.scale for state in system.states]),
@@ -68,7 +70,7 @@ def header_of(
         *(jacobian(writer) if scheme.jacobian else ()),
         *event_members(writer),
         *ends(writer),
-        *_integrals(writer, kinks, hold_kinks),
+        *_integrals(writer, kinks),
         *hold_members(writer),
         *_at_events(writer),
         *_periods(writer),
@@ -95,14 +97,15 @@ def header_of(
             "namespace equations {",
             "using systems::Masks;",
             "using systems::Vector;",
-            *_numbers(writer, kinks, hold_kinks),
+            *_numbers(writer, kinks),
             event_rules(writer),
-            _kink_rules(writer, [*kinks, *hold_kinks]),
+            kink_rules(writer, kinks),
+            extreme_rules(writer),
             "struct System {",
             "Parameters const& p;",
             "Vector<switches> mode;",
             "Vector<held> side;  // of relations in derivatives",
-            "Vector<levels> level;  // of each floor in an integrand, along a part of a step",
+            "Vector<levels> level;  // of each floor in an output or hold, along a part of a step",
             *_constants(writer),  # last: all members have asked for theirs
             *members,
             "};",
@@ -134,16 +137,7 @@ def _drawn_text(signal: DrawnSignal) -> str:
     return f"struct {TABLE}{signal.name} {{ {body} }};"
 
 
-@dataclass(frozen=True)
-class Kink:
-    """What changes its sign where an integrand has a kink or a jump."""
-
-    when: Expression
-    level: int = -1  # the number of the `floor` whose ends it is
-    own: int = 0  # of its lower end 1, of its upper -1
-
-
-def _numbers(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Iterable[str]:
+def _numbers(writer: Writer, kinks: Kinks) -> Iterable[str]:
     """How many there are of everything, for the sizes of arrays."""
     counts = {
         "states": len(writer.states),
@@ -151,12 +145,12 @@ def _numbers(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Itera
         "observed": 0 if writer.system.acting else len(writer.events),
         "integrals": len(writer.sums.integrands),
         "extremes": len(writer.sums.extremes),
+        "straight_extremes": sum(map(writer.sides.is_affine, writer.sums.extremes)),
         "counts": len(writer.sums.counts),
         "event_sums": len(writer.sums.of_events),
-        "kinks": len(kinks),
-        "hold_kinks": len(hold_kinks),
+        **{name: len(group) for name, group in kinks.items()},
         "holds": len(writer.system.holds),
-        "levels": max((kink.level + 1 for kink in (*kinks, *hold_kinks)), default=0),
+        "levels": n_levels(kinks),
         "sides": len(writer.sides.watched),
         "seen": len(writer.watched),
         "held": len(writer.sides),
@@ -220,65 +214,11 @@ def _constants(writer: Writer) -> Iterable[str]:
     yield "}"
 
 
-def _integrals(writer: Writer, kinks: list[Kink], hold_kinks: list[Kink]) -> Iterable[str]:
-    """What is integrated, whose extremes are sought, and where integrands and holds have kinks."""
+def _integrals(writer: Writer, kinks: Kinks) -> Iterable[str]:
+    """What is integrated, whose extremes are sought, and what has kinks."""
     yield writer.numbered("integrand", writer.sums.integrands)
     yield from writer.along("extreme", writer.sums.extremes)
-    yield from writer.along("kink", [kink.when for kink in (*kinks, *hold_kinks)])
-    for first, each in ((0, kinks), (len(kinks), hold_kinks)):
-        if not each:
-            continue
-        is_straight = [kink.own == 0 and writer.sides.is_affine(kink.when) for kink in each]
-        values = [k.when if on else ZERO for k, on in zip(each, is_straight, strict=True)]
-        arguments = f"systems::Index<{first}>, {MOTION}"
-        kind = "SELDOM" if len(each) > FEW else "HD"
-        yield writer.vector("straight_kinks", values, arguments, size=f"{len(each)}", kind=kind)
-
-
-def _kink_rules(writer: Writer, kinks: list[Kink]) -> str:
-    """What is known about each kink when the kernel is compiled."""
-    rows: list[dict[str, int]] = []
-    for kink in kinks:
-        straight = writer.sides.is_affine(kink.when)
-        ranged = not straight and writer.is_ranged(kink.when)
-        rows.append({"straight": straight, "ranged": ranged, "level": kink.level, "own": kink.own})
-    fields = "bool straight, bool ranged, int level, int own"
-    return table("KinkRule", "kink_rules", fields, rows)
-
-
-def _kinks_of(writer: Writer, expressions: Iterable[Expression], level: int) -> list[Kink]:
-    """All kinks of the model's integrands or holds, but those of relations whose sides are held.
-
-    They are where something changes its sign, or passes a whole number. `level` is the number of
-    the first `floor`.
-    """
-    sign_changes: dict[Expression, None] = {}
-    floors: dict[Expression, None] = {}
-    for part in (part for each in expressions for part in walk(each)):
-        if not isinstance(part, Call):
-            continue
-        arguments, bends = part.arguments, CALLS[part.function].bends
-        if bends == "zero":
-            # Of atan2, a cut where y passes 0; of both, what happens where both pass it.
-            sign_changes.update(dict.fromkeys(arguments))
-        elif bends == "equal":
-            best, *others = arguments
-            for other in others:
-                sign_changes[Call("-", (best, other))] = None
-                best = Call(part.function, (best, other))
-        elif bends == "whole":
-            floors[arguments[0]] = None
-        elif bends == "end" or (part.function == "**" and whole_power(arguments[1]) is None):
-            # Of sqrt(x**2), where its argument touches the end of its range.
-            by_states = {name: writer.by_mode(name) for name in writer.states}
-            rate = derivative(arguments[0], {**by_states, **writer.by_time()})
-            sign_changes[rate] = None
-    kinks = [Kink(each) for each in sign_changes if writer.sides.moves(each)]
-    for number, each in enumerate(filter(writer.sides.moves, floors), level):
-        held = level_name(number)
-        kinks.append(Kink(Call("-", (each, held)), number, 1))
-        kinks.append(Kink(Call("-", (each, Call("+", (held, ONE)))), number, -1))
-    return kinks
+    yield from kink_members(writer, kinks)
 
 
 def _at_events(writer: Writer) -> Iterable[str]:

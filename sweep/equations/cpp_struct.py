@@ -55,6 +55,9 @@ class Writer:
         for rule in system.outputs:
             KINDS[rule.kind].result(of_all_outputs, rule)
         self.integrands = [self.sides.inlined(each) for each in of_all_outputs.integrands]
+        self.holds = [self.sides.inlined(hold.condition) for hold in system.holds]
+        extremes = (each for each in of_all_outputs.extremes if not self.sides.is_affine(each))
+        self.bent = [self.sides.inlined(each) for each in extremes]
         self.sums = Sums(self.sides)
         self.jumps = sorted({t for signal in system.signals for t in signal.jumps if t > 0})
         sides = self.sides.watched
@@ -66,8 +69,8 @@ class Writer:
         self.switches = {each.name: each for each in system.automata}
         constants = {each.name: f"p.{spelled(PREFIX, each.name)}" for each in system.parameters}
         self.once = Statements({**constants, "pi": "pi"}, self.definitions, "c")
-        holds = [self.sides.inlined(hold.condition) for hold in system.holds]
-        parts = [part for each in (*self.integrands, *holds) for part in walk(each)]
+        with_kinks = (*self.integrands, *self.holds, *self.bent)
+        parts = [part for each in with_kinks for part in walk(each)]
         floors = sum(isinstance(part, Call) and part.function == "floor" for part in parts)
         self._spelling = {
             **constants,
