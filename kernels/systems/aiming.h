@@ -109,11 +109,13 @@ SELDOM mask begin_aim(State& s, System& system, Parameters const& p, Window cons
     Aim aim{greatest(1e-4 * tolerated_share<Scheme>(p), 1e-12), 1.0 + least(s.h / (1.02 * h), 1.0)};
     mask blurred = false, turned = false;
     Vector<n_held> side = s.side;
+    Vector<n_watched> wrong;  // sides to whose other side the motion leads
     Vector<n_events> lead;
     SeenStep<Dense> step(ends, dense);
     Masks<n_seen> active = system.all_active();
     each_watched([&](auto e) {
         if (rules[e].at_entry) lead[e] = s.sign[e];
+        wrong[e] = 0.0;
         mask asked = here & active[e];
         if (!any(asked)) return;
         along(Watched<decltype(e)>{e}, step, asked, [&](auto& shape, auto straight) {
@@ -132,10 +134,11 @@ SELDOM mask begin_aim(State& s, System& system, Parameters const& p, Window cons
             if (rules[e].at_entry) lead[e] = from;
             if (rules[e].side >= 0) {
                 real held = held_sign(e, s);
-                mask wrong = at_zero & (from != 0.0) & (from != held);
+                mask turns = at_zero & (from != 0.0) & (from != held);
                 real other = rules[e].own == 0 ? from : side[rules[e].side] - rules[e].own;
-                side[rules[e].side] = select(wrong, other, side[rules[e].side]);
-                turned = turned | wrong;
+                side[rules[e].side] = select(turns, other, side[rules[e].side]);
+                wrong[e] = flag(turns);
+                turned = turned | turns;
                 if constexpr (is_straight) {
                     // What goes less to the other side and back than a step tolerates may be its error.
                     real tolerated = 0.01 * tolerated_share<Scheme>(p) * system.when_scale(e);
@@ -161,16 +164,14 @@ SELDOM mask begin_aim(State& s, System& system, Parameters const& p, Window cons
         s.turns_at_once = select(turned, s.turns_at_once + 1.0, s.turns_at_once);
         s.ended =
             select(turned & (s.turns_at_once > 2.0 * equations::sides + 2.0), sliding, s.ended);
-        s.side = choose(turned, side, s.side);
-        system.side = s.side;
-        Vector<n_watched> width = zero_widths(s, system), at_zero;
-        each_watched([&](auto e) { at_zero[e] = flag(s.sign[e] == 0.0); });
-        follow_jumps(s, system, width, at_zero, turned);
-        rest_sides(s, system, at_zero, turned);
+        Vector<n_watched> width = zero_widths(s, system);
+        Vector<n_watched> set = change_sides(s, system, width, wrong, turned,
+                                             [&](auto e) { return side[rules[e].side]; });
         each_side([&](auto e) {
-            real value = system.when(e, s.t, s.y);
-            mask stays = mask(rules[e].own == 0) & is_set(at_zero[e]);
-            real sign = select(stays | (abs(value) <= width[e]), 0.0, sign_of(value));
+            real value = system.when(e, s.t, s.y), zero = width[e];
+            if (rules[e].nested) zero = greatest(zero, zero_width(e, system, s.t, s.y, s.f));
+            mask stays = mask(rules[e].own == 0) & (s.sign[e] == 0.0) & ~is_set(set[e]);
+            real sign = select(stays | (abs(value) <= zero), 0.0, sign_of(value));
             s.sign[e] = select(turned, sign, s.sign[e]);
         });
         s.f = choose(turned, system.rates(s.t, s.y), s.f);
@@ -238,7 +239,9 @@ SELDOM mask go_on(State& s, Parameters const& p, Ends<System> const& ends, mask 
     s.high = select(here & crossed, ends.t1, s.high);
     // Within this much of time, an expression is zero to rounding.
     real width = 1e-15 * greatest(s.high, 1e-6 * ends.system.window().end);
-    mask close = (s.high - s.low <= width) | (guess >= s.high - width);
+    // A guess beyond the end is that of an expression that has jumped, or turned since it crossed.
+    mask near = (guess >= s.high - width) & (guess <= s.high + width);
+    mask close = (s.high - s.low <= width) | near;
     // At an extreme that only touches zero, no trial may cross it: then nothing happens.
     mask lands = here & ((crossed & close) | (~crossed & (ends.t1 >= s.high)));
     // The next aim: the guess and a rounding of it, so that the trial ends only just past the root.

@@ -179,66 +179,62 @@ template <class E, class System> HD mask crossed_by_end(E e, Ends<System> const&
     return crossed & ~(unsure & (rate > 0.0)) & ~rests;
 }
 
-// Holds the side on the other side of its zero; one that was held at zero, on that of the value.
-template <class E, class State> HD void turn_side(E e, State& s, System& system, mask here) {
-    real& side = s.side[rules[e].side];
-    if (rules[e].own == 0)
-        side = select(here, select(side == 0.0, sign_of(system.when(e, s.t, s.y)), -side), side);
-    else
-        side = select(here, side - rules[e].own, side);
-    system.side = s.side;
+// The number that a side holds once its expression has crossed zero, or has come to rest there.
+template <class E, class State> HD real turned_side(E e, State const& s, System const& system) {
+    real side = s.side[rules[e].side], value = system.when(e, s.t, s.y);
+    mask rests = value == 0.0;
+    if (any(rests)) rests = rests & (system.when_rate(e, s.t, s.y, s.f) == 0.0);
+    if (rules[e].own > 0) return select(rests, side, side - 1.0);
+    if (rules[e].own < 0) return side + 1.0;
+    return select(side == 0.0, sign_of(value), select(rests, 0.0, -side));
 }
 
-// Sets all sides anew, by the sign of each; at zero its own value is held until a step tells where the
-// motion goes. A relation in another stands before it.
+// Sets a side anew by the sign of its expression; at zero its own value is held until a step tells where the
+// motion goes.
+template <class E, class State>
+HD void set_side(E e, State& s, System& system, real width, mask here) {
+    real& held = s.side[rules[e].side];
+    if (rules[e].own == 0) {
+        real value = system.when(e, s.t, s.y);
+        held = select(here, select(abs(value) <= width, 0.0, sign_of(value)), held);
+    } else if (rules[e].own > 0) {
+        system.side[rules[e].side] = 0.0;
+        real value = system.when(e, s.t, s.y), whole = functions::floor(value + 0.5);
+        mask at_whole = abs(value - whole) <= width;
+        held = select(here, select(at_whole, whole, functions::floor(value)), held);
+    }
+    system.side[rules[e].side] = held;
+}
+
+// That of all. A relation inside another stands before it.
 template <class State>
 SELDOM void set_sides(State& s, System& system, Vector<n_watched> const& width, mask here) {
+    each_side([&](auto e) { set_side(e, s, system, width[e], here); });
+}
+
+// Holds what `turned` gives for the sides that are due, and sets those anew inside which one has changed: their
+// expressions may have jumped, or touch zero or rest there. Returns which were set anew.
+template <class State, class Turned>
+SELDOM Vector<n_watched> change_sides(State& s, System& system, Vector<n_watched> const& width,
+                                      Vector<n_watched> const& due, mask here,
+                                      Turned const& turned) {
+    Vector<n_watched> set;
+    mask changed = false;
     each_side([&](auto e) {
         real& held = s.side[rules[e].side];
-        if (rules[e].own == 0) {
-            real value = system.when(e, s.t, s.y);
-            held = select(here, select(abs(value) <= width[e], 0.0, sign_of(value)), held);
-        } else if (rules[e].own > 0) {
-            system.side[rules[e].side] = 0.0;
-            real value = system.when(e, s.t, s.y), whole = functions::floor(value + 0.5);
-            mask at_whole = abs(value - whole) <= width[e];
-            held = select(here, select(at_whole, whole, functions::floor(value)), held);
+        real before = held;
+        mask anew = here & changed & mask(rules[e].nested);
+        mask turns = here & is_set(due[e]) & ~anew;
+        if (any(turns)) held = select(turns, turned(e), held);
+        system.side[rules[e].side] = held;
+        if (rules[e].nested && any(anew)) {
+            real now = zero_width(e, system, s.t, s.y, s.f);
+            set_side(e, s, system, greatest(width[e], now), anew);
         }
-        system.side[rules[e].side] = held;
+        set[e] = flag(anew);
+        changed = changed | (here & (held != before));
     });
-}
-
-// Holds those sides at zero whose expression has come to rest there, as the sum of the forces of contacts
-// does when the last of them opens: all but those marked.
-template <class State>
-SELDOM void rest_sides(State& s, System& system, Vector<n_watched> const& marked, mask here) {
-    each_side([&](auto e) {
-        if (rules[e].own != 0) return;
-        mask rests = here & ~is_set(marked[e]) & (system.when(e, s.t, s.y) == 0.0);
-        if (any(rests)) rests = rests & (system.when_rate(e, s.t, s.y, s.f) == 0.0);
-        real& held = s.side[rules[e].side];
-        held = select(rests, 0.0, held);
-        system.side[rules[e].side] = held;
-    });
-}
-
-// Sets the sides of relations that jump because a relation inside them has changed: all but those marked,
-// which have just changed at their own zero.
-template <class State>
-SELDOM void follow_jumps(State& s, System& system, Vector<n_watched> const& width,
-                         Vector<n_watched> const& marked, mask here) {
-    each_side([&](auto e) {
-        real& held = s.side[rules[e].side];
-        real value = system.when(e, s.t, s.y);
-        mask other =
-            here & ~is_set(marked[e]) & (abs(value) > width[e]) & (held_sign(e, s) * value <= 0.0);
-        held = select(other,
-                      rules[e].own == 0
-                          ? sign_of(value)
-                          : held + functions::floor(rules[e].own > 0 ? value : value + 1.0),
-                      held);
-        system.side[rules[e].side] = held;
-    });
+    return set;
 }
 
 // Forgets an event that changes nothing where it cannot be said whether it happens in a step.

@@ -287,8 +287,15 @@ SELDOM void take_events(State& s, System& system, Parameters const& p, Window co
     Masks<n_seen> reached = system.all_active();
     mask moved = false;  // lanes in which anything is due
     each_watched([&](auto e) {
-        mask passes = (abs(before[e]) <= width[e]) & (s.sign[e] * rate[e] < 0.0);
-        mask due = some & ((s.sign[e] == 2.0) | (passes & reached[e] & wants(e, s.sign[e])));
+        mask zero = abs(before[e]) <= width[e];
+        mask passes = zero & (s.sign[e] * rate[e] < 0.0) & wants(e, s.sign[e]);
+        if (e < n_events) {
+            // Where it has left its side in the step unasked, it comes back.
+            mask back = some & zero & (s.sign[e] * rate[e] > 0.0) & wants(e, -s.sign[e]);
+            if (any(back))
+                passes = passes | (back & (s.sign[e] * clear_rate(e, system, s.t, s.y, s.f) > 0.0));
+        }
+        mask due = some & ((s.sign[e] == 2.0) | (passes & reached[e]));
         was_due[e] = flag(due);
         mask there = due & reached[e];
         if (e < n_events) there = there & (abs(before[e]) <= width[e]);  // no jump over it
@@ -306,11 +313,8 @@ SELDOM void take_events(State& s, System& system, Parameters const& p, Window co
         if (any(fires)) fire(e, s, system, p, window, fires, sets);
     });
     mask switched = some & differ(s.mode, mode), anew = sets | switched;
-    each_side([&](auto e) { turn_side(e, s, system, is_set(was_due[e]) & ~anew); });
-    follow_jumps(s, system, width, was_due, some & ~anew);
-    Vector<n_watched> none;
-    each_watched([&](auto e) { none[e] = 0.0; });
-    rest_sides(s, system, none, some & ~anew);
+    change_sides(s, system, width, was_due, some & ~anew,
+                 [&](auto e) { return turned_side(e, s, system); });
     begin_anew(s, system, width, anew, some);
     auto after = system.all_when(s.t, s.y);
     each_watched([&](auto e) {

@@ -17,7 +17,7 @@ MANY = 8  # texts of events and sides, with more of which a GPU calls what is ra
 RULE = (
     "int direction, bool switches, int rest, int stop_after, bool acts, bool at_entry, int entry, "
     "bool by_mode, bool conditional, bool sets, bool straight, bool smooth, bool ranged, "
-    "bool ranged_action, int next_same, int side, int own"
+    "bool ranged_action, int next_same, int side, int own, bool nested"
 )  # of C++; -1: none
 
 
@@ -61,6 +61,7 @@ def event_rules(writer: Writer) -> str:
             "next_same": same[0] if same else -1,
             "side": side.number if side else -1,
             "own": side.own if side else 0,
+            "nested": side is not None and side.nested,
         }
         rows.append(row)
     return table("Rule", "rules", RULE, rows)

@@ -41,6 +41,7 @@ class Side(Event):
 
     number: int  # of what it changes
     own: int  # 0: it holds the sign; of `floor`, 1: its lower end, -1: its upper
+    nested: bool  # there are other sides inside
 
     @property
     def acts(self) -> bool:
@@ -93,7 +94,10 @@ class Sides:
             if kind == "floor":
                 above = Call("+", (held, ONE))
                 ends = {1: Call("-", (expression, held)), -1: Call("-", (expression, above))}
-            sides += (Side(when=w, number=number, own=own, modes=modes) for own, w in ends.items())
+            sides += (
+                Side(when=w, number=number, own=own, nested=_has_side(expression), modes=modes)
+                for own, w in ends.items()
+            )
         return sides
 
     def held(self, expression: Expression) -> Expression:

@@ -622,3 +622,41 @@ def test_what_rests_at_zero_leaves_it_without_crossing_it(method: str) -> None:
     assert (ds.n_arrive == 1).all()
     assert (ds.n_turn == 0).all()
     np.testing.assert_allclose(ds.end, again, rtol=0, atol=1e-13)
+
+
+THROWN = counted(
+    with_events(
+        """
+[parameters]
+speed = {}
+height = {}
+[states]
+x = { initial = "0" }
+v = { initial = "speed" }
+[derivatives]
+x = "v"
+v = "-10"
+[outputs]
+v_end = { final = "v" }
+""",
+        ("fast", "x - height", "falling", 'if = "v < -9.5"', 'set = { v = "-0.5*v" }'),
+        ("slow", "x - height", "falling", 'if = "v >= -9.5"', 'set = { v = "100" }'),
+        ("seen", "2*x - 2*height", "falling"),
+    )
+)
+
+
+@first_method
+@pytest.mark.parametrize("height", [0.3, 3.0])
+def test_what_crosses_twice_in_a_step_happens_with_its_partners(method: str, height: float) -> None:
+    """A parabola rises above the height and falls below it, at v = -root(speed² - 20 height)."""
+    back = np.array([0.5, 1.0, 3.0, 7.0, 9.0, 9.4])
+    rows = {"speed": np.sqrt(back**2 + 20 * height)}
+    times = (rows["speed"] + back) / 10
+    end = float(times.max()) + 0.1
+    ds = points(THROWN, method, rows=rows, height=height, window_end=end, **bounded(method, 0.3))
+    assert (ds.status == Status.ok).all()
+    assert (ds.n_fast == 0).all()
+    assert (ds.n_slow == 1).all()
+    assert (ds.n_seen == 1).all()
+    np.testing.assert_allclose(ds.v_end, 100 - 10 * (end - times), rtol=1e-12)

@@ -424,3 +424,122 @@ def test_a_relation_of_what_stays_at_zero(method: str, push: str, force: str, pl
     )
     for name in ("end", "pushed"):
         assert ours[name].item() == pytest.approx(right[name].item(), abs=1e-6)
+
+
+TRIPPED = """
+[parameters]
+gap = {}
+[states]
+x = { initial = "0" }
+v = { initial = "1" }
+a = { initial = "0" }
+w = { initial = "0" }
+[definitions]
+force = { value = "where(x > gap, 0.3*(x - gap) + 2*v, 0)" }
+[derivatives]
+x = "v"
+v = "-x"
+a = "1"
+w = "max(x, 0)"
+[outputs]
+tripped = { values = "t", every = "trip", keep = 1 }
+[[events]]
+name = "trip"
+when = "force - 0.6"
+direction = "rising"
+set = { a = "0" }
+"""
+
+
+@controlled
+def test_an_event_whose_expression_jumps_happens_at_the_jump(method: str) -> None:
+    """As the force of a damped contact does where it closes, and then falls."""
+    gaps = np.arange(1, 20) / 20
+    ds = points(TRIPPED, method, {"gap": gaps}, window_end=3.0, relative_tolerance=1e-9)
+    assert (ds.status == Status.ok).all()
+    np.testing.assert_allclose(ds.tripped[:, 0], np.arcsin(gaps), rtol=0, atol=1e-8)
+
+
+PLAY = """
+[parameters]
+play = {}
+[states]
+x = { initial = "1" }
+v = { initial = "0" }
+[derivatives]
+x = "v"
+v = "-sign(x)*max(abs(x) - play, 0)"
+[outputs]
+x_end = { final = "x" }
+"""
+
+
+@controlled
+def test_a_spring_with_play(method: str) -> None:
+    """Over a quarter period each side of the play, and at constant speed through it."""
+    play = np.array([0.0, 0.01, 0.1, 0.5])
+    ds = points(PLAY, method, {"play": play}, window_end=10.0, relative_tolerance=1e-10)
+    stretch = 1 - play  # largest, and the speed through the play
+    quarter, free = math.pi / 2, 2 * play / stretch
+    left = 10.0 % (4 * quarter + 2 * free)
+    assert (left > 2 * quarter).all()  # on the way back
+    x = [_with_play(t, p, s, f) for t, p, s, f in zip(left, play, stretch, free, strict=True)]
+    np.testing.assert_allclose(ds.x_end, x, rtol=0, atol=1e-7)
+
+
+def _with_play(time: float, play: float, stretch: float, free: float) -> float:
+    """The displacement `time` after the largest one."""
+    quarter = math.pi / 2
+    if time < quarter:
+        return play + stretch * math.cos(time)
+    if time < quarter + free:
+        return play - stretch * (time - quarter)
+    if time < 3 * quarter + free:
+        return -play - stretch * math.sin(time - quarter - free)
+    if time < 3 * quarter + 2 * free:
+        return -play + stretch * (time - 3 * quarter - free)
+    return play + stretch * math.sin(time - 3 * quarter - 2 * free)
+
+
+IN_A_ROW = """
+[indices]
+i = 3
+[parameters]
+gap = {}
+[signals]
+push = { times = [0, 0.5, 1.1, 2.5, 9], values = [0, -1, 0, 1, 0], interpolation = "previous" }
+[states]
+x = { over = "i", initial = "0" }
+v = { over = "i", initial = "0" }
+q = { initial = "0" }
+[definitions]
+to_right = { over = "i", value = "x - where(i < size(i) - 1, x[i + 1], 0) - gap" }
+to_left = { over = "i", value = "where(i > 0, x[i - 1], 0) - x - gap" }
+damper = { over = "i", value = "where(to_right > 0, 2*v, 0)" }
+force = { over = "i", value = "20*(max(to_left, 0) - max(to_right, 0)) - damper" }
+total = { value = "sum(i, force)" }
+[derivatives]
+x = "v"
+v = "force - x + where(i == 0, push, 0)"
+q = "where(abs(total) > 0.2, max(v[0], v[1]), 0) + max(force[0] + force[1], 0)"
+[outputs]
+q_end = { final = "q" }
+q_integral = { integral = "where(abs(total) > 0.2, max(v[0], v[1]), 0) + max(force[0] + force[1], 0)" }
+[[events]]
+name = "close"
+over = "i"
+when = "x - gap"
+direction = "rising"
+"""  # noqa: E501
+
+
+@controlled
+def test_relations_of_the_sum_of_forces_of_masses_in_a_row(method: str) -> None:
+    """The sum is zero while all contacts are open; its state against the integral of its rate.
+
+    Integrals find their kinks and jumps in steps for themselves.
+    """
+    gaps = np.linspace(0.1, 0.39, 59)
+    ds = points(IN_A_ROW, method, {"gap": gaps}, window_end=3.8, relative_tolerance=1e-9)
+    assert (ds.status == Status.ok).all()
+    np.testing.assert_allclose(ds.q_end, ds.q_integral, rtol=0, atol=1e-6)
