@@ -511,26 +511,33 @@ push = { times = [0, 0.5, 1.1, 2.5, 9], values = [0, -1, 0, 1, 0], interpolation
 [states]
 x = { over = "i", initial = "0" }
 v = { over = "i", initial = "0" }
+work = { over = "i", initial = "0" }
+magnitude = { initial = "0" }
 q = { initial = "0" }
 [definitions]
-to_right = { over = "i", value = "x - where(i < size(i) - 1, x[i + 1], 0) - gap" }
-to_left = { over = "i", value = "where(i > 0, x[i - 1], 0) - x - gap" }
-damper = { over = "i", value = "where(to_right > 0, 2*v, 0)" }
-force = { over = "i", value = "20*(max(to_left, 0) - max(to_right, 0)) - damper" }
+next = { over = "i", value = "where(i < size(i) - 1, x[i + 1], 0)" }
+last = { over = "i", value = "where(i > 0, x[i - 1], 0)" }
+right = { over = "i", value = "max(x - next - gap, 0)" }
+left = { over = "i", value = "where(i > 0, max(last - x - gap, 0), max(-x - gap, 0))" }
+damper = { over = "i", value = "where(right > 0, 2*v, 0)" }
+force = { over = "i", value = "20*(left - right) - damper" }
 total = { value = "sum(i, force)" }
+speed = { value = "where(abs(total) > 0.2, max(v[0], v[1]), 0) + max(force[0] + force[1], 0)" }
 [derivatives]
 x = "v"
 v = "force - x + where(i == 0, push, 0)"
-q = "where(abs(total) > 0.2, max(v[0], v[1]), 0) + max(force[0] + force[1], 0)"
+work = "0.1*abs(force)*abs(v)"
+magnitude = "sign(total)*abs(total)"
+q = "speed"
 [outputs]
 q_end = { final = "q" }
-q_integral = { integral = "where(abs(total) > 0.2, max(v[0], v[1]), 0) + max(force[0] + force[1], 0)" }
+q_integral = { integral = "speed" }
 [[events]]
 name = "close"
 over = "i"
 when = "x - gap"
 direction = "rising"
-"""  # noqa: E501
+"""
 
 
 @controlled
