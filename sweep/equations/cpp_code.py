@@ -21,7 +21,7 @@ from sweep.equations.expressions import (
 )
 from sweep.equations.functions import COMPARISONS, has_range, is_linear
 
-REVISION = 10
+REVISION = 11
 SIGNAL = "functions::signal"  # how the C++ of a signal begins
 
 
