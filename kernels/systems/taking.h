@@ -290,10 +290,15 @@ SELDOM void take_events(State& s, System& system, Parameters const& p, Window co
         mask zero = abs(before[e]) <= width[e];
         mask passes = zero & (s.sign[e] * rate[e] < 0.0) & wants(e, s.sign[e]);
         if (e < n_events) {
-            // Where it has left its side in the step unasked, it comes back.
+            // Where it has left its side in the step unasked, it comes back: not where it only touches zero.
             mask back = some & zero & (s.sign[e] * rate[e] > 0.0) & wants(e, -s.sign[e]);
-            if (any(back))
-                passes = passes | (back & (s.sign[e] * clear_rate(e, system, s.t, s.y, s.f) > 0.0));
+            if (any(back)) {
+                real ago = 1e3 * width[e] / abs(select(back, rate[e], 1.0));
+                Vector<n> y;
+                each_state<n>([&](auto i) { y[i] = fma(-ago, s.f[i], s.y[i]); });
+                back = back & (ago < 1e-6 * s.t);
+                passes = passes | (back & (s.sign[e] * system.when(e, s.t - ago, y) < 0.0));
+            }
         }
         mask due = some & ((s.sign[e] == 2.0) | (passes & reached[e]));
         was_due[e] = flag(due);

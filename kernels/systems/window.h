@@ -97,12 +97,13 @@ template <class System, class Dense, int before, int n_kinks> struct Kinks {
     System& system;
     Dense const& dense;
     KinkedStep<System, Dense, before, n_kinks> step;
+    mask tells;            // whether the step is long enough to tell crossings from rounding
     Vector<n_kinks> side;  // on which each is; 0 where that is not known
     Vector<n_kinks> from;  // the share up to which crossings have been passed
     Vector<n_kinks> next;  // the share of the next crossing; 2 if there is none
 
     HD Kinks(System& system, Ends<System> const& ends, Dense const& dense, real first, mask here)
-        : system(system), dense(dense), step(ends, dense) {
+        : system(system), dense(dense), step(ends, dense), tells(dense.length > 1e-12 * ends.t1) {
         real t = dense.time(first), inside = fma(1e-6, 1.0 - first, first);
         Vector<n> y = dense(first);
         auto straight = system.straight_kinks(Index<before>{}, t, y);
@@ -138,6 +139,8 @@ template <class System, class Dense, int before, int n_kinks> struct Kinks {
         return kink(k).value(system, dense.time(s), dense.states(s));
     }
     template <class K> HD void search(K k, mask here) {
+        here = here & tells;
+        if (!any(here)) return;
         along(kink(k), step, here, [&](auto& shape, auto) {
             if (!any(here & shape.may_change(side[k]))) return;
             Change change = shape.next(system, dense, from[k], side[k], here);
@@ -155,7 +158,7 @@ template <class System, class Dense, int before, int n_kinks> struct Kinks {
         // a second round looks at what lies before it.
         for (int round = 0; round < 2; ++round)
             each_kink([&](auto k) {
-                if (rule(k).ranged) b = before_change(k, a, b, here);
+                if (rule(k).ranged) b = before_change(k, a, b, here & tells);
             });
         return b;
     }

@@ -660,3 +660,32 @@ def test_what_crosses_twice_in_a_step_happens_with_its_partners(method: str, hei
     assert (ds.n_slow == 1).all()
     assert (ds.n_seen == 1).all()
     np.testing.assert_allclose(ds.v_end, 100 - 10 * (end - times), rtol=1e-12)
+
+
+TOUCHING = """
+[states]
+x = { initial = "0" }
+v = { initial = "1" }
+s = { initial = "0" }
+[derivatives]
+x = "v"
+v = "-x"
+s = "abs(v)"
+[outputs]
+x_end = { final = "x" }
+"""
+
+
+@first_method
+def test_what_touches_zero_where_a_step_ends_does_not_happen(method: str) -> None:
+    """Steps end where v = cos t turns its sign: 6 times in 20. The last expression crosses, too."""
+    text = with_events(
+        TOUCHING,
+        ("square", "-v**2", "falling", 'set = { s = "s + 1" }'),
+        ("other_square", "v**2", "rising", 'set = { s = "s + 1" }'),
+        ("size", "-abs(v)", "falling", 'set = { s = "s + 1" }'),
+        ("both", "max(x, 0) - 0.3*abs(v)", "falling", 'set = { s = "s + 1" }'),
+    )
+    ds = points(counted(text), method, window_end=20.0, **bounded(method, 0.01))
+    counts = [int(ds[f"n_{name}"]) for name in ("square", "other_square", "size", "both")]
+    assert counts == [0, 0, 0, 3]
