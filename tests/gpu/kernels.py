@@ -54,7 +54,7 @@ MAX_SPILLED = {
     "forced_impact rodas4": 2000,
     "forced_impact dop853": 600,
     "vibro_impact dop853": 100,
-    "gear rk54": 400,
+    "gear rk54": 450,
     "gear rk4": 350,
     "gear rodas4": 900,
     "gear dop853": 700,
