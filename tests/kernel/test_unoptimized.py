@@ -48,6 +48,7 @@ def test_frames_fit_the_stack_of_a_thread(method: str, tmp_path: Path) -> None:
     A frame that is larger than the stack passes the guard page and overwrites what lies beyond.
     """
     if "Free Software Foundation" not in _banner():
+        # What is written into what is the same for all compilers; CI has GCC.
         pytest.skip("only GCC reports the sizes of frames")
     model = read_model(tomllib.loads(FIVE_STATES), tmp_path)
     chosen = next(each for each in model.methods if each.name == method)

@@ -72,6 +72,7 @@ class Driven:
             def hit(_: float, y: Any) -> float:
                 return y[0] - self.stop
 
+            # SciPy reads attributes of the function, which functions do not declare.
             hit.terminal, hit.direction = True, 1  # type: ignore[attr-defined]
             while t < b:
                 solved: Any = solve_ivp(
